@@ -1,0 +1,1 @@
+"""What can be said of a `Trace` with NumPy alone: measures of its alignment, and its recomputation from the weights."""

@@ -1,0 +1,34 @@
+"""Numbers that sum up an alignment. They belong to pieces, as the network computed them, unless merged rows go in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
+    """H_i = -sum_j alpha_ij log2 alpha_ij, in bits: (Ty, Tx) to (Ty,), from 0 to log2 Tx.
+
+    0 where a target piece looked at one source piece alone, log2 Tx where it looked at all alike.
+    """
+    rows = np.asarray(alignment, dtype=np.float64)
+    logarithms = np.log2(rows, where=rows > 0, out=np.zeros_like(rows))
+    bits: NDArray[np.float64] = -(rows * logarithms).sum(axis=-1)
+    return bits.clip(min=0)
+
+
+def coverage(alignment: ArrayLike) -> NDArray[np.float64]:
+    """sum_i alpha_ij: (Ty, Tx) to (Tx,), how much each source piece was looked at; the sum is Ty."""
+    return np.asarray(alignment, dtype=np.float64).sum(axis=0)
+
+
+def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[int, int]]:
+    """Return (source, target) links of a (target words, source words) matrix, sorted, 0-based.
+
+    Each target word is linked to the source word it looked at most (the first of equals), or, given a
+    `threshold`, to every source word with at least that much of its attention.
+    """
+    rows = np.asarray(alignment, dtype=np.float64)
+    if threshold is None:
+        return sorted((int(row.argmax()), i) for i, row in enumerate(rows))
+    return sorted((int(j), int(i)) for i, j in zip(*np.nonzero(rows >= threshold), strict=True))
