@@ -1,0 +1,27 @@
+"""Which torch device a name means."""
+
+from __future__ import annotations
+
+import torch
+
+from attnviz.errors import AttnvizError
+
+
+def available_devices() -> list[str]:
+    """Return the names of the devices of this machine, the preferred one first."""
+    names = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    if torch.backends.mps.is_available():
+        names.append("mps")
+    return [*names, "cpu"]
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device that "auto", "cpu", "cuda", "cuda:1" or "mps" means here; raise AttnvizError where there is none.
+
+    "auto" is the first CUDA device, else MPS, else the CPU.
+    """
+    names = available_devices()
+    wanted = {"auto": names[0], "cuda": "cuda:0"}.get(name, name)
+    if wanted not in names:
+        raise AttnvizError(f"There is no device {name!r} here. Choose one of: auto, {', '.join(names)}.")
+    return torch.device(wanted)

@@ -1,0 +1,69 @@
+"""`ModelConfig`: the sizes and choices that define a network, stored as `config.json` beside its weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+ATTENTION_KINDS = ("additive", "dot", "none")
+READOUT_STATES = ("previous", "current")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Sizes of an RNNsearch network, in the symbols of Bahdanau, Cho & Bengio (2014)."""
+
+    vocabulary_size: int
+    """K, shared by source and target."""
+    embedding_size: int = 256
+    """m."""
+    hidden_size: int = 512
+    """n: of each encoder direction and of the decoder."""
+    alignment_size: int = 512
+    """n', the units of the additive energy."""
+    maxout_size: int = 256
+    """l."""
+    attention: str = "additive"
+    """"additive", "dot", or "none" (every context is the last forward annotation)."""
+    readout_state: str = "previous"
+    """Which state the readout sees: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
+    dropout: float = 0.0
+    """Probability, in [0, 1), used in training on embeddings, annotations and readouts."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, saying which field is wrong, unless every field is in range."""
+        for name in ("vocabulary_size", "embedding_size", "hidden_size", "alignment_size", "maxout_size"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be a positive whole number, not {value!r}")
+        if self.vocabulary_size < 5:
+            raise ValueError(
+                f"vocabulary_size must be at least 5 (four pieces are special), not {self.vocabulary_size}"
+            )
+        if self.attention not in ATTENTION_KINDS:
+            raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)}, not {self.attention!r}")
+        if self.readout_state not in READOUT_STATES:
+            raise ValueError(f"readout_state must be one of {', '.join(READOUT_STATES)}, not {self.readout_state!r}")
+        if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), not {self.dropout!r}")
+
+    @property
+    def context_size(self) -> int:
+        """Length of a context vector: 2n, or n without attention."""
+        return self.hidden_size if self.attention == "none" else 2 * self.hidden_size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary fit for JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> ModelConfig:
+        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        unknown = sorted(set(fields) - known)
+        if unknown:
+            raise ValueError(f"unknown field {', '.join(unknown)}")
+        if "vocabulary_size" not in fields:
+            raise ValueError("vocabulary_size is missing")
+        return cls(**fields)

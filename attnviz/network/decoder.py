@@ -1,0 +1,75 @@
+"""The decoder: attention, GRU and maxout readout, over a whole given target at once (training).
+
+`StepDecoder` in `stepping` computes the same equations one step at a time (use).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from attnviz.network.attention import FixedContext, make_attention, source_mask
+from attnviz.network.config import ModelConfig
+from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
+
+
+class Decoder(nn.Module):
+    """The decoder of Bahdanau, Cho & Bengio (2014), A.2.2, with torch's GRU.
+
+    s_0 = tanh(W_s backward h_1 + b_s);  s_i = GRU(s_{i-1}; [E y_{i-1} ; c_i])
+    t_i = maxout(U_o s + V_o E y_{i-1} + C_o c_i + b), where s is s_{i-1} or, by config, s_i
+    p(y_i) = softmax(W_o t_i + b_o)
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        m, n, wide = config.embedding_size, config.hidden_size, 2 * config.maxout_size
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary_size, m, padding_idx=0)
+        self.dropout = nn.Dropout(config.dropout)
+        self.attention = make_attention(config)
+        self.initial = nn.Linear(n, n)
+        self.gru = nn.GRUCell(m + config.context_size, n)
+        self.readout_state = nn.Linear(n, wide)
+        self.readout_word = nn.Linear(m, wide, bias=False)
+        self.readout_context = nn.Linear(config.context_size, wide, bias=False)
+        self.output = nn.Linear(config.maxout_size, config.vocabulary_size)
+
+    def initial_state(self, annotations: Tensor) -> Tensor:
+        """s_0 = tanh(W_s backward h_1 + b_s): (B, Tx, 2n) to (B, n)."""
+        return torch.tanh(self.initial(annotations[:, 0, self.config.hidden_size :]))
+
+    def forward(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the readouts t_i (B, Ty, l) and the alignment (B, Ty, Tx) with the target's words given.
+
+        `annotations` (B, Tx, 2n), `lengths` (B,) source pieces per row, `previous` (B, Ty): ids of y_{i-1}.
+        """
+        m = self.config.embedding_size
+        annotations = self.dropout(annotations)
+        words = self.dropout(self.embedding(previous)).transpose(0, 1)
+        initial = self.initial_state(annotations).to(self.gru.weight_hh.dtype)
+        mask = source_mask(lengths, annotations.shape[1], self.config.attention).to(initial.dtype)
+        word_columns, context_columns = self.gru.weight_ih.split([m, self.config.context_size], dim=1)
+        inputs = linear(words, word_columns, self.gru.bias_ih)
+        if isinstance(self.attention, FixedContext):
+            last = (lengths - 1)[:, None, None].expand(-1, 1, self.config.hidden_size)
+            context = annotations[..., : self.config.hidden_size].gather(1, last)
+            contexts = context.transpose(0, 1).expand(len(words), -1, -1)
+            states = GRUSequence.apply(
+                (inputs + linear(context.transpose(0, 1), context_columns))[:, None],
+                initial[None], self.gru.weight_hh[None], self.gru.bias_hh[None],
+            )[:, 0]  # fmt: skip
+            alignment = mask.exp().expand(len(words), -1, -1)
+        else:
+            query = getattr(self.attention, "query", None)
+            states, alignment = AttentiveGRUSequence.apply(
+                inputs, initial, self.attention.keys(annotations), linear(annotations, context_columns), mask,
+                self.gru.weight_hh, self.gru.bias_hh,
+                None if query is None else query.weight, getattr(self.attention, "score", None),
+            )  # fmt: skip
+            contexts = torch.bmm(alignment.transpose(0, 1).to(annotations.dtype), annotations).transpose(0, 1)
+        seen = states if self.config.readout_state == "current" else torch.cat([initial[None], states[:-1]])
+        wide = self.readout_state(seen) + self.readout_word(words) + self.readout_context(contexts)
+        readouts = wide.unflatten(-1, (-1, 2)).amax(-1)
+        return self.dropout(readouts).transpose(0, 1), alignment.transpose(0, 1)

@@ -1,0 +1,222 @@
+"""Whole-sequence recurrences with hand-written gradients, for training.
+
+PyTorch's autograd would record a dozen operations at every time step and multiply out each weight's gradient once per
+step. The two functions here keep what the backward pass needs in buffers over all steps, so that every weight
+gradient is one large matrix product. Both compute torch.nn.GRU's equations (which differ from the paper's in
+the roles of z and 1 - z and in where the reset gate acts):
+
+    r = sigmoid(x_r + U_r s + b_r),  z = sigmoid(x_z + U_z s + b_z)
+    candidate = tanh(x_n + r * (U_n s + b_n)),  s' = (1 - z) * candidate + z * s
+
+Matrix products run in the autocast type where autocast is on; states and gradients of states stay in float32 (or
+float64, for tests).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+
+def _product_dtype(weight: Tensor) -> torch.dtype:
+    """Return the type of matrix products: autocast's where it is on, else the weight's own."""
+    kind = weight.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+
+
+def _gate_gradients(
+    grad: Tensor, previous: Tensor, gates: Tensor, candidate: Tensor, recurrent: Tensor, out: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Back through one GRU step, given d loss / d s' as `grad` (..., n).
+
+    `gates` holds r and z side by side, `recurrent` is U_n s + b_n. Writes d loss / d (r, z, candidate
+    pre-activations) into `out` (..., 3n); returns the candidate's gradient on the recurrent side (..., n) and the
+    part of d loss / d s that does not pass through a matrix (..., n).
+    """
+    n = grad.shape[-1]
+    reset, update = gates[..., :n], gates[..., n:]
+    direct = grad * update
+    pre = (grad - direct) * (1 - candidate * candidate)
+    out[..., n : 2 * n] = (previous - candidate) * direct * (1 - update)
+    out[..., 2 * n :] = pre
+    recurrent_side = pre * reset
+    out[..., :n] = recurrent_side * recurrent * (1 - reset)
+    return recurrent_side, direct
+
+
+class GRUSequence(torch.autograd.Function):
+    """Run D independent GRUs (the directions of an encoder, or one decoder) over T steps of a batch of B."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, initial: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """Return the states (T, D, B, n).
+
+        `inputs` (T, D, B, 3n): the input half of the gates (r, z, candidate), biases included; `initial` (D, B, n);
+        `weight` (D, 3n, n) and `bias` (D, 3n): the recurrent half, as in torch.nn.GRU.
+        """
+        steps, directions, batch, _ = inputs.shape
+        n = initial.shape[-1]
+        dtype = _product_dtype(weight)
+        with torch.autocast(weight.device.type, enabled=False):
+            matrix = weight.to(dtype).transpose(1, 2)
+            offset = bias.to(dtype)[:, None]
+            states = initial.new_empty(steps + 1, directions, batch, n)
+            gates = initial.new_empty(steps, directions, batch, 2 * n)
+            candidates = initial.new_empty(steps, directions, batch, n)
+            recurrents = torch.empty(steps, directions, batch, n, dtype=dtype, device=weight.device)
+            states[0] = initial
+            for i in range(steps):
+                hidden = torch.baddbmm(offset, states[i].to(dtype), matrix)
+                gate = torch.add(inputs[i, ..., : 2 * n], hidden[..., : 2 * n], out=gates[i]).sigmoid_()
+                recurrents[i] = hidden[..., 2 * n :]
+                candidate = candidates[i]
+                torch.addcmul(inputs[i, ..., 2 * n :].to(candidate.dtype), gate[..., :n],
+                              hidden[..., 2 * n :].to(candidate.dtype), out=candidate).tanh_()  # fmt: skip
+                torch.lerp(candidate, states[i], gate[..., n:], out=states[i + 1])
+        ctx.save_for_backward(states, gates, candidates, recurrents, weight)
+        ctx.input_dtype, ctx.product_dtype = inputs.dtype, dtype
+        return states[1:]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the gradients of `inputs`, `initial`, `weight` and `bias`."""
+        states, gates, candidates, recurrents, weight = ctx.saved_tensors
+        steps, directions, batch, n = candidates.shape
+        with torch.autocast(weight.device.type, enabled=False):
+            matrix = weight.to(ctx.product_dtype)
+            grad_inputs = torch.empty(steps, directions, batch, 3 * n, dtype=ctx.input_dtype, device=weight.device)
+            grad_hidden = torch.empty(steps, directions, batch, 3 * n, dtype=ctx.product_dtype, device=weight.device)
+            grad = torch.zeros_like(states[0])
+            for i in reversed(range(steps)):
+                grad = grad + grad_states[i]
+                side, direct = _gate_gradients(
+                    grad, states[i], gates[i], candidates[i], recurrents[i], out=grad_inputs[i]
+                )
+                grad_hidden[i, ..., : 2 * n] = grad_inputs[i, ..., : 2 * n]
+                grad_hidden[i, ..., 2 * n :] = side
+                grad = direct.add_(torch.bmm(grad_hidden[i], matrix))
+            flat = grad_hidden.transpose(0, 1).reshape(directions, steps * batch, 3 * n)
+            before = states[:-1].to(ctx.product_dtype).transpose(0, 1).reshape(directions, steps * batch, n)
+            grad_weight = torch.bmm(flat.transpose(1, 2), before).to(weight.dtype)
+            grad_bias = flat.sum(1, dtype=weight.dtype)
+        return grad_inputs, grad, grad_weight, grad_bias
+
+
+class AttentiveGRUSequence(torch.autograd.Function):
+    """The decoder's recurrence with attention at every step, given the previous words (teacher forcing)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        initial: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        query: Tensor | None,
+        score: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the states (Ty, B, n) and the alignment (Ty, B, Tx).
+
+        `inputs` (Ty, B, 3n): the previous word's half of the gates; `initial` (B, n): s_0; `keys` (B, Tx, n'): U_a h_j,
+        or P h_j with n' = n where `query` is None (dot-product attention); `values` (B, Tx, 3n): the
+        annotations already multiplied by the context's columns of the gates, so that a step only takes a weighted sum
+        of rows; `mask` (B, Tx): 0 for a piece and -inf for padding; `weight` (3n, n), `bias` (3n,): the recurrent half;
+        `query` W_a (n', n) and `score` v_a (n',).
+        """
+        steps, batch, _ = inputs.shape
+        n, length = initial.shape[-1], keys.shape[1]
+        dtype, exact = _product_dtype(weight), initial.dtype
+        additive = query is not None
+        with torch.autocast(weight.device.type, enabled=False):
+            stacked = torch.cat([weight, query]) if query is not None else weight
+            matrix = stacked.to(dtype).t()
+            keys, values = keys.to(dtype), values.to(dtype)
+            offset = bias.to(exact)
+            states = initial.new_empty(steps + 1, batch, n)
+            gates = initial.new_empty(steps, batch, 2 * n)
+            candidates = initial.new_empty(steps, batch, n)
+            recurrents = initial.new_empty(steps, batch, n)
+            alignment = initial.new_empty(steps, batch, length)
+            units = keys.new_empty(steps if additive else 0, batch, length, keys.shape[-1])
+            vector = score.to(dtype) if score is not None else None
+            states[0] = initial
+            for i in range(steps):
+                hidden = states[i].to(dtype) @ matrix
+                if additive:
+                    torch.add(keys, hidden[:, None, 3 * n :], out=units[i]).tanh_()
+                    energies = (units[i].view(-1, keys.shape[-1]) @ vector).view(batch, length)
+                else:
+                    energies = torch.bmm(keys, states[i].to(dtype)[..., None])[..., 0]
+                weights = torch.softmax(energies.to(exact) + mask, -1, out=alignment[i])
+                mixed = torch.bmm(weights.to(dtype)[:, None], values)[:, 0]
+                incoming = torch.add(inputs[i], mixed).to(exact)
+                recurrent = hidden[:, : 3 * n].to(exact).add_(offset)
+                recurrents[i] = recurrent[:, 2 * n :]
+                gate = torch.add(incoming[:, : 2 * n], recurrent[:, : 2 * n], out=gates[i]).sigmoid_()
+                candidate = candidates[i]
+                torch.addcmul(incoming[:, 2 * n :], gate[:, :n], recurrent[:, 2 * n :], out=candidate).tanh_()
+                torch.lerp(candidate, states[i], gate[:, n:], out=states[i + 1])
+        ctx.save_for_backward(states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector)
+        ctx.input_dtype, ctx.product_dtype, ctx.additive = inputs.dtype, dtype, additive
+        return states[1:], alignment
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_states: Tensor, grad_alignment: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of all inputs but `mask`."""
+        states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector = ctx.saved_tensors
+        steps, batch, n = candidates.shape
+        dtype = ctx.product_dtype
+        with torch.autocast(stacked.device.type, enabled=False):
+            matrix = stacked.to(dtype)
+            grad_inputs = torch.empty(steps, batch, 3 * n, dtype=dtype, device=keys.device)
+            grad_hidden = torch.empty(steps, batch, stacked.shape[0], dtype=dtype, device=keys.device)
+            grad_energies = torch.empty_like(alignment)
+            curvature = torch.zeros_like(keys, dtype=alignment.dtype) if ctx.additive else None
+            grad = torch.zeros_like(states[0])
+            for i in reversed(range(steps)):
+                grad = grad + grad_states[i]
+                side, direct = _gate_gradients(
+                    grad, states[i], gates[i], candidates[i], recurrents[i], out=grad_inputs[i]
+                )
+                grad_hidden[i, :, : 2 * n] = grad_inputs[i, :, : 2 * n]
+                grad_hidden[i, :, 2 * n : 3 * n] = side
+                grad_weights = torch.bmm(values, grad_inputs[i][..., None])[..., 0].to(alignment.dtype)
+                grad_weights += grad_alignment[i]
+                weighted = alignment[i] * grad_weights
+                energy = torch.addcmul(weighted, alignment[i], weighted.sum(-1, keepdim=True), value=-1)
+                grad_energies[i] = energy
+                if ctx.additive:
+                    # d tanh = 1 - tanh^2, and the energies' gradients sum to zero over j, so only the square stays.
+                    slopes = units[i].square()
+                    low = energy.to(dtype)
+                    curvature.addcmul_(slopes, low[..., None])
+                    grad_hidden[i, :, 3 * n :] = torch.bmm(low[:, None], slopes)[:, 0].mul_(-vector)
+                    grad = direct.add_(grad_hidden[i] @ matrix)
+                else:
+                    grad = direct.add_(grad_hidden[i] @ matrix)
+                    grad.add_(torch.bmm(energy.to(dtype)[:, None], keys)[:, 0])
+            before = states[:-1].to(dtype)
+            flat = grad_hidden.view(steps * batch, -1)
+            grad_stacked = (flat.t() @ before.view(steps * batch, n)).to(stacked.dtype)
+            grad_bias = flat[:, : 3 * n].sum(0, dtype=stacked.dtype)
+            grad_values = torch.bmm(alignment.to(dtype).permute(1, 2, 0), grad_inputs.transpose(0, 1))
+            if ctx.additive:
+                total = grad_energies.sum(0)[..., None]
+                grad_keys = ((total - curvature) * vector).to(dtype)
+                grad_score = grad_energies.to(dtype).view(1, -1) @ units.view(-1, keys.shape[-1])
+                grad_query, grad_vector = grad_stacked[3 * n :], grad_score[0].to(stacked.dtype)
+            else:
+                grad_keys = torch.bmm(grad_energies.to(dtype).permute(1, 2, 0), before.transpose(0, 1))
+                grad_query = grad_vector = None
+        return (
+            grad_inputs.to(ctx.input_dtype), grad, grad_keys, grad_values, None,
+            grad_stacked[: 3 * n], grad_bias, grad_query, grad_vector,
+        )  # fmt: skip

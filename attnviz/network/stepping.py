@@ -1,0 +1,146 @@
+"""The decoder one step at a time, as translating needs it, with everything that does not depend on the step done once.
+
+It computes exactly the equations of `Decoder`, in another order (distributivity of matrix products over sums):
+
+- the previous word's share of the gates and of the readout is tabulated for the whole vocabulary, once per model;
+- the context's share is a weighted sum, so the matrices are applied to the annotations, once per sentence, and a step
+  only sums rows: W (sum_j alpha_j h_j) = sum_j alpha_j (W h_j);
+- the three products a state takes part in (gates, query, readout) are one.
+
+Nothing here changes after it is made, so that one instance serves many threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attnviz.network.attention import FixedContext, source_mask
+from attnviz.network.rnnsearch import RNNsearch
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the decoder reads of S encoded sentences."""
+
+    annotations: Tensor
+    """(S, Tx, 2n)."""
+    keys: Tensor
+    """(S, Tx, n')."""
+    values: Tensor
+    """What each annotation, or without attention its forward half, adds to the gates and the readout: (S, Tx, 3n + 2l)."""
+    mask: Tensor
+    """0, or -inf where attention may not fall, (S, 1, Tx)."""
+
+    def select(self, rows: Tensor) -> Memory:
+        """Return the memory of the sentences `rows`."""
+        return Memory(self.annotations[rows], self.keys[rows], self.values[rows], self.mask[rows])
+
+
+class State(NamedTuple):
+    """s_{i-1} of k hypotheses for each of S sentences, and its products."""
+
+    state: Tensor
+    """(S, k, n)."""
+    products: Tensor
+    """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
+
+    def select(self, sentences: Tensor, hypotheses: Tensor) -> State:
+        """Return the states at these indices."""
+        return State(self.state[sentences, hypotheses], self.products[sentences, hypotheses])
+
+
+class Step(NamedTuple):
+    """What one step computed, for k hypotheses of S sentences."""
+
+    energies: Tensor
+    """(S, k, Tx), -inf where masked."""
+    alignment: Tensor
+    """(S, k, Tx)."""
+    query: Tensor
+    """(S, k, n')."""
+    reset_gate: Tensor
+    """(S, k, n)."""
+    update_gate: Tensor
+    """(S, k, n)."""
+    candidate: Tensor
+    """(S, k, n)."""
+    state: Tensor
+    """s_i, (S, k, n)."""
+    readout: Tensor
+    """t_i, (S, k, l)."""
+    logits: Tensor
+    """(S, k, K)."""
+
+
+class StepDecoder:
+    """A network's decoder, prepared for stepping."""
+
+    def __init__(self, network: RNNsearch) -> None:
+        """Tabulate the previous word's share; the network's weights must not change afterwards."""
+        self.config = network.config
+        decoder = self.decoder = network.decoder
+        self.attention = decoder.attention
+        m, n = self.config.embedding_size, self.config.hidden_size
+        with torch.no_grad():
+            words, contexts = decoder.gru.weight_ih.split([m, self.config.context_size], dim=1)
+            table = torch.cat([words, decoder.readout_word.weight])
+            offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
+            self.words = torch.addmm(offset, decoder.embedding.weight, table.t())
+            """(K, 3n + 2l)."""
+            self.values = torch.cat([contexts, decoder.readout_context.weight]).t().contiguous()
+            """(context size, 3n + 2l)."""
+            query = getattr(self.attention, "query", None)
+            self.query_size = 0 if query is None else query.out_features
+            parts = [decoder.gru.weight_hh, decoder.readout_state.weight]
+            biases = [decoder.gru.bias_hh, decoder.readout_state.bias]
+            if query is not None:
+                parts.insert(1, query.weight)
+                biases.insert(1, query.weight.new_zeros(self.query_size))
+            self.recurrent = torch.cat(parts).t().contiguous()
+            """(n, 3n + n' + 2l)."""
+            self.recurrent_bias = torch.cat(biases)
+            self.output = decoder.output.weight.detach().t()
+            self.output_bias = decoder.output.bias.detach()
+        self.gates = 3 * n
+
+    def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
+        """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
+        seen = annotations[..., : self.config.context_size]
+        mask = source_mask(lengths, annotations.shape[1], self.config.attention)
+        return Memory(annotations, self.attention.keys(annotations), seen @ self.values, mask[:, None])
+
+    def start(self, memory: Memory) -> State:
+        """Return s_0 of each sentence, one hypothesis each."""
+        return self._with_products(self.decoder.initial_state(memory.annotations)[:, None])
+
+    def step(self, memory: Memory, before: State, previous: Tensor) -> tuple[Step, State]:
+        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}."""
+        n, gates, products = self.config.hidden_size, self.gates, before.products
+        if self.query_size:
+            query = products[..., gates : gates + self.query_size]
+        else:
+            query = self.attention.queries(before.state)
+        if isinstance(self.attention, FixedContext):
+            energies = memory.mask.expand(-1, previous.shape[1], -1)
+        else:
+            energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
+        alignment = torch.softmax(energies, -1)
+        incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
+        resets_updates = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n])
+        reset, update = resets_updates[..., :n], resets_updates[..., n:]
+        candidate = torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]).tanh_()
+        after = self._with_products(torch.lerp(candidate, before.state, update))
+        seen = after if self.config.readout_state == "current" else before
+        wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
+        readout = wide.unflatten(-1, (-1, 2)).amax(-1)
+        logits = (torch.addmm(self.output_bias, readout.flatten(0, 1), self.output)).unflatten(0, readout.shape[:2])
+        step = Step(energies, alignment, query, reset, update, candidate, after.state, readout, logits)
+        return step, after
+
+    def _with_products(self, state: Tensor) -> State:
+        flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)
+        return State(state, flat.unflatten(0, state.shape[:2]))

@@ -1,0 +1,189 @@
+"""From text to subword pieces and back: normalisation, the SentencePiece tokenizer, and pieces grouped into words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import sentencepiece
+
+from attnviz.errors import AttnvizError
+
+PAD, UNK, BOS, EOS = 0, 1, 2, 3
+"""Ids of the four special pieces in every tokenizer of this project."""
+
+SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
+SPACE = "\u2581"
+"""SentencePiece's visible space, which opens every piece that follows a blank."""
+
+_PLAIN = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201a": "'",
+        "\u201b": "'",
+        "\u02bc": "'",
+        "\u00b4": "'",
+        "`": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u201e": '"',
+        "\u201f": '"',
+        "\u00ab": '"',
+        "\u00bb": '"',
+    }
+)
+
+# A word is a French elided article or pronoun (l', qu', jusqu'), a run of letters and digits that may hold inner
+# apostrophes, hyphens and decimal points, or one mark of punctuation.
+_WORD = re.compile(
+    r"(?i:(?<!\w)(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w))|\w+(?:['.,-]\w+)*|[^\w\s]",
+)
+
+
+def normalise(text: str) -> str:
+    """Return `text` as the tokenizer is trained to see it.
+
+    NFKC; typographic apostrophes and quotation marks become plain ones; control characters become spaces, invisible
+    format characters vanish, lone surrogates become U+FFFD; runs of white space collapse to one space.
+    """
+    text = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
+    kept = []
+    for character in text:
+        category = unicodedata.category(character)
+        if category == "Cf":
+            continue
+        if category == "Cs":
+            character = "\ufffd"
+        elif category == "Cc":
+            character = " "
+        kept.append(character)
+    return " ".join("".join(kept).split())
+
+
+class Tokenizer:
+    """A trained SentencePiece model shared by both languages, with ids PAD, UNK, BOS, EOS at 0 to 3."""
+
+    def __init__(self, model: bytes) -> None:
+        """Take a serialised SentencePiece model; raise ValueError where it is none or has other special ids."""
+        self.model = model
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model)
+            special = tuple(self._processor.IdToPiece(i) for i in range(4))
+        except (RuntimeError, IndexError) as error:
+            raise ValueError(f"not a SentencePiece model: {error}") from error
+        if special != SPECIAL_PIECES:
+            raise ValueError(f"its first four pieces are {special}, not {SPECIAL_PIECES}")
+
+    def __len__(self) -> int:
+        """Return the number of pieces K, the special ones included."""
+        return int(self._processor.GetPieceSize())
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the pieces of `text` (normalised first), without BOS or EOS."""
+        return list(self._processor.EncodeAsIds(normalise(text)))
+
+    def encode_batch(self, texts: Sequence[str], threads: int = 2) -> list[list[int]]:
+        """Return `encode` of each text, computed in parallel."""
+        return list(self._processor.Encode([normalise(text) for text in texts], num_threads=threads))
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids`; the special pieces but UNK leave no trace."""
+        return str(self._processor.DecodeIds([int(i) for i in ids if i not in (PAD, BOS, EOS)])).strip()
+
+    def piece(self, index: int) -> str:
+        """Return the piece with id `index`, as in `\u2581bicycle` or `</s>`."""
+        return str(self._processor.IdToPiece(int(index)))
+
+    def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """Return the pieces of `ids`."""
+        return tuple(self.piece(i) for i in ids)
+
+    def unknown_characters(self, text: str) -> tuple[str, ...]:
+        """Return the stretches of `text` the tokenizer never saw, each once, in order."""
+        text = normalise(text)
+        pieces, ids = self._processor.EncodeAsPieces(text), self._processor.EncodeAsIds(text)
+        found = [piece.strip(SPACE) or piece for piece, i in zip(pieces, ids, strict=True) if i == UNK]
+        return tuple(dict.fromkeys(found))
+
+    @classmethod
+    def train(cls, sentences: Iterable[str], vocabulary_size: int, seed: int = 1) -> Tokenizer:
+        """Train a byte-pair-encoding model of `vocabulary_size` pieces on `sentences` of both languages.
+
+        Raise AttnvizError where the text is too small for that many pieces.
+        """
+        import io
+
+        sentencepiece.set_random_generator_seed(seed)
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=(normalise(sentence) for sentence in sentences),
+                model_writer=model,
+                model_type="bpe",
+                vocab_size=vocabulary_size,
+                normalization_rule_name="identity",
+                character_coverage=0.9998,
+                input_sentence_size=1_000_000,
+                shuffle_input_sentence=True,
+                pad_id=PAD,
+                unk_id=UNK,
+                bos_id=BOS,
+                eos_id=EOS,
+                pad_piece="<pad>",
+                num_threads=2,
+                minloglevel=2,
+            )
+        except (RuntimeError, OSError) as error:
+            raise AttnvizError(
+                f"The tokenizer cannot be trained with {vocabulary_size} pieces on this text ({error}). "
+                "Give more text or a smaller vocabulary."
+            ) from error
+        return cls(model.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tokenizer:
+        """Read a tokenizer file; raise AttnvizError, naming the file, where that fails."""
+        path = Path(path)
+        try:
+            return cls(path.read_bytes())
+        except OSError as error:
+            raise AttnvizError(f"The tokenizer {path} cannot be read: {error.strerror}.") from error
+        except ValueError as error:
+            raise AttnvizError(
+                f"The tokenizer {path} is damaged or not one of this program's ({error}). Restore the file."
+            ) from error
+
+
+def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Return the indices of the pieces that make up each word, in order; every piece is in exactly one group.
+
+    A word is a run of letters and digits, a French elision (`l'`), or a mark of punctuation; a piece that spans two
+    belongs to the one it begins in. `<unk>`, `<s>` and `</s>` are words of their own.
+    """
+    surface, starts = "", []
+    for piece in pieces:
+        if piece in SPECIAL_PIECES:
+            surface += " "
+            starts.append(len(surface))
+            surface += "\ue000 "
+        else:
+            blank = len(piece) - len(piece.lstrip(SPACE))
+            starts.append(len(surface) + min(blank, len(piece) - 1))
+            surface += piece.replace(SPACE, " ")
+    ends = [match.end() for match in _WORD.finditer(surface)]
+    groups: dict[int, list[int]] = {}
+    word = 0
+    for index, start in enumerate(starts):
+        while word < len(ends) and ends[word] <= start:
+            word += 1
+        groups.setdefault(word, []).append(index)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def join_pieces(pieces: Iterable[str]) -> str:
+    """Return the text of consecutive pieces, without outer spaces; `\u2581bi`, `cycle` gives `bicycle`."""
+    return "".join(pieces).replace(SPACE, " ").strip()

@@ -1,0 +1,89 @@
+"""Batches: which pairs go together, in which order, and their padded tensors. All of it is a function of the seed and
+the epoch, so that a position in the data is two numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from attnviz.text import BOS, PAD
+from attnviz.training.corpus import Corpus
+
+_POOL = 100_000
+"""Pairs sorted by length at a time: enough for tight buckets, and the order still differs between epochs."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded ids of a batch of B pairs."""
+
+    source: Tensor
+    """(B, Tx)."""
+    source_lengths: Tensor
+    """(B,)."""
+    previous: Tensor
+    """y_{i-1}: BOS, then the target but its last piece, (B, Ty)."""
+    target: Tensor
+    """y_i, PAD where a row is over, (B, Ty)."""
+
+    @property
+    def target_tokens(self) -> int:
+        """Target pieces, padding left out."""
+        return int((self.target != PAD).sum())
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on `device`."""
+        return Batch(*(getattr(self, name).to(device, non_blocking=True)
+                       for name in ("source", "source_lengths", "previous", "target")))  # fmt: skip
+
+
+def epoch_batches(corpus: Corpus, batch_tokens: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
+    """Return the pairs of each batch of an epoch, in order.
+
+    A pair of weight w appears floor(w) times and once more with probability w - floor(w). Pairs of like length share a
+    batch; a batch holds as many pairs as keep (pairs) x (longest side) within `batch_tokens`, at least one.
+    """
+    random = np.random.default_rng([seed, epoch])
+    copies = np.floor(corpus.weights + random.random(len(corpus), dtype=np.float32)).astype(np.int64)
+    order = random.permutation(np.repeat(np.arange(len(corpus)), copies))
+    source, target = corpus.source_lengths, corpus.target_lengths
+    batches = []
+    for start in range(0, len(order), _POOL):
+        pool = order[start : start + _POOL]
+        pool = pool[np.lexsort((source[pool], target[pool]))]
+        batches += _cut(pool, np.maximum(source[pool], target[pool]), batch_tokens)
+    return [batches[i] for i in random.permutation(len(batches))]
+
+
+def _cut(pairs: NDArray[np.int64], lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
+    """Cut `pairs`, sorted by length, where the padded size of a batch would pass `batch_tokens`."""
+    cuts, first, longest = [0], 0, 0
+    for place, length in enumerate(lengths.tolist()):
+        longest = max(longest, length)
+        if place > first and (place + 1 - first) * longest > batch_tokens:
+            cuts.append(place)
+            first, longest = place, length
+    return [pairs[a:b] for a, b in zip(cuts, [*cuts[1:], len(pairs)], strict=True) if b > a]
+
+
+def padded(sentences: Sequence[Any]) -> Tensor:
+    """Return ids of several lengths as one (B, longest) tensor filled up with PAD."""
+    out = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
+    for row, ids in zip(out, sentences, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(out)
+
+
+def make_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Batch:
+    """Return the padded tensors of these pairs."""
+    sources = [corpus.source_sentence(i) for i in indices]
+    target = padded([corpus.target_sentence(i) for i in indices])
+    previous = torch.cat([torch.full((len(target), 1), BOS), target[:, :-1]], dim=1)
+    lengths = torch.tensor([len(ids) for ids in sources])
+    return Batch(padded(sources), lengths, previous, target)

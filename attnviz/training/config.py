@@ -1,0 +1,81 @@
+"""`TrainingConfig`: everything that defines a training run. The command line's options are these fields."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _option(help_text: str, default: Any = dataclasses.MISSING) -> Any:
+    """Return a field whose `metadata["help"]` the command line shows."""
+    return field(default=default, metadata={"help": help_text})
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """A training run. Same config, same files, same machine: same weights."""
+
+    data: tuple[str, ...] = _option(
+        "training pairs, .tsv or .tsv.xz, source<TAB>target; PATH=WEIGHT shows each pair WEIGHT times an epoch on average"
+    )
+    validation: tuple[str, ...] = _option("validation pairs, files of the same kind")
+    output: str = _option("folder of the run: checkpoints, log, snapshots, and the finished model in model/")
+
+    vocabulary_size: int = _option("pieces of the shared SentencePiece vocabulary, K", 8000)
+    tokenizer: str = _option("use this tokenizer.model instead of training one", "")
+    embedding_size: int = _option("size of word embeddings, m", 256)
+    hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512)
+    alignment_size: int = _option("units of the additive energy, n'", 512)
+    maxout_size: int = _option("units of the maxout readout, l", 256)
+    attention: str = _option("additive, dot or none", "additive")
+    readout_state: str = _option("state the readout sees: previous (s_{i-1}) or current (s_i)", "previous")
+    dropout: float = _option("dropout on embeddings, annotations and readouts", 0.1)
+
+    max_words: int = _option("leave out pairs with a longer side, in words", 50)
+    batch_tokens: int = _option("target pieces a batch, padding included", 2400)
+    updates: int = _option("updates of the weights after which training ends", 20000)
+    learning_rate: float = _option("peak learning rate of Adam", 1e-3)
+    warmup: int = _option("updates over which the learning rate rises from 0", 500)
+    final_rate: float = _option("share of the peak that the learning rate decays to, along a cosine", 0.02)
+    label_smoothing: float = _option("probability spread evenly over the vocabulary", 0.1)
+    clip: float = _option("largest norm of the gradient", 1.0)
+    seed: int = _option("seed of the weights, the order of the data and dropout", 1)
+
+    validate_every: int = _option("updates between validations", 1000)
+    patience: int = _option("stop after this many validations without a lower loss; 0 never stops early", 5)
+    bleu_sentences: int = _option("validation sentences translated for BLEU at each validation", 300)
+    checkpoint_every: int = _option("updates between checkpoints", 250)
+    snapshots: int = _option("moments, evenly spaced in log time, at which alignments of fixed sentences are kept", 12)
+    snapshot_sentences: tuple[str, ...] = _option(
+        "sentences whose alignment the snapshots keep",
+        (
+            "I don't know what you are talking about.",
+            "A girl is riding a red bicycle.",
+            "The agreement on the European Economic Area was signed in August 1992.",
+        ),
+    )
+    device: str = _option("auto, cpu, cuda, cuda:N or mps", "auto")
+    precision: str = _option("bf16 (autocast) or fp32", "bf16")
+    threads: int = _option("threads of the CPU; 0 leaves torch's choice", 0)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, saying which field is wrong, unless the numbers make sense."""
+        if not self.data:
+            raise ValueError("data must name at least one file")
+        if self.precision not in ("bf16", "fp32"):
+            raise ValueError(f"precision must be bf16 or fp32, not {self.precision!r}")
+        for name in ("batch_tokens", "updates", "max_words", "validate_every", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("warmup", "patience", "bleu_sentences", "snapshots", "threads"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative")
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError(f"label_smoothing must be in [0, 1), not {self.label_smoothing}")
+        if not self.learning_rate > 0 or not self.clip > 0:
+            raise ValueError("learning_rate and clip must be positive")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary fit for JSON."""
+        return dataclasses.asdict(self)

@@ -1,0 +1,291 @@
+"""The training loop: one process, or several under torchrun; stops and resumes at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from tqdm import tqdm
+
+from attnviz.checkpoint import save_model
+from attnviz.devices import resolve_device
+from attnviz.network import ModelConfig, RNNsearch
+from attnviz.text import Tokenizer
+from attnviz.training.batches import Batch, epoch_batches, make_batch
+from attnviz.training.config import TrainingConfig
+from attnviz.training.corpus import Corpus
+from attnviz.training.log import Log
+from attnviz.training.objective import Objective
+from attnviz.training.preparation import prepare
+from attnviz.training.state import Progress, load_state, save_state
+from attnviz.training.validation import Validation
+
+_LOG_EVERY = 50
+
+
+@dataclass(frozen=True)
+class Team:
+    """This process among those that train together (one, unless torchrun started more)."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes the files and shows the progress."""
+        return self.rank == 0
+
+
+@contextlib.contextmanager
+def team(config: TrainingConfig) -> Iterator[Team]:
+    """Join the processes torchrun started, with NCCL on CUDA and gloo elsewhere."""
+    size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
+    device = resolve_device(config.device)
+    if size == 1:
+        yield Team(rank, size, device)
+        return
+    if device.type == "cuda":
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield Team(rank, size, device)
+    finally:
+        dist.destroy_process_group()
+
+
+def keep_memory() -> None:
+    """Tell glibc to keep freed memory and reuse it: the loop frees and takes the same large blocks at every update, and
+    returning them to the system costs a page fault per 4 KiB. Does nothing elsewhere."""
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL("libc.so.6")
+        for parameter, value in ((-1, 2**31 - 1), (-2, 64 * 2**20), (-4, 0)):  # trim threshold, top pad, mmap count
+            libc.mallopt(parameter, value)
+
+
+def learning_rate(config: TrainingConfig, update: int) -> float:
+    """Return the rate of update number `update` (from 0): a linear rise over `warmup`, then a cosine down to
+    `final_rate` of the peak at the last update."""
+    if update < config.warmup:
+        return config.learning_rate * (update + 1) / config.warmup
+    share = min(1.0, (update - config.warmup) / max(1, config.updates - config.warmup))
+    low = config.final_rate
+    return config.learning_rate * (low + (1 - low) * (1 + math.cos(math.pi * share)) / 2)
+
+
+def run(config: TrainingConfig) -> Path:
+    """Train until `updates` are done or validation stops it; return the folder of the finished model.
+
+    Where `output` holds a checkpoint the run goes on from it. Raise AttnvizError for data, folders or devices that
+    cannot be used.
+    """
+    keep_memory()
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    with team(config) as members:
+        return _Run(config, members).train()
+
+
+class _Run:
+    """A run in progress."""
+
+    def __init__(self, config: TrainingConfig, members: Team) -> None:
+        self.config, self.members = config, members
+        self.output = Path(config.output)
+        if members.leads:
+            self.tokenizer, self.corpus = prepare(config)
+        if members.size > 1:
+            dist.barrier()
+        if not members.leads:
+            self.tokenizer, self.corpus = prepare(config)
+        self.network = RNNsearch(_model_config(config, self.tokenizer)).to(members.device)
+        self.network.initialise(torch.Generator(members.device).manual_seed(config.seed))
+        self.objective: nn.Module = Objective(self.network, config.label_smoothing)
+        if members.size > 1:
+            self.objective = DistributedDataParallel(self.objective)
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, fused=True
+        )
+        self.progress = Progress()
+        if self.checkpoint.exists():
+            self.progress = load_state(self.checkpoint, self.network, self.optimizer)
+        self.validation = Validation(config, self.tokenizer, members.device) if members.leads else None
+        self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
+
+    @property
+    def checkpoint(self) -> Path:
+        """The file the run resumes from."""
+        return self.output / "checkpoint.safetensors"
+
+    def train(self) -> Path:
+        """Update the weights until the run is over."""
+        config, progress = self.config, self.progress
+        bar = tqdm(total=config.updates, initial=progress.update, unit="update", disable=not self.members.leads,
+                   dynamic_ncols=True, mininterval=1.0)  # fmt: skip
+        self.network.train()
+        moments = _snapshot_moments(config)
+        if progress.update == 0 and self.validation:
+            self.validation.snapshot(self.network, 0)
+        started, seconds_before = time.perf_counter(), progress.seconds
+        window = _Window()
+        over = self._is_over()
+        while not over:
+            for batch in self._rest_of_epoch():
+                tokens, loss, likelihood = self._update(batch)
+                window.add(tokens, loss, likelihood)
+                progress.update += 1
+                progress.batch += 1
+                progress.tokens += tokens
+                progress.seconds = seconds_before + time.perf_counter() - started
+                bar.update()
+                if progress.update % _LOG_EVERY == 0:
+                    bar.set_postfix(window.report())
+                    self._write_row(window)
+                    window = _Window()
+                if progress.update in moments and self.validation:
+                    self.validation.snapshot(self.network, progress.update)
+                if progress.update % config.validate_every == 0 or progress.update == config.updates:
+                    self._validate(bar)
+                if progress.update % config.checkpoint_every == 0 or progress.update == config.updates:
+                    self._checkpoint()
+                over = self._is_over()
+                if over:
+                    break
+            else:
+                progress.epoch, progress.batch = progress.epoch + 1, 0
+        bar.close()
+        if self.members.leads:
+            self._checkpoint()
+        return self.output / "model"
+
+    def _is_over(self) -> bool:
+        progress, config = self.progress, self.config
+        return progress.update >= config.updates or 0 < config.patience <= progress.failures
+
+    def _rest_of_epoch(self) -> Iterator[Batch]:
+        """Yield this process' batches of the epoch, from where the run stands."""
+        progress, members = self.progress, self.members
+        batches = epoch_batches(self.corpus, self.config.batch_tokens, self.config.seed, progress.epoch)
+        own = batches[members.rank :: members.size][: max(1, len(batches) // members.size)]
+        for indices in own[progress.batch :]:
+            yield make_batch(self.corpus, indices).to(members.device)
+
+    def _update(self, batch: Batch) -> tuple[int, float, float]:
+        """Update the weights once; return target pieces, and the two losses per piece, over all processes."""
+        config, progress, members = self.config, self.progress, self.members
+        torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(config, progress.update)
+        device = members.device.type
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=config.precision == "bf16"):
+            loss, likelihood = self.objective(batch)
+        tokens = batch.target_tokens
+        totals = torch.tensor([tokens, 0.0, 0.0], dtype=torch.float64)
+        totals[1], totals[2] = loss.detach().double().cpu(), likelihood.double().cpu()
+        if members.size > 1:
+            totals = self._sum(totals)
+        total = int(totals[0])
+        # DistributedDataParallel averages gradients over processes; the factor turns that into a sum over pieces.
+        (loss * (members.size / total)).backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return total, float(totals[1]) / total, float(totals[2]) / total
+
+    def _sum(self, values: Tensor) -> Tensor:
+        shared = values.to(self.members.device)
+        dist.all_reduce(shared)
+        return shared.cpu()
+
+    def _write_row(self, window: _Window) -> None:
+        if self.log:
+            self.log.write(self.progress, rate=learning_rate(self.config, self.progress.update - 1), **window.row())
+
+    def _validate(self, bar: tqdm[None]) -> None:
+        """Measure, keep the best model, and tell every process whether it improved."""
+        progress = self.progress
+        loss = torch.zeros(1, dtype=torch.float64)
+        if self.validation and self.log:
+            self.network.eval()
+            result = self.validation.measure(self.network)
+            self.network.train()
+            loss[0] = result.loss
+            self.log.write(progress, validation_loss=result.loss, validation_bleu=result.bleu)
+            bar.write(f"update {progress.update}: validation loss {result.loss:.4f}, BLEU {result.bleu:.2f}")
+        if self.members.size > 1:
+            shared = loss.to(self.members.device, torch.float32)
+            dist.broadcast(shared, 0)
+            loss = shared.cpu().double()
+        if not np.isfinite(float(loss)) or float(loss) >= progress.best_loss:
+            progress.failures += 1
+            return
+        progress.best_loss, progress.failures = float(loss), 0
+        if self.members.leads:
+            save_model(self.output / "model", self.network, self.tokenizer)
+
+    def _checkpoint(self) -> None:
+        if self.members.leads:
+            save_state(self.checkpoint, self.network, self.optimizer, self.progress)
+
+
+@dataclass
+class _Window:
+    """Sums over the updates since the last row of the log."""
+
+    tokens: int = 0
+    loss: float = 0.0
+    likelihood: float = 0.0
+    started: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.started = time.perf_counter()
+
+    def add(self, tokens: int, loss: float, likelihood: float) -> None:
+        self.tokens += tokens
+        self.loss += loss * tokens
+        self.likelihood += likelihood * tokens
+
+    def row(self) -> dict[str, float]:
+        count = max(1, self.tokens)
+        return {
+            "train_loss": self.loss / count,
+            "train_likelihood": self.likelihood / count,
+            "tokens_per_second": self.tokens / (time.perf_counter() - self.started),
+        }
+
+    def report(self) -> dict[str, str]:
+        row = self.row()
+        return {"tok/s": f"{row['tokens_per_second']:.0f}", "loss": f"{row['train_likelihood']:.3f}"}
+
+
+def _model_config(config: TrainingConfig, tokenizer: Tokenizer) -> ModelConfig:
+    return ModelConfig(
+        vocabulary_size=len(tokenizer),
+        embedding_size=config.embedding_size,
+        hidden_size=config.hidden_size,
+        alignment_size=config.alignment_size,
+        maxout_size=config.maxout_size,
+        attention=config.attention,
+        readout_state=config.readout_state,
+        dropout=config.dropout,
+    )
+
+
+def _snapshot_moments(config: TrainingConfig) -> set[int]:
+    """Return the updates, evenly spaced in log time and the last included, at which snapshots are taken."""
+    if config.snapshots == 0:
+        return set()
+    return set(np.geomspace(min(20, config.updates), config.updates, config.snapshots).round().astype(int).tolist())

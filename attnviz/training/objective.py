@@ -1,0 +1,89 @@
+"""The training objective: label-smoothed cross-entropy over the vocabulary, computed in chunks.
+
+The logits of a whole batch would be the largest tensor of the program by far. Here they exist for a few hundred
+positions at a time: each chunk's loss and gradient are computed together and the logits forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from attnviz.network import RNNsearch
+from attnviz.text import PAD
+from attnviz.training.batches import Batch
+
+_CHUNK = 512
+
+
+class SmoothedCrossEntropy(torch.autograd.Function):
+    """Sum over positions of -(1 - e) log p_y - (e / K) sum_k log p_k, with e the smoothing (Szegedy et al. 2016)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return the smoothed loss and the plain negative log likelihood, both summed over the N positions.
+
+        `readouts` (N, l), `weight` (K, l), `bias` (K,), `targets` (N,). Products run in the type of `readouts`. The
+        smoothing term needs no pass over the vocabulary: the mean logit is the readout times the mean row.
+        """
+        count, vocabulary = len(readouts), len(weight)
+        with torch.autocast(readouts.device.type, enabled=False):
+            matrix, offset = weight.to(readouts.dtype), bias.to(readouts.dtype)
+            mean_row, mean_bias = weight.mean(0), bias.mean()
+            needs_grad = any(ctx.needs_input_grad)
+            grad_readouts = torch.empty_like(readouts)
+            grad_weight, grad_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+            loss = torch.zeros((), dtype=weight.dtype, device=weight.device)
+            likelihood = torch.zeros_like(loss)
+            for start in range(0, count, _CHUNK):
+                part, target = readouts[start : start + _CHUNK], targets[start : start + _CHUNK, None]
+                logits = torch.addmm(offset, part, matrix.t())
+                chosen = logits.gather(1, target)[:, 0].to(weight.dtype)
+                probabilities = torch.softmax(logits, -1)
+                floor = torch.finfo(weight.dtype).tiny
+                surprise = -probabilities.gather(1, target)[:, 0].to(weight.dtype).clamp_min(floor).log()
+                mean = part.to(weight.dtype) @ mean_row + mean_bias
+                likelihood += surprise.sum()
+                loss += (surprise + smoothing * (chosen - mean)).sum()
+                if needs_grad:
+                    probabilities.scatter_add_(1, target, probabilities.new_full(target.shape, smoothing - 1))
+                    grad_readouts[start : start + _CHUNK] = probabilities @ matrix
+                    grad_weight += probabilities.t() @ part
+                    grad_bias += probabilities.sum(0, dtype=bias.dtype)
+            grad_readouts -= (smoothing * mean_row).to(readouts.dtype)
+            grad_weight -= (smoothing / vocabulary) * readouts.sum(0, dtype=weight.dtype)
+            grad_bias -= smoothing * count / vocabulary
+        ctx.save_for_backward(grad_readouts, grad_weight, grad_bias)
+        ctx.mark_non_differentiable(likelihood)
+        return loss, likelihood
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        """Scale the gradients found in `forward`."""
+        grad_readouts, grad_weight, grad_bias = ctx.saved_tensors
+        return (grad_readouts * grad.to(grad_readouts.dtype), grad_weight * grad, grad_bias * grad, None, None)
+
+
+class Objective(nn.Module):
+    """The network with its loss, as one module, so that DistributedDataParallel sees every weight in one call."""
+
+    def __init__(self, network: RNNsearch, label_smoothing: float) -> None:
+        super().__init__()
+        self.network = network
+        self.label_smoothing = label_smoothing
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the smoothed loss and the negative log likelihood of the batch, summed over its target pieces."""
+        readouts, _ = self.network(batch.source, batch.source_lengths, batch.previous)
+        kept = batch.target != PAD
+        output = self.network.decoder.output
+        loss: tuple[Tensor, Tensor] = SmoothedCrossEntropy.apply(
+            readouts[kept], output.weight, output.bias, batch.target[kept], self.label_smoothing
+        )
+        return loss

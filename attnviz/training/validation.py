@@ -1,0 +1,87 @@
+"""What a run measures on the way: validation loss and BLEU, and the alignments of fixed sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import sacrebleu
+import torch
+
+from attnviz.network import RNNsearch
+from attnviz.text import Tokenizer
+from attnviz.training.batches import epoch_batches, make_batch
+from attnviz.training.config import TrainingConfig
+from attnviz.training.corpus import Pair, encode, parse_weighted, read_pairs
+from attnviz.training.objective import Objective
+from attnviz.translator import Translator
+
+_BATCH_TOKENS = 4000
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A validation."""
+
+    loss: float
+    """Negative log likelihood per target piece, in nats."""
+    bleu: float
+    """sacreBLEU of greedy translations of some of the pairs; nan where none are translated."""
+
+
+class Validation:
+    """The validation pairs and fixed sentences of a run."""
+
+    def __init__(self, config: TrainingConfig, tokenizer: Tokenizer, device: torch.device) -> None:
+        self.config, self.tokenizer, self.device = config, tokenizer, device
+        self.pairs: list[Pair] = []
+        for entry in config.validation:
+            self.pairs += read_pairs(parse_weighted(entry)[0])[0]
+        self.pairs = [pair for pair in self.pairs if max(len(s.split()) for s in pair) <= config.max_words]
+        # A fixed draw from all files, so that BLEU stands for the mixture.
+        drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
+        self.translated = [self.pairs[i] for i in drawn]
+        self.corpus = encode(self.pairs, [1.0] * len(self.pairs), tokenizer)
+        self.snapshots = Path(config.output) / "model" / "snapshots"
+
+    @torch.inference_mode()
+    def measure(self, network: RNNsearch) -> Measurement:
+        """Return loss and BLEU of `network`, which is in evaluation mode."""
+        objective, likelihood, tokens = Objective(network, 0.0), 0.0, 0
+        for indices in epoch_batches(self.corpus, _BATCH_TOKENS, 0, 0):
+            batch = make_batch(self.corpus, indices).to(self.device)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
+                likelihood += float(objective(batch)[1])
+            tokens += batch.target_tokens
+        return Measurement(likelihood / max(1, tokens), self._bleu(network))
+
+    def _bleu(self, network: RNNsearch) -> float:
+        if not self.translated:
+            return float("nan")
+        outputs = Translator(network, self.tokenizer).translate_batch([source for source, _ in self.translated])
+        return float(sacrebleu.corpus_bleu(outputs, [[target for _, target in self.translated]]).score)
+
+    def snapshot(self, network: RNNsearch, update: int) -> None:
+        """Write the alignment of each fixed sentence to `snapshots/<update>.json`."""
+        if self.config.snapshots == 0:
+            return
+        was_training = network.training
+        translator = Translator(network.eval(), self.tokenizer)
+        sentences = []
+        for text in self.config.snapshot_sentences:
+            trace = translator.translate(text)
+            sentences.append(
+                {
+                    "source": trace.source_text,
+                    "translation": trace.translation,
+                    "source_pieces": trace.source_pieces,
+                    "target_pieces": trace.target_pieces,
+                    "alignment": np.round(trace.alignment.astype(float), 4).tolist(),
+                }
+            )
+        network.train(was_training)
+        self.snapshots.mkdir(parents=True, exist_ok=True)
+        record = {"update": update, "sentences": sentences}
+        (self.snapshots / f"{update:06d}.json").write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,207 @@
+"""`Translator`: a model ready to translate, and to record how."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attnviz.checkpoint import CONFIG, load_model
+from attnviz.decoding import Finished, Record, force, longest_target, search
+from attnviz.devices import available_devices, resolve_device
+from attnviz.errors import AttnvizError
+from attnviz.network import RNNsearch
+from attnviz.network.stepping import Memory, Step, StepDecoder
+from attnviz.text import EOS, UNK, Tokenizer
+from attnviz.trace import STORED_CANDIDATES, Hypothesis, Search, Trace
+
+__all__ = ["LONGEST", "Translator", "available_devices", "available_models"]
+
+LONGEST = 200
+"""Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
+for."""
+
+_LONGEST_PIECES = 1200
+_BATCH_PIECES = 3000
+_WIDEST_BEAM = 100
+
+
+def available_models(root: str | Path = "models") -> list[Path]:
+    """Return the model folders inside `root`, by name."""
+    return sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+
+
+class Translator:
+    """A network with its tokenizer. It holds no state of a translation, so threads may share one."""
+
+    def __init__(self, network: RNNsearch, tokenizer: Tokenizer, name: str = "unnamed") -> None:
+        """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards."""
+        self.network, self.tokenizer, self.name = network, tokenizer, name
+        self.device = network.decoder.output.weight.device
+        self._decoder = StepDecoder(network)
+
+    @classmethod
+    def load(cls, folder: str | Path, device: str = "auto") -> Translator:
+        """Load a model folder to "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+        Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
+        """
+        network, tokenizer = load_model(folder)
+        return cls(network.to(resolve_device(device)), tokenizer, Path(folder).resolve().name)
+
+    def translate(self, text: str, *, beam: int = 1, target: str | None = None, length_penalty: float = 1.0) -> Trace:
+        """Translate one sentence and record everything computed on the way.
+
+        `beam` is the width of the search (1 is greedy); hypotheses are compared by log probability divided by
+        Ty^`length_penalty`. With a `target` nothing is searched: the decoder is led through that translation.
+        Raise AttnvizError for text that is blank or too long, and for a beam that is not from 1 to 100.
+        """
+        started = time.perf_counter()
+        source = self._encode(text, "sentence")
+        forced = None if target is None else self._encode(target, "translation")
+        _check_beam(beam)
+        with torch.inference_mode():
+            memory = self._memory([source])
+            if forced is not None:
+                steps, ids = force(self._decoder, memory, forced), tuple(forced)
+                places, hypotheses = [0] * len(steps), []
+                how = Search("forced")
+            else:
+                record: Record = []
+                finished = search(self._decoder, memory, [longest_target(len(source))], beam, length_penalty, record)[0]
+                steps, places = _path(record, finished[0])
+                ids = finished[0].ids
+                hypotheses = [Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished]
+                how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+            return self._trace(text, source, target, ids, memory, steps, places, how, hypotheses, started)
+
+    def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
+        """Return the translations of many sentences, computed in batches of like length.
+
+        Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
+        """
+        _check_beam(beam)
+        sources = []
+        for number, text in enumerate(texts, 1):
+            try:
+                sources.append(self._encode(text, "sentence"))
+            except AttnvizError as error:
+                raise AttnvizError(f"Sentence {number}: {error}") from error
+        translations = [""] * len(sources)
+        for places in _batches([len(source) for source in sources], beam):
+            with torch.inference_mode():
+                memory = self._memory([sources[place] for place in places])
+                limits = [longest_target(len(sources[place])) for place in places]
+                found = search(self._decoder, memory, limits, beam, length_penalty)
+            for place, finished in zip(places, found, strict=True):
+                translations[place] = self.tokenizer.decode(finished[0].ids)
+        return translations
+
+    def _encode(self, text: str, what: str) -> list[int]:
+        """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
+        words = len(text.split())
+        if words > LONGEST:
+            raise AttnvizError(f"The {what} has {words} words; at most {LONGEST} can be shown. Shorten it.")
+        if len(text) > 20 * LONGEST:
+            raise AttnvizError(
+                f"The {what} has {len(text)} characters; at most {20 * LONGEST} can be shown. Shorten it."
+            )
+        ids = self.tokenizer.encode(text)
+        if not ids:
+            raise AttnvizError(f"The {what} is empty. Type one.")
+        if len(ids) > _LONGEST_PIECES:
+            raise AttnvizError(
+                f"The {what} splits into {len(ids)} pieces; at most {_LONGEST_PIECES} can be shown. Shorten it."
+            )
+        return [*ids, EOS]
+
+    def _memory(self, sources: Sequence[Sequence[int]]) -> Memory:
+        lengths = torch.tensor([len(source) for source in sources])
+        ids = torch.zeros(len(sources), int(lengths.max()), dtype=torch.long)
+        for row, source in zip(ids, sources, strict=True):
+            row[: len(source)] = torch.tensor(source)
+        lengths = lengths.to(self.device)
+        return self._decoder.memory(self.network.encoder(ids.to(self.device), lengths), lengths)
+
+    def _trace(
+        self, text: str, source: Sequence[int], target: str | None, ids: tuple[int, ...], memory: Memory,
+        steps: list[Step], places: list[int], how: Search, hypotheses: list[Hypothesis], started: float,
+    ) -> Trace:  # fmt: skip
+        """Bring the numbers of one translation together."""
+
+        def column(name: str) -> Tensor:
+            return torch.stack([getattr(step, name)[0, place] for step, place in zip(steps, places, strict=True)])
+
+        logits = column("logits")
+        log_probabilities = torch.log_softmax(logits, -1)
+        top, top_ids = log_probabilities.topk(min(STORED_CANDIDATES, logits.shape[-1]), dim=-1)
+        chosen = log_probabilities.gather(1, torch.tensor(ids, device=self.device)[:, None])[:, 0]
+        alignment, config = column("alignment"), self.network.config
+        arrays = {
+            "annotations": memory.annotations[0],
+            "initial_state": self._decoder.start(memory).state[0, 0],
+            "keys": memory.keys[0],
+            "queries": column("query"),
+            "energies": column("energies"),
+            "alignment": alignment,
+            "contexts": alignment @ memory.annotations[0, :, : config.context_size],
+            "states": column("state"),
+            "update_gates": column("update_gate"),
+            "reset_gates": column("reset_gate"),
+            "candidates": column("candidate"),
+            "readouts": column("readout"),
+            "log_probabilities": chosen,
+            "top_ids": top_ids.int(),
+            "top_probabilities": top.exp(),
+        }
+        numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
+        score = float(chosen.sum()) / len(ids) ** how.length_penalty
+        translation = self.tokenizer.decode(ids) if target is None else " ".join(target.split())
+        return Trace(
+            source_text=text,
+            translation=translation,
+            source_pieces=self.tokenizer.pieces(source),
+            target_pieces=self.tokenizer.pieces(ids),
+            source_ids=tuple(source),
+            target_ids=tuple(ids),
+            unknown_characters=self.tokenizer.unknown_characters(text) if UNK in source else (),
+            **numbers,
+            top_pieces=tuple(self.tokenizer.pieces(row) for row in numbers["top_ids"].tolist()),
+            search=how,
+            score=score,
+            hypotheses=tuple(hypotheses) or (Hypothesis(translation, score),),
+            config=config.to_dict(),
+            model=self.name,
+            device=str(self.device),
+            seconds=time.perf_counter() - started,
+        )
+
+
+def _check_beam(beam: int) -> None:
+    if not 1 <= beam <= _WIDEST_BEAM:
+        raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")
+
+
+def _path(record: Record, best: Finished) -> tuple[list[Step], list[int]]:
+    """Return the steps that led to `best`, and its place in each."""
+    steps, places, place = [], [], best.place
+    for index in reversed(range(len(best.ids))):
+        if index < len(best.ids) - 1:
+            place = int(record[index][1][0, place])
+        steps.append(record[index][0])
+        places.append(place)
+    return steps[::-1], places[::-1]
+
+
+def _batches(lengths: Sequence[int], beam: int) -> list[list[int]]:
+    """Return the places of sentences that are translated together: like lengths, and bounded memory."""
+    batches: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batches and (len(batches[-1]) + 1) * lengths[place] * beam <= _BATCH_PIECES:
+            batches[-1].append(place)
+        else:
+            batches.append([place])
+    return batches
