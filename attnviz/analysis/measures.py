@@ -12,14 +12,15 @@ def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
     0 where a target piece looked at one source piece alone, log2 Tx where it looked at all alike.
     """
     rows = np.asarray(alignment, dtype=np.float64)
-    logarithms = np.log2(rows, where=rows > 0, out=np.zeros_like(rows))
-    bits: NDArray[np.float64] = -(rows * logarithms).sum(axis=-1)
-    return bits.clip(min=0)
+    logarithms = np.log2(np.where(rows > 0, rows, 1))
+    bits: NDArray[np.float64] = (rows * -logarithms).sum(axis=-1)
+    return bits
 
 
 def coverage(alignment: ArrayLike) -> NDArray[np.float64]:
     """sum_i alpha_ij: (Ty, Tx) to (Tx,), how much each source piece was looked at; the sum is Ty."""
-    return np.asarray(alignment, dtype=np.float64).sum(axis=0)
+    total: NDArray[np.float64] = np.asarray(alignment, dtype=np.float64).sum(axis=0)
+    return total
 
 
 def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[int, int]]:

@@ -1,0 +1,69 @@
+"""A trace against its recomputation in NumPy float64 from the weights as saved."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.recomputation import deviations, load_weights, recompute
+from attnviz.checkpoint import save_model
+from attnviz.errors import AttnvizError
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+ARRAYS = {
+    "annotations", "initial_state", "keys", "queries", "energies", "alignment", "contexts", "states", "update_gates",
+    "reset_gates", "candidates", "readouts", "log_probabilities", "top_probabilities",
+}  # fmt: skip
+
+
+def _deviations(folder: Path, trace: Trace) -> dict[str, float]:
+    return deviations(trace, recompute(load_weights(folder), trace.config, trace.source_ids, trace.target_ids))
+
+
+@pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+@pytest.mark.parametrize("how", [{"beam": 1}, {"beam": 4}, {"target": SENTENCES[1]}], ids=["greedy", "beam", "forced"])
+def test_every_number_of_a_trace(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str, how: dict
+) -> None:
+    save_model(tmp_path, make_network(attention, readout_state), tokenizer)
+    trace = Translator.load(tmp_path, device="cpu").translate(SENTENCES[0], **how)
+    found = _deviations(tmp_path, trace)
+    assert set(found) == ARRAYS
+    assert max(found.values()) < 1e-4, found
+
+
+def test_a_wrong_number_is_found(model_folder: Path, translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[2])
+    for name in ARRAYS:
+        changed = getattr(trace, name).copy()
+        changed.flat[np.nanargmax(np.where(np.isfinite(changed), np.abs(changed), np.nan))] *= 1.01
+        assert _deviations(model_folder, dataclasses.replace(trace, **{name: changed}))[name] > 1e-3, name
+
+
+def test_disagreement_about_what_is_masked_is_infinite(model_folder: Path, translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[2])
+    energies = trace.energies.copy()
+    energies[0, 0] = -np.inf
+    assert _deviations(model_folder, dataclasses.replace(trace, energies=energies))["energies"] == np.inf
+
+
+def test_the_shipped_model(shipped_model: Path) -> None:
+    trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.", beam=5)
+    found = _deviations(shipped_model, trace)
+    assert max(found.values()) < 1e-4, found
+
+
+def test_missing_or_damaged_weights_are_named(tmp_path: Path) -> None:
+    with pytest.raises(AttnvizError, match=r"model\.safetensors"):
+        load_weights(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 50)
+    with pytest.raises(AttnvizError, match=r"model\.safetensors"):
+        load_weights(tmp_path)

@@ -1,0 +1,97 @@
+"""Fixtures for all tests: a tiny model with random weights, saved as a folder like the ones users have."""
+
+from __future__ import annotations
+
+import os
+
+# Read by OpenMP when torch is first imported: idle threads that spin would take the cores from everything else.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+from attnviz.checkpoint import save_model
+from attnviz.network import ModelConfig, RNNsearch
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+
+settings.register_profile(
+    "attnviz", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("attnviz")
+
+SENTENCES = (
+    "A girl is riding a red bicycle.",
+    "Une fille fait du vélo sur une bicyclette rouge.",
+    "I don't know what you are talking about.",
+    "Je ne sais pas de quoi vous parlez.",
+    "The agreement on the European Economic Area was signed in August 1992.",
+    "L'accord sur l'Espace économique européen a été signé en août 1992.",
+    "Two dogs play in the snow, and nobody looks at them.",
+    "Deux chiens jouent dans la neige, et personne ne les regarde.",
+    "Where is the station? It's over there!",
+    "Où est la gare ? C'est là-bas !",
+    "The committee will vote tomorrow at 12.30 p.m. on the whole budget.",
+    "La commission votera demain à 12h30 sur l'ensemble du budget.",
+)
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHIPPED_MODEL = REPOSITORY / "models" / "en-fr"
+
+ModelFactory = Callable[..., RNNsearch]
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train(SENTENCES, 150)
+
+
+@pytest.fixture(scope="session")
+def make_network(tokenizer: Tokenizer) -> ModelFactory:
+    """Return a function that makes a network of random weights, large enough for attention to be far from uniform."""
+
+    def make(attention: str = "additive", readout_state: str = "previous", **sizes: int) -> RNNsearch:
+        config = ModelConfig(
+            **{
+                "vocabulary_size": len(tokenizer),
+                "embedding_size": 12,
+                "hidden_size": 10,
+                "alignment_size": 7,
+                "maxout_size": 6,
+                **sizes,
+            },
+            attention=attention,
+            readout_state=readout_state,
+        )
+        network = RNNsearch(config)
+        generator = torch.Generator().manual_seed(5)
+        with torch.no_grad():
+            for parameter in network.parameters():
+                parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.4)
+        return network.requires_grad_(False).eval()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    save_model(folder, make_network(), tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def translator(model_folder: Path) -> Translator:
+    return Translator.load(model_folder, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def shipped_model() -> Path:
+    """Return the folder of the model that comes with the program."""
+    if not SHIPPED_MODEL.is_dir():
+        pytest.skip("models/en-fr is not there")
+    return SHIPPED_MODEL

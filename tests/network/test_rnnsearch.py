@@ -1,0 +1,110 @@
+"""The network against the NumPy float64 recomputation, and padding that must not matter."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.analysis.recomputation import recompute
+from attnviz.network import ModelConfig
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import BOS, EOS
+from tests.conftest import ModelFactory
+
+SOURCE = (17, 5, 90, 33, 33, 8, 61, EOS)
+TARGET = (44, 12, 101, 7, 70, EOS)
+
+every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+
+
+@every_kind
+def test_forward_equals_the_recomputation(make_network: ModelFactory, attention: str, readout_state: str) -> None:
+    network = make_network(attention, readout_state)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    expected = recompute(weights, network.config.to_dict(), SOURCE, TARGET)
+    source, lengths = torch.tensor([SOURCE]), torch.tensor([len(SOURCE)])
+    previous = torch.tensor([(BOS, *TARGET[:-1])])
+    readouts, alignment = network(source, lengths, previous)
+    np.testing.assert_allclose(network.encoder(source, lengths)[0], expected.annotations, atol=1e-5)
+    np.testing.assert_allclose(alignment[0], expected.alignment, atol=1e-5)
+    np.testing.assert_allclose(readouts[0], expected.readouts, atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(network.logits(source, lengths, previous)[0], expected.logits, atol=1e-5, rtol=1e-5)
+
+
+@every_kind
+def test_a_padded_batch_gives_each_sentence_what_it_gets_alone(
+    make_network: ModelFactory, attention: str, readout_state: str
+) -> None:
+    network = make_network(attention, readout_state)
+    sources = [SOURCE, (9, EOS), (40, 41, 42, 43, EOS)]
+    lengths = torch.tensor([len(source) for source in sources])
+    batch = torch.zeros(3, len(SOURCE), dtype=torch.long)
+    for row, source in zip(batch, sources, strict=True):
+        row[: len(source)] = torch.tensor(source)
+    previous = torch.tensor([(BOS, *TARGET[:-1])] * 3)
+    readouts, alignment = network(batch, lengths, previous)
+    for row, source in enumerate(sources):
+        alone, weights = network(torch.tensor([source]), lengths[row : row + 1], previous[:1])
+        torch.testing.assert_close(readouts[row], alone[0], rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(alignment[row, :, : len(source)], weights[0], rtol=1e-5, atol=1e-5)
+        assert (alignment[row, :, len(source) :] == 0).all()
+
+
+@every_kind
+def test_what_stands_in_the_padding_changes_nothing(
+    make_network: ModelFactory, attention: str, readout_state: str
+) -> None:
+    network = make_network(attention, readout_state)
+    lengths, previous = torch.tensor([3]), torch.tensor([(BOS, 8, 9)])
+    padded = network.logits(torch.tensor([[5, 6, EOS, 0, 0]]), lengths, previous)
+    filled = network.logits(torch.tensor([[5, 6, EOS, 77, 78]]), lengths, previous)
+    assert torch.equal(padded, filled)
+
+
+def test_without_attention_every_context_is_the_last_forward_annotation(make_network: ModelFactory) -> None:
+    network = make_network("none")
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    found = recompute(weights, network.config.to_dict(), SOURCE, TARGET)
+    n = network.config.hidden_size
+    assert found.contexts.shape == (len(TARGET), n)
+    assert (found.contexts == found.annotations[-1, :n]).all()
+
+
+@pytest.mark.parametrize("attention", ATTENTION_KINDS)
+def test_gradients_reach_every_weight(make_network: ModelFactory, attention: str) -> None:
+    network = make_network(attention).double().requires_grad_(True)
+    arguments = torch.tensor([SOURCE]), torch.tensor([len(SOURCE)]), torch.tensor([(BOS, *TARGET[:-1])])
+    torch.log_softmax(network.logits(*arguments), -1)[0, range(len(TARGET)), TARGET].sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("hidden_size", 0),
+        ("hidden_size", 2.5),
+        ("hidden_size", True),
+        ("vocabulary_size", 4),
+        ("attention", "soft"),
+        ("readout_state", "next"),
+        ("dropout", 1.0),
+        ("dropout", float("nan")),
+    ],
+)
+def test_a_bad_config_names_the_field(field: str, value: object) -> None:
+    with pytest.raises(ValueError, match=field):
+        ModelConfig.from_dict({"vocabulary_size": 10, field: value})
+
+
+def test_config_round_trip() -> None:
+    config = ModelConfig(vocabulary_size=10, attention="dot", dropout=0.2)
+    assert ModelConfig.from_dict(config.to_dict()) == config
+    with pytest.raises(ValueError, match="heads"):
+        ModelConfig.from_dict({"vocabulary_size": 10, "heads": 8})
+    with pytest.raises(ValueError, match="vocabulary_size"):
+        ModelConfig.from_dict({"hidden_size": 10})

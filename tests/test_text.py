@@ -1,0 +1,139 @@
+"""Normalisation, the tokenizer, and pieces grouped into words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from attnviz.errors import AttnvizError
+from attnviz.text import BOS, EOS, PAD, SPACE, UNK, Tokenizer, join_pieces, normalise, word_groups
+from tests.conftest import SENTENCES
+from tests.strategies import texts
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("  two\t\nwords ", "two words"),
+        ("l\u2019eau \u00abvive\u00bb", 'l\'eau "vive"'),
+        ("\u201cQuoted\u201d", '"Quoted"'),
+        ("e\u0301te\u0301", "été"),
+        ("\ufb01n \u2460 \uff21", "fin 1 A"),
+        ("soft\u00adhyphen zero\u200bwidth", "softhyphen zerowidth"),
+        ("a\x00b\x7fc", "a b c"),
+        ("lone \ud800 surrogate", "lone \ufffd surrogate"),
+        ("fin\u00a0!", "fin !"),
+        ("", ""),
+        ("\u200b\n", ""),
+    ],
+)
+def test_normalise(typed: str, expected: str) -> None:
+    assert normalise(typed) == expected
+
+
+@settings(max_examples=2000)
+@given(texts)
+@example("\u00b4\u0301a")
+@example("\u2019\u0301")
+def test_normalise_twice_changes_nothing(text: str) -> None:
+    once = normalise(text)
+    assert normalise(once) == once
+
+
+@settings(max_examples=1500)
+@given(text=texts)
+def test_any_text_is_encoded(tokenizer: Tokenizer, text: str) -> None:
+    ids = tokenizer.encode(text)
+    assert all(0 <= index < len(tokenizer) for index in ids)
+    assert not {PAD, BOS, EOS} & set(ids)
+    assert isinstance(tokenizer.decode(ids), str)
+    assert bool(tokenizer.unknown_characters(text)) == (UNK in ids)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_known_text_survives_the_round_trip(tokenizer: Tokenizer, sentence: str) -> None:
+    assert tokenizer.decode([BOS, *tokenizer.encode(sentence), EOS]) == sentence
+    assert tokenizer.unknown_characters(sentence) == ()
+
+
+def test_typographic_quotes_are_what_plain_ones_are(tokenizer: Tokenizer) -> None:
+    assert tokenizer.encode("L\u2019accord") == tokenizer.encode("L'accord")
+
+
+def test_special_pieces_cannot_be_typed(tokenizer: Tokenizer) -> None:
+    assert not {PAD, BOS, EOS} & set(tokenizer.encode("</s> <s> <pad> a </s>"))
+
+
+def test_unknown_characters_are_told(tokenizer: Tokenizer) -> None:
+    assert tokenizer.unknown_characters("A red \u5b57 and a red \u5b57 \U0001f600.") == ("\u5b57", "\U0001f600")
+
+
+def test_batch_equals_single(tokenizer: Tokenizer) -> None:
+    assert tokenizer.encode_batch(SENTENCES) == [tokenizer.encode(sentence) for sentence in SENTENCES]
+
+
+def test_training_twice_gives_the_same_tokenizer(tokenizer: Tokenizer) -> None:
+    assert Tokenizer.train(SENTENCES, 150).model == tokenizer.model
+
+
+def test_too_many_pieces_for_the_text() -> None:
+    with pytest.raises(AttnvizError, match="5000 pieces"):
+        Tokenizer.train(SENTENCES, 5000)
+
+
+def test_files_that_are_no_tokenizer_are_named(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    path = tmp_path / "tokenizer.model"
+    for content in (None, b"", b"nonsense", tokenizer.model[: len(tokenizer.model) // 2]):
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(AttnvizError, match=r"tokenizer\.model"):
+            Tokenizer.load(path)
+    path.write_bytes(tokenizer.model)
+    assert Tokenizer.load(path).encode("A girl") == tokenizer.encode("A girl")
+
+
+def _words(*pieces: str) -> list[str]:
+    return [join_pieces(pieces[i] for i in group) for group in word_groups(pieces)]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        (("\u2581bi", "cycle", "."), ["bicycle", "."]),
+        (("\u2581L", "'", "ac", "cord"), ["L'", "accord"]),
+        (("\u2581qu'", "il"), ["qu'", "il"]),
+        (("\u2581don", "'", "t"), ["don't"]),
+        (("\u2581aujourd", "'", "hui"), ["aujourd'hui"]),
+        (("\u25811", "2", ".", "30", "!"), ["12.30", "!"]),
+        (("\u2581l\u00e0", "-", "bas", "\u2581!"), ["l\u00e0-bas", "!"]),
+        (("\u2581", "<unk>", "</s>"), ["<unk>", "</s>"]),
+        (("<unk>", "<unk>"), ["<unk>", "<unk>"]),
+        (("\u2581...", "</s>"), ["...", "</s>"]),
+    ],
+)
+def test_words_of_pieces(pieces: tuple[str, ...], words: list[str]) -> None:
+    assert _words(*pieces) == words
+
+
+pieces_of_any_kind = st.lists(
+    st.one_of(
+        st.sampled_from(["<unk>", "</s>", "<s>", SPACE, SPACE * 2, "'", SPACE + "l", "-", "qu", "\u2581qu'", "."]),
+        st.text(min_size=1, max_size=5).map(lambda text: text.replace(" ", SPACE)),
+    ),
+    min_size=1,
+)
+
+
+@settings(max_examples=1500)
+@given(pieces_of_any_kind)
+def test_groups_are_a_partition_in_order(pieces: list[str]) -> None:
+    groups = word_groups(pieces)
+    assert [index for group in groups for index in group] == list(range(len(pieces)))
+    assert all(groups)
+    for group in groups:
+        spelled = [pieces[index] for index in group if pieces[index].strip(SPACE)]
+        if {"<unk>", "<s>", "</s>"} & set(spelled):
+            assert len(spelled) == 1
