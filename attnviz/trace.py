@@ -185,7 +185,7 @@ class Trace:
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         for field in dataclasses.fields(self):
             record[field.name] = _encode(getattr(self, field.name))
-        return json.dumps(record, ensure_ascii=False)
+        return json.dumps(record)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:

@@ -1,0 +1,97 @@
+"""Greedy, beam and forced decoding agree where theory says that they do."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.decoding import force
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.stepping import StepDecoder
+from attnviz.text import EOS, PAD, UNK, Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+
+
+@pytest.fixture
+def kind(make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str) -> Translator:
+    return Translator(make_network(attention, readout_state), tokenizer)
+
+
+@every_kind
+def test_greedy_takes_the_likeliest_piece_at_each_step(kind: Translator) -> None:
+    for sentence in SENTENCES[:4]:
+        trace = kind.translate(sentence)
+        assert trace.search.method == "greedy"
+        ranked = [[index for index in row if index not in (PAD, UNK, 2)] for row in trace.top_ids.tolist()]
+        assert list(trace.target_ids[:-1]) == [row[0] for row in ranked[:-1]]
+        assert trace.target_ids[-1] == EOS
+        assert trace.score == pytest.approx(float(trace.log_probabilities.sum()) / len(trace.target_ids), rel=1e-4)
+
+
+@every_kind
+def test_forced_decoding_of_the_translation_gives_its_numbers(kind: Translator) -> None:
+    decoder = StepDecoder(kind.network)
+    for sentence in SENTENCES[:4]:
+        trace = kind.translate(sentence, beam=3)
+        lengths = torch.tensor([len(trace.source_ids)])
+        memory = decoder.memory(kind.network.encoder(torch.tensor([trace.source_ids]), lengths), lengths)
+        steps = force(decoder, memory, trace.target_ids)
+        for name, array in (("alignment", trace.alignment), ("energies", trace.energies), ("state", trace.states)):
+            found = np.stack([getattr(step, name)[0, 0].numpy() for step in steps])
+            np.testing.assert_allclose(found, array, atol=1e-5)
+
+
+def test_a_given_translation_is_the_target(translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[0], target="  Une fille\nfait du  vélo. ")
+    assert trace.search.method == "forced"
+    assert trace.translation == "Une fille fait du vélo."
+    assert trace.target_ids == (*translator.tokenizer.encode("Une fille fait du vélo."), EOS)
+    assert trace.score == pytest.approx(float(trace.log_probabilities.sum()), rel=1e-5)
+
+
+@every_kind
+def test_a_batch_gives_each_sentence_what_it_gets_alone(kind: Translator) -> None:
+    for beam in (1, 3):
+        alone = [kind.translate(sentence, beam=beam).translation for sentence in SENTENCES]
+        assert kind.translate_batch(SENTENCES, beam=beam) == alone
+
+
+def test_hypotheses_of_a_beam(translator: Translator) -> None:
+    for sentence in SENTENCES:
+        trace = translator.translate(sentence, beam=6)
+        scores = [hypothesis.score for hypothesis in trace.hypotheses]
+        assert len(scores) == 6
+        assert scores == sorted(scores, reverse=True)
+        assert trace.hypotheses[0].translation == trace.translation
+        assert trace.score == pytest.approx(scores[0], rel=1e-4)
+        assert trace.score == pytest.approx(float(trace.log_probabilities.sum()) / len(trace.target_ids), rel=1e-4)
+
+
+def test_an_exhaustive_beam_finds_the_best(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    """Without length normalisation, a beam wide enough finds no worse a translation than greedy search."""
+    translator = Translator(make_network(), tokenizer)
+    for sentence in SENTENCES[:6]:
+        greedy = translator.translate(sentence, length_penalty=0.0)
+        wide = translator.translate(sentence, beam=50, length_penalty=0.0)
+        assert wide.score >= greedy.score - 1e-5
+
+
+def test_width_one_is_greedy(translator: Translator) -> None:
+    for sentence in SENTENCES:
+        narrow, plain = translator.translate(sentence, beam=1), translator.translate(sentence)
+        assert narrow.target_ids == plain.target_ids
+        assert len(narrow.hypotheses) == 1
+
+
+def test_beams_wider_than_the_vocabulary_can_fill(make_network: ModelFactory) -> None:
+    tokenizer = Tokenizer.train(SENTENCES, 70)
+    translator = Translator(make_network(vocabulary_size=len(tokenizer)), tokenizer)
+    trace = translator.translate("A red bicycle.", beam=100)
+    assert np.isfinite(trace.score)
+    assert len({hypothesis.score for hypothesis in trace.hypotheses}) > 1

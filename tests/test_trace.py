@@ -1,0 +1,210 @@
+"""`Trace`: whole after a round trip, immutable, open without torch, and clear about files that are not one."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import json
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Trace, Translator
+from attnviz.text import join_pieces
+from tests.conftest import REPOSITORY, SENTENCES
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
+
+
+def _assert_same(one: Trace, other: Trace) -> None:
+    for field in dataclasses.fields(Trace):
+        mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(mine, np.ndarray):
+            assert mine.dtype == theirs.dtype, field.name
+            assert np.array_equal(mine, theirs), field.name
+        else:
+            assert mine == theirs, field.name
+
+
+def test_shapes_and_ranges(trace: Trace) -> None:
+    rows, columns, n = len(trace.target_pieces), len(trace.source_pieces), 10
+    assert trace.source_pieces[-1] == "</s>"
+    assert trace.alignment.shape == trace.energies.shape == (rows, columns)
+    assert trace.annotations.shape == (columns, 2 * n)
+    assert trace.contexts.shape == (rows, 2 * n)
+    assert trace.states.shape == (rows, n)
+    assert trace.initial_state.shape == (n,)
+    np.testing.assert_allclose(trace.alignment.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(trace.contexts, trace.alignment @ trace.annotations, atol=1e-5)
+    assert ((trace.update_gates > 0) & (trace.update_gates < 1)).all()
+    assert (np.abs(trace.candidates) <= 1).all()
+    assert (np.diff(trace.top_probabilities, axis=1) <= 1e-7).all()
+    state = (1 - trace.update_gates) * trace.candidates + trace.update_gates * trace.previous_states
+    np.testing.assert_allclose(trace.states, state, atol=1e-5)
+
+
+def test_round_trip(trace: Trace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "x.json")
+    loaded = Trace.load(tmp_path / "x.json")
+    _assert_same(trace, loaded)
+    assert loaded.to_json() == trace.to_json()
+
+
+def test_infinite_energies_survive(trace: Trace) -> None:
+    energies = trace.energies.copy()
+    energies[:, 0] = -np.inf
+    _assert_same(
+        dataclasses.replace(trace, energies=energies),
+        Trace.from_json(dataclasses.replace(trace, energies=energies).to_json()),
+    )
+
+
+def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "x.json")
+    program = (
+        "import sys\n"
+        "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
+        "from attnviz import Trace\n"
+        "trace = Trace.load(sys.argv[1])\n"
+        "print(trace.translation == sys.argv[2], trace.words().alignment.sum(), len(trace.top(0, 3)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "x.json"), trace.translation],
+        cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    same, total, count = done.stdout.split()
+    assert (same, count) == ("True", "3")
+    assert float(total) == pytest.approx(len(trace.words().target), abs=1e-3)
+
+
+def test_words_merge_by_sum_and_mean(trace: Trace) -> None:
+    words = trace.words()
+    np.testing.assert_allclose(words.alignment.sum(axis=1), 1, atol=1e-5)
+    assert words.alignment.shape == (len(words.target), len(words.source))
+    assert words.source[:2] == ("A", "girl")
+    assert words.source[-1] == "</s>"
+    for i, target in enumerate(words.target_groups):
+        for j, source in enumerate(words.source_groups):
+            block = trace.alignment[np.ix_(target, source)]
+            assert words.alignment[i, j] == pytest.approx(block.sum(axis=1).mean(), abs=1e-6)
+    for word, group in zip(words.source, words.source_groups, strict=True):
+        assert word == join_pieces(trace.source_pieces[index] for index in group)
+
+
+def test_top(trace: Trace) -> None:
+    candidates = trace.top(0, 5)
+    assert len(candidates) == 5
+    assert candidates[0] == (trace.top_pieces[0][0], pytest.approx(trace.top_probabilities[0, 0]))
+    for bad in (0, -1, 101):
+        with pytest.raises(ValueError, match="from 1 to 100"):
+            trace.top(0, bad)
+    with pytest.raises(IndexError):
+        trace.top(len(trace.target_pieces))
+
+
+def test_nothing_of_it_can_be_changed(trace: Trace) -> None:
+    for field in dataclasses.fields(Trace):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(trace, field.name, None)
+        value = getattr(trace, field.name)
+        if isinstance(value, np.ndarray):
+            with pytest.raises(ValueError, match="read-only"):
+                value[...] = 0
+        else:
+            assert not isinstance(value, list), field.name
+    with pytest.raises(ValueError, match="read-only"):
+        trace.words().alignment[...] = 0
+    loaded = Trace.from_json(trace.to_json())
+    with pytest.raises(ValueError, match="read-only"):
+        loaded.alignment[...] = 0
+
+
+def _array(array: np.ndarray) -> dict[str, Any]:
+    return {
+        "dtype": array.dtype.name,
+        "shape": array.shape,
+        "zlib": base64.b64encode(zlib.compress(array.tobytes())).decode(),
+    }
+
+
+DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no mark": lambda r: r.pop("format"),
+    "another format": lambda r: r.update(format="something-else"),
+    "a newer version": lambda r: r.update(version=2),
+    "no version": lambda r: r.pop("version"),
+    "no alignment": lambda r: r.pop("alignment"),
+    "no pieces": lambda r: r.update(source_pieces=[], target_pieces=[]),
+    "a piece too few": lambda r: r["source_pieces"].pop(),
+    "a candidate row too few": lambda r: r["top_pieces"].pop(),
+    "alignment a number": lambda r: r.update(alignment=3),
+    "alignment null": lambda r: r.update(alignment=None),
+    "alignment a string": lambda r: r.update(alignment="abc"),
+    "pieces null": lambda r: r.update(target_pieces=None),
+    "base64 damaged": lambda r: r["alignment"].update(zlib="!!!"),
+    "compression damaged": lambda r: r["alignment"].update(zlib=base64.b64encode(b"abcdefgh").decode()),
+    "compression cut": lambda r: r["annotations"].update(zlib=r["annotations"]["zlib"][:8]),
+    "wrong shape": lambda r: r["alignment"].update(shape=[2, 2]),
+    "negative shape": lambda r: r["alignment"].update(shape=[-1, -1]),
+    "huge shape": lambda r: r["alignment"].update(shape=[10**9, 10**9]),
+    "shape of words": lambda r: r["alignment"].update(shape=["a", "b"]),
+    "shape missing": lambda r: r["alignment"].pop("shape"),
+    "objects for numbers": lambda r: r["alignment"].update(dtype="object"),
+    "unknown number type": lambda r: r["alignment"].update(dtype="quaternion"),
+    "a bomb": lambda r: r.update(readouts={**_array(np.zeros(10**7, np.float32)), "shape": [1, 1]}),
+    "rows that do not sum to 1": lambda r: r.update(
+        alignment=_array(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
+    ),
+    "states of another sentence": lambda r: r.update(states=_array(np.zeros((99, 10), np.float32))),
+    "search with unknown fields": lambda r: r["search"].update(temperature=1),
+    "hypotheses a number": lambda r: r.update(hypotheses=5),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damaged_files_are_told(trace: Trace, tmp_path: Path, damage: Callable[[dict[str, Any]], object]) -> None:
+    record = json.loads(trace.to_json())
+    damage(record)
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(AttnvizError, match=r"damaged\.json"):
+        Trace.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"3", b'"x"', b"\xff\xfe", b"[" * 100_000, b"{}"])
+def test_files_that_are_no_trace(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    with pytest.raises(AttnvizError, match=r"other\.json"):
+        Trace.load(path)
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.json", tmp_path):
+        with pytest.raises(AttnvizError, match=path.name):
+            Trace.load(path)
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 10**6), st.integers(0, 255))
+def test_one_changed_byte_is_told_or_harmless(trace: Trace, place: int, value: int) -> None:
+    content = bytearray(trace.to_json().encode())
+    content[place % len(content)] = value
+    with contextlib.suppress(AttnvizError):
+        Trace.from_json(content.decode("utf-8", errors="replace"))
+
+
+def test_a_trace_of_every_length(translator: Translator) -> None:
+    for text in ("a", SENTENCES[4], " ".join(["dogs"] * 200)):
+        _assert_same(traced := translator.translate(text), Trace.from_json(traced.to_json()))

@@ -1,0 +1,235 @@
+"""`Translator`: what it refuses and how it says so, whatever is typed, and model folders that are not whole."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given, settings
+from safetensors.numpy import load_file, save_file
+
+from attnviz.errors import AttnvizError
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.translator import LONGEST, Translator, available_models
+from tests.conftest import SENTENCES
+from tests.strategies import texts
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t ", "\u200b", "\x00", "\u00a0\u3000"])
+def test_blank_text(translator: Translator, blank: str) -> None:
+    with pytest.raises(AttnvizError, match="empty"):
+        translator.translate(blank)
+    with pytest.raises(AttnvizError, match="empty"):
+        translator.translate("A dog.", target=blank)
+    with pytest.raises(AttnvizError, match=r"Sentence 2: .*empty"):
+        translator.translate_batch(["A dog.", blank])
+
+
+def test_text_that_is_too_long(translator: Translator) -> None:
+    assert translator.translate(" ".join(["dog"] * LONGEST)).source_pieces
+    with pytest.raises(AttnvizError, match=f"{LONGEST + 1} words; at most {LONGEST}"):
+        translator.translate(" ".join(["dog"] * (LONGEST + 1)))
+    with pytest.raises(AttnvizError, match="10000 characters"):
+        translator.translate("x" * 10_000)
+    with pytest.raises(AttnvizError, match="translation has 201 words"):
+        translator.translate("A dog.", target="chien " * 201)
+
+
+@pytest.mark.parametrize("beam", [0, -1, 101, 10**9])
+def test_beams_out_of_range(translator: Translator, beam: int) -> None:
+    for call in (lambda: translator.translate("A dog.", beam=beam), lambda: translator.translate_batch([], beam=beam)):
+        with pytest.raises(AttnvizError, match="from 1 to 100"):
+            call()
+
+
+def test_no_sentences_at_all(translator: Translator) -> None:
+    assert translator.translate_batch([]) == []
+
+
+def test_unknown_characters(translator: Translator) -> None:
+    trace = translator.translate("A red \u5b57 bicycle \U0001f600.")
+    assert trace.unknown_characters == ("\u5b57", "\U0001f600")
+    assert trace.source_pieces.count("<unk>") == 2
+    assert translator.translate("A red bicycle.").unknown_characters == ()
+
+
+def test_the_source_is_kept_as_typed(translator: Translator) -> None:
+    typed = "  I don\u2019t  know. "
+    assert translator.translate(typed).source_text == typed
+    assert translator.translate(typed).source_ids == translator.translate("I don't know.").source_ids
+
+
+def _translate(translator: Translator, text: str, target: str | None = None) -> tuple[Trace | None, str]:
+    """Return the trace, or what was said instead; anything but an AttnvizError is a defect and ends the test."""
+    try:
+        return translator.translate(text, target=target), ""
+    except AttnvizError as error:
+        return None, str(error)
+
+
+@settings(max_examples=2000)
+@given(text=texts)
+@example(text="\ud800")
+@example(text="x" * 10_000)
+@example(text="\u0301" * 300)
+@example(text="\ufdfa" * 200)
+@example(text="</s>")
+def test_any_string_is_translated_or_refused_with_a_sentence(quick: Translator, text: str) -> None:
+    trace, refusal = _translate(quick, text)
+    if trace is None:
+        assert refusal.endswith(".")
+        return
+    assert trace.source_text == text
+    assert np.allclose(trace.alignment.sum(axis=1), 1, atol=1e-4)
+    assert np.allclose(trace.words().alignment.sum(axis=1), 1, atol=1e-4)
+
+
+@settings(max_examples=150)
+@given(source=texts, target=texts)
+def test_any_string_may_be_the_target(quick: Translator, source: str, target: str) -> None:
+    trace, refusal = _translate(quick, source, target)
+    assert trace.target_pieces[-1] == "</s>" if trace else refusal.endswith(".")
+
+
+@settings(max_examples=150)
+@given(text=texts)
+@example(text="a lone \ud800 surrogate")
+def test_any_translation_is_saved_and_opened(quick: Translator, saved: Path, text: str) -> None:
+    trace, _ = _translate(quick, text)
+    if trace:
+        trace.save(saved)
+        # Two surrogates that make a pair are read back as the one character they stand for.
+        paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        assert Trace.load(saved).source_text == paired
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("traces") / "any.json"
+
+
+@pytest.fixture(scope="module")
+def quick(make_network, tokenizer: Tokenizer) -> Translator:
+    """Return a translator whose network ends sentences early, so that thousands go through it in seconds."""
+    network = make_network()
+    network.decoder.output.bias[3] = 6.0
+    return Translator(network, tokenizer)
+
+
+def test_unknown_devices(model_folder: Path) -> None:
+    for device in ("tpu", "cuda:99", "", "cpu:0:0"):
+        with pytest.raises(AttnvizError, match="device"):
+            Translator.load(model_folder, device=device)
+
+
+def test_model_folders_are_listed(model_folder: Path) -> None:
+    (model_folder.parent / "not-a-model").mkdir(exist_ok=True)
+    assert available_models(model_folder.parent) == [model_folder]
+    assert available_models(model_folder.parent / "nowhere") == []
+
+
+class Bomb:
+    """Pickled, it makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.touch, (self.path,)
+
+
+def _edit_config(change: Callable[[dict], object]) -> Callable[[Path], None]:
+    def edit(folder: Path) -> None:
+        path = folder / "config.json"
+        record = json.loads(path.read_text())
+        change(record)
+        path.write_text(json.dumps(record))
+
+    return edit
+
+
+def _edit_weights(change: Callable[[dict], object]) -> Callable[[Path], None]:
+    def edit(folder: Path) -> None:
+        weights = load_file(folder / "model.safetensors")
+        change(weights)
+        save_file(weights, folder / "model.safetensors")
+
+    return edit
+
+
+def _cut(name: str, share: float) -> Callable[[Path], None]:
+    def cut(folder: Path) -> None:
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[: int(len(content) * share)])
+
+    return cut
+
+
+DAMAGE = {
+    "config.json missing": lambda f: (f / "config.json").unlink(),
+    "config.json empty": lambda f: (f / "config.json").write_text(""),
+    "config.json a list": lambda f: (f / "config.json").write_text("[]"),
+    "config.json a number": lambda f: (f / "config.json").write_text("7"),
+    "config.json not text": lambda f: (f / "config.json").write_bytes(b"\xff\xfe\x00"),
+    "config.json nested": lambda f: (f / "config.json").write_text("[" * 100_000),
+    "config.json cut": _cut("config.json", 0.5),
+    "config.json of another format": _edit_config(lambda r: r.update(format="other")),
+    "config.json of a newer version": _edit_config(lambda r: r.update(version=99)),
+    "config.json without version": _edit_config(lambda r: r.pop("version")),
+    "config.json without model": _edit_config(lambda r: r.pop("model")),
+    "config.json with a null model": _edit_config(lambda r: r.update(model=None)),
+    "config.json with unknown field": _edit_config(lambda r: r["model"].update(heads=8)),
+    "config.json with bad size": _edit_config(lambda r: r["model"].update(hidden_size="big")),
+    "config.json with bad attention": _edit_config(lambda r: r["model"].update(attention=["additive"])),
+    "model.safetensors missing": lambda f: (f / "model.safetensors").unlink(),
+    "model.safetensors empty": lambda f: (f / "model.safetensors").write_bytes(b""),
+    "model.safetensors cut": _cut("model.safetensors", 0.9),
+    "model.safetensors cut in its header": _cut("model.safetensors", 0.01),
+    "model.safetensors noise": lambda f: (f / "model.safetensors").write_bytes(bytes(range(256)) * 10),
+    "model.safetensors without a tensor": _edit_weights(lambda w: w.pop("decoder.attention.score")),
+    "model.safetensors with one too many": _edit_weights(lambda w: w.update(more=np.zeros(1, np.float32))),
+    "model.safetensors of another size": _edit_weights(
+        lambda w: w.update({"decoder.attention.score": np.zeros(99, np.float16)})
+    ),
+    "model.safetensors not a number": _edit_weights(lambda w: w["decoder.output.bias"].fill(np.nan)),
+    "tokenizer.model missing": lambda f: (f / "tokenizer.model").unlink(),
+    "tokenizer.model empty": lambda f: (f / "tokenizer.model").write_bytes(b""),
+    "tokenizer.model cut": _cut("tokenizer.model", 0.5),
+    "tokenizer.model of another vocabulary": lambda f: (f / "tokenizer.model").write_bytes(
+        Tokenizer.train(SENTENCES, 120).model
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_model_folders_name_the_file(model_folder: Path, tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "model")
+    DAMAGE[name](folder)
+    with pytest.raises(AttnvizError) as raised:
+        Translator.load(folder, device="cpu")
+    assert name.split()[0] in str(raised.value)
+    assert str(raised.value).endswith(".")
+
+
+def test_missing_model_folders(tmp_path: Path, model_folder: Path) -> None:
+    for path in (tmp_path / "nowhere", model_folder / "config.json"):
+        with pytest.raises(AttnvizError, match=path.name):
+            Translator.load(path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.model"])
+@pytest.mark.parametrize("write", [pickle.dump, torch.save], ids=["pickle", "torch"])
+def test_nothing_is_unpickled(model_folder: Path, tmp_path: Path, name: str, write: Callable) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "model")
+    with (folder / name).open("wb") as file:
+        write(Bomb(tmp_path / "exploded"), file)
+    with pytest.raises(AttnvizError, match=name):
+        Translator.load(folder, device="cpu")
+    assert not (tmp_path / "exploded").exists()
