@@ -1,0 +1,113 @@
+"""Which room of the package may import which: read from the source, and tried with the forbidden modules absent."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+PACKAGE = REPOSITORY / "attnviz"
+
+FLOORS = {
+    "errors": 0,
+    "text": 1, "network": 1,
+    "trace": 2, "checkpoint": 2, "devices": 2,
+    "decoding": 3,
+    "translator": 4, "analysis": 4,
+    "figures": 5, "training": 5, "evaluation": 5,
+    "ui": 6, "cli": 6,
+    "__main__": 7,
+}  # fmt: skip
+"""A room imports from lower floors and from itself."""
+
+FORBIDDEN = {
+    "text": {"torch", "streamlit", "plotly"},
+    "trace": {"torch", "streamlit", "plotly"},
+    "analysis": {"torch", "streamlit", "plotly"},
+    "figures": {"torch", "streamlit"},
+    "network": {"streamlit", "plotly"},
+    "checkpoint": {"streamlit", "plotly"},
+    "decoding": {"streamlit", "plotly"},
+    "translator": {"streamlit", "plotly"},
+    "training": {"streamlit", "plotly"},
+    "evaluation": {"streamlit", "plotly"},
+    "ui": {"torch"},
+    "cli": {"streamlit"},
+}
+UNPICKLING = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "cloudpickle"}
+
+
+def _modules() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.name != "__init__.py")
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(path: Path) -> set[str]:
+    """Return the dotted names that a file imports anywhere, `from x import y` as `x.y`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports(path: Path) -> None:
+    room = _room(path)
+    assert room in FLOORS, f"the design has no room {room}"
+    for name in _imports(path):
+        parts = name.split(".")
+        assert parts[0] not in FORBIDDEN.get(room, set()) | UNPICKLING, f"{room} must not import {parts[0]}"
+        if parts[0] == "attnviz" and parts[1] in FLOORS and parts[1] != room:
+            assert FLOORS[parts[1]] < FLOORS[room], f"{room} must not import {parts[1]}"
+
+
+def test_the_ui_never_touches_the_network() -> None:
+    for path in (*PACKAGE.glob("ui/**/*.py"), REPOSITORY / "app.py"):
+        for name in _imports(path):
+            assert not name.startswith(("attnviz.network", "attnviz.decoding", "attnviz.checkpoint")), f"{path}: {name}"
+
+
+def test_the_entry_point_of_the_page_is_small() -> None:
+    assert len((REPOSITORY / "app.py").read_text(encoding="utf-8").splitlines()) < 80
+
+
+@pytest.mark.parametrize(
+    ("modules", "absent"),
+    [
+        ("attnviz attnviz.trace attnviz.text", "torch streamlit plotly safetensors"),
+        ("attnviz.analysis.measures attnviz.analysis.recomputation", "torch streamlit plotly"),
+        ("attnviz.figures", "torch streamlit safetensors"),
+        ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),
+        ("attnviz.cli", "torch streamlit plotly sacrebleu pandas safetensors"),
+    ],
+)
+def test_what_can_be_imported_without_what(modules: str, absent: str) -> None:
+    program = (
+        "import importlib, sys\n"
+        f"for name in {absent.split()}: sys.modules[name] = None\n"
+        f"for name in {modules.split()}: importlib.import_module(name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_exported_names() -> None:
+    import attnviz
+
+    assert sorted(attnviz.__all__) == ["AttnvizError", "Trace", "Translator"]
+    for name in attnviz.__all__:
+        assert getattr(attnviz, name).__name__ == name
+    with pytest.raises(AttributeError, match="Transformer"):
+        _ = attnviz.Transformer
