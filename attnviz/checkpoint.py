@@ -1,4 +1,4 @@
-"""Reading and writing a model folder: `config.json`, `model.safetensors` and `tokenizer.model`. Nothing is unpickled."""
+"""Reading and writing a model folder: `config.json`, `model.safetensors`, `tokenizer.model`. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.mode
 def save_model(
     folder: str | Path, network: RNNsearch, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write `network` and `tokenizer` to `folder`, which is made where it does not exist; weights are stored in `dtype`."""
+    """Write `network` and `tokenizer` to `folder`, made where it does not exist; weights are stored in `dtype`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     record = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}

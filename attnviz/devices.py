@@ -16,7 +16,7 @@ def available_devices() -> list[str]:
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device that "auto", "cpu", "cuda", "cuda:1" or "mps" means here; raise AttnvizError where there is none.
+    """Return the device that "auto", "cpu", "cuda", "cuda:1" or "mps" means here; raise AttnvizError for any other.
 
     "auto" is the first CUDA device, else MPS, else the CPU.
     """

@@ -66,9 +66,6 @@ class FixedContext(nn.Module):
     are empty and the energies 0.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-
     def keys(self, annotations: Tensor) -> Tensor:
         """Return an empty key per piece: (B, Tx, 2n) to (B, Tx, 0)."""
         return annotations[..., :0]
@@ -84,16 +81,12 @@ class FixedContext(nn.Module):
 
 Attention = AdditiveAttention | DotAttention | FixedContext
 
-_KINDS: dict[str, type[AdditiveAttention] | type[DotAttention] | type[FixedContext]] = {
-    "additive": AdditiveAttention,
-    "dot": DotAttention,
-    "none": FixedContext,
-}
-
 
 def make_attention(config: ModelConfig) -> Attention:
     """Return the scorer that `config.attention` names."""
-    return _KINDS[config.attention](config)
+    if config.attention == "additive":
+        return AdditiveAttention(config)
+    return DotAttention(config) if config.attention == "dot" else FixedContext()
 
 
 def source_mask(lengths: Tensor, size: int, attention: str) -> Tensor:

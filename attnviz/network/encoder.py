@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from attnviz.network.config import ModelConfig
 from attnviz.network.recurrence import GRUSequence
@@ -29,22 +30,17 @@ class Encoder(nn.Module):
         What stands at padded positions has no meaning; the attention masks it.
         """
         batch, size = source.shape
-        gru, n = self.gru, self.hidden_size
+        n = self.hidden_size
         embedded = self.dropout(self.embedding(source)).transpose(0, 1)
         order = self._reversal(lengths, size).t()
         mirrored = embedded.gather(0, order[..., None].expand(-1, -1, embedded.shape[-1]))
-        inputs = torch.stack(
-            [
-                nn.functional.linear(embedded, gru.weight_ih_l0, gru.bias_ih_l0),
-                nn.functional.linear(mirrored, gru.weight_ih_l0_reverse, gru.bias_ih_l0_reverse),
-            ],
-            dim=1,
-        )
+        # Per direction: input matrix, recurrent matrix, input bias, recurrent bias.
+        onward, reverse = self.gru.all_weights
         states = GRUSequence.apply(
-            inputs,
-            torch.zeros(2, batch, n, dtype=gru.weight_hh_l0.dtype, device=source.device),
-            torch.stack([gru.weight_hh_l0, gru.weight_hh_l0_reverse]),
-            torch.stack([gru.bias_hh_l0, gru.bias_hh_l0_reverse]),
+            torch.stack([linear(embedded, onward[0], onward[2]), linear(mirrored, reverse[0], reverse[2])], dim=1),
+            torch.zeros(2, batch, n, dtype=onward[1].dtype, device=source.device),
+            torch.stack([onward[1], reverse[1]]),
+            torch.stack([onward[3], reverse[3]]),
         )
         forward, backward = states.unbind(1)
         backward = backward.gather(0, order[..., None].expand(-1, -1, n))

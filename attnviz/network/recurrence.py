@@ -102,7 +102,7 @@ class GRUSequence(torch.autograd.Function):
             flat = grad_hidden.transpose(0, 1).reshape(directions, steps * batch, 3 * n)
             before = states[:-1].to(ctx.product_dtype).transpose(0, 1).reshape(directions, steps * batch, n)
             grad_weight = torch.bmm(flat.transpose(1, 2), before).to(weight.dtype)
-            grad_bias = flat.sum(1, dtype=weight.dtype)
+            grad_bias = flat.sum(1).to(weight.dtype)
         return grad_inputs, grad, grad_weight, grad_bias
 
 
@@ -145,7 +145,7 @@ class AttentiveGRUSequence(torch.autograd.Function):
             recurrents = initial.new_empty(steps, batch, n)
             alignment = initial.new_empty(steps, batch, length)
             units = keys.new_empty(steps if additive else 0, batch, length, keys.shape[-1])
-            vector = score.to(dtype) if score is not None else None
+            vector = score.to(dtype) if score is not None else keys.new_empty(0)
             states[0] = initial
             for i in range(steps):
                 hidden = states[i].to(dtype) @ matrix
@@ -179,7 +179,7 @@ class AttentiveGRUSequence(torch.autograd.Function):
             grad_inputs = torch.empty(steps, batch, 3 * n, dtype=dtype, device=keys.device)
             grad_hidden = torch.empty(steps, batch, stacked.shape[0], dtype=dtype, device=keys.device)
             grad_energies = torch.empty_like(alignment)
-            curvature = torch.zeros_like(keys, dtype=alignment.dtype) if ctx.additive else None
+            curvature = torch.zeros_like(keys, dtype=alignment.dtype)
             grad = torch.zeros_like(states[0])
             for i in reversed(range(steps)):
                 grad = grad + grad_states[i]
@@ -206,7 +206,7 @@ class AttentiveGRUSequence(torch.autograd.Function):
             before = states[:-1].to(dtype)
             flat = grad_hidden.view(steps * batch, -1)
             grad_stacked = (flat.t() @ before.view(steps * batch, n)).to(stacked.dtype)
-            grad_bias = flat[:, : 3 * n].sum(0, dtype=stacked.dtype)
+            grad_bias = flat[:, : 3 * n].sum(0).to(stacked.dtype)
             grad_values = torch.bmm(alignment.to(dtype).permute(1, 2, 0), grad_inputs.transpose(0, 1))
             if ctx.additive:
                 total = grad_energies.sum(0)[..., None]

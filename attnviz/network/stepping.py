@@ -31,7 +31,7 @@ class Memory:
     keys: Tensor
     """(S, Tx, n')."""
     values: Tensor
-    """What each annotation, or without attention its forward half, adds to the gates and the readout: (S, Tx, 3n + 2l)."""
+    """What each annotation (its forward half without attention) adds to gates and readout: (S, Tx, 3n + 2l)."""
     mask: Tensor
     """0, or -inf where attention may not fall, (S, 1, Tx)."""
 
@@ -95,8 +95,8 @@ class StepDecoder:
             """(context size, 3n + 2l)."""
             query = getattr(self.attention, "query", None)
             self.query_size = 0 if query is None else query.out_features
-            parts = [decoder.gru.weight_hh, decoder.readout_state.weight]
-            biases = [decoder.gru.bias_hh, decoder.readout_state.bias]
+            parts: list[Tensor] = [decoder.gru.weight_hh, decoder.readout_state.weight]
+            biases: list[Tensor] = [decoder.gru.bias_hh, decoder.readout_state.bias]
             if query is not None:
                 parts.insert(1, query.weight)
                 biases.insert(1, query.weight.new_zeros(self.query_size))

@@ -17,7 +17,7 @@ class TrainingConfig:
     """A training run. Same config, same files, same machine: same weights."""
 
     data: tuple[str, ...] = _option(
-        "training pairs, .tsv or .tsv.xz, source<TAB>target; PATH=WEIGHT shows each pair WEIGHT times an epoch on average"
+        "training pairs, .tsv or .tsv.xz, source<TAB>target; PATH=WEIGHT shows a pair WEIGHT times an epoch on average"
     )
     validation: tuple[str, ...] = _option("validation pairs, files of the same kind")
     output: str = _option("folder of the run: checkpoints, log, snapshots, and the finished model in model/")
@@ -63,6 +63,8 @@ class TrainingConfig:
         """Raise ValueError, saying which field is wrong, unless the numbers make sense."""
         if not self.data:
             raise ValueError("data must name at least one file")
+        if not self.validation:
+            raise ValueError("validation must name at least one file")
         if self.precision not in ("bf16", "fp32"):
             raise ValueError(f"precision must be bf16 or fp32, not {self.precision!r}")
         for name in ("batch_tokens", "updates", "max_words", "validate_every", "checkpoint_every"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import math
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import torch
@@ -21,11 +21,11 @@ from tqdm import tqdm
 
 from attnviz.checkpoint import save_model
 from attnviz.devices import resolve_device
+from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.training.batches import Batch, epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Corpus
 from attnviz.training.log import Log
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import prepare
@@ -37,7 +37,7 @@ _LOG_EVERY = 50
 
 @dataclass(frozen=True)
 class Team:
-    """This process among those that train together (one, unless torchrun started more)."""
+    """One process among those that train together (the only one, unless torchrun started more)."""
 
     rank: int
     size: int
@@ -133,8 +133,7 @@ class _Run:
     def train(self) -> Path:
         """Update the weights until the run is over."""
         config, progress = self.config, self.progress
-        bar = tqdm(total=config.updates, initial=progress.update, unit="update", disable=not self.members.leads,
-                   dynamic_ncols=True, mininterval=1.0)  # fmt: skip
+        bar = self._bar()
         self.network.train()
         moments = _snapshot_moments(config)
         if progress.update == 0 and self.validation:
@@ -171,6 +170,10 @@ class _Run:
             self._checkpoint()
         return self.output / "model"
 
+    def _bar(self) -> tqdm[NoReturn]:
+        total, done = self.config.updates, self.progress.update
+        return tqdm(total=total, initial=done, unit="update", disable=not self.members.leads, dynamic_ncols=True)
+
     def _is_over(self) -> bool:
         progress, config = self.progress, self.config
         return progress.update >= config.updates or 0 < config.patience <= progress.failures
@@ -179,7 +182,11 @@ class _Run:
         """Yield this process' batches of the epoch, from where the run stands."""
         progress, members = self.progress, self.members
         batches = epoch_batches(self.corpus, self.config.batch_tokens, self.config.seed, progress.epoch)
-        own = batches[members.rank :: members.size][: max(1, len(batches) // members.size)]
+        if len(batches) < members.size:
+            raise AttnvizError(
+                f"The data fills {len(batches)} batches, too few for {members.size} processes. Lower batch_tokens."
+            )
+        own = batches[members.rank :: members.size][: len(batches) // members.size]
         for indices in own[progress.batch :]:
             yield make_batch(self.corpus, indices).to(members.device)
 
@@ -214,7 +221,7 @@ class _Run:
         if self.log:
             self.log.write(self.progress, rate=learning_rate(self.config, self.progress.update - 1), **window.row())
 
-    def _validate(self, bar: tqdm[None]) -> None:
+    def _validate(self, bar: tqdm[NoReturn]) -> None:
         """Measure, keep the best model, and tell every process whether it improved."""
         progress = self.progress
         loss = torch.zeros(1, dtype=torch.float64)

@@ -54,7 +54,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
                     probabilities.scatter_add_(1, target, probabilities.new_full(target.shape, smoothing - 1))
                     grad_readouts[start : start + _CHUNK] = probabilities @ matrix
                     grad_weight += probabilities.t() @ part
-                    grad_bias += probabilities.sum(0, dtype=bias.dtype)
+                    grad_bias += probabilities.sum(0)
             grad_readouts -= (smoothing * mean_row).to(readouts.dtype)
             grad_weight -= (smoothing / vocabulary) * readouts.sum(0, dtype=weight.dtype)
             grad_bias -= smoothing * count / vocabulary

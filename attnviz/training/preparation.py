@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from tqdm import tqdm
@@ -75,7 +76,8 @@ def _read(config: TrainingConfig) -> tuple[list[Pair], list[float]]:
         tqdm.write(
             f"{path}: {len(kept)} pairs"
             + (f", {len(found) - len(kept)} longer than {config.max_words} words left out" * (len(kept) < len(found)))
-            + (f", {malformed} malformed lines skipped" * bool(malformed))
+            + (f", {malformed} malformed lines skipped" * bool(malformed)),
+            file=sys.stderr,
         )
     if not pairs:
         raise AttnvizError(f"No training pair is within {config.max_words} words. Raise max_words.")

@@ -10,6 +10,7 @@ import numpy as np
 import sacrebleu
 import torch
 
+from attnviz.errors import AttnvizError
 from attnviz.network import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.training.batches import epoch_batches, make_batch
@@ -40,6 +41,8 @@ class Validation:
         for entry in config.validation:
             self.pairs += read_pairs(parse_weighted(entry)[0])[0]
         self.pairs = [pair for pair in self.pairs if max(len(s.split()) for s in pair) <= config.max_words]
+        if not self.pairs:
+            raise AttnvizError(f"No validation pair is within {config.max_words} words. Raise max_words.")
         # A fixed draw from all files, so that BLEU stands for the mixture.
         drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
         self.translated = [self.pairs[i] for i in drawn]

@@ -1,0 +1,98 @@
+"""Reading pairs and making batches of them."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.errors import AttnvizError
+from attnviz.text import BOS, EOS, PAD
+from attnviz.training.batches import epoch_batches, make_batch
+from attnviz.training.corpus import Corpus, parse_weighted, read_pairs
+
+
+def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = None) -> Corpus:
+    """Return a corpus whose pieces are counted up from 4, so that each is known by its number."""
+    starts = [np.concatenate([[0], np.cumsum([pair[side] for pair in lengths])]) for side in (0, 1)]
+    flat = [np.arange(4, 4 + start[-1], dtype=np.int32) for start in starts]
+    chosen = np.asarray(weights or [1.0] * len(lengths), dtype=np.float32)
+    return Corpus(flat[0], starts[0], flat[1], starts[1], chosen)
+
+
+def test_plain_and_compressed_files_hold_the_same_pairs(tmp_path: Path) -> None:
+    text = "A cat.\tUn chat.\nA dog.\tUn chien.\n"
+    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
+    (tmp_path / "a.tsv.xz").write_bytes(lzma.compress(text.encode()))
+    expected = [("A cat.", "Un chat."), ("A dog.", "Un chien.")], 0
+    assert read_pairs(tmp_path / "a.tsv") == expected
+    assert read_pairs(tmp_path / "a.tsv.xz") == expected
+
+
+def test_malformed_lines_are_counted_and_skipped(tmp_path: Path) -> None:
+    lines = [b"A cat.\tUn chat.", b"no tab", b"three\tcol\tumns", b"\tblank", b"blank\t  ", b"bad\t\xff\xfe", b"",
+             b"A dog.\tUn chien.\r"]  # fmt: skip
+    (tmp_path / "a.tsv").write_bytes(b"\n".join(lines))
+    assert read_pairs(tmp_path / "a.tsv") == ([("A cat.", "Un chat."), ("A dog.", "Un chien.")], 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("missing.tsv", None), ("empty.tsv", b""), ("cut.tsv.xz", b"\xfd7zXZ\0\0")]
+)
+def test_unusable_files_are_named(tmp_path: Path, name: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(AttnvizError, match=name):
+        read_pairs(tmp_path / name)
+
+
+def test_weights_are_read_from_the_path() -> None:
+    assert parse_weighted("a/b.tsv") == (Path("a/b.tsv"), 1.0)
+    assert parse_weighted("a/b.tsv=0.25") == (Path("a/b.tsv"), 0.25)
+    assert parse_weighted("a=b.tsv") == (Path("a=b.tsv"), 1.0)
+    with pytest.raises(AttnvizError, match="weight"):
+        parse_weighted("a.tsv=-1")
+
+
+sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=60)
+
+
+@settings(deadline=None)
+@given(sizes, st.integers(1, 200), st.integers(0, 3), st.integers(0, 3))
+def test_an_epoch_shows_every_pair_once_in_batches_that_fit(
+    lengths: list[tuple[int, int]], batch_tokens: int, seed: int, epoch: int
+) -> None:
+    corpus = make_corpus(lengths)
+    batches = epoch_batches(corpus, batch_tokens, seed, epoch)
+    assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(max(lengths[i]) for i in batch)
+        assert len(batch) == 1 or len(batch) * longest <= batch_tokens
+    again = epoch_batches(corpus, batch_tokens, seed, epoch)
+    assert all(np.array_equal(a, b) for a, b in zip(batches, again, strict=True))
+
+
+def test_weights_set_how_often_a_pair_is_shown() -> None:
+    corpus = make_corpus([(3, 3)] * 3000, [0.25] * 1000 + [1.0] * 1000 + [2.5] * 1000)
+    counts = np.bincount(np.concatenate(epoch_batches(corpus, 300, 1, 0)), minlength=3000).reshape(3, 1000)
+    assert set(counts[1]) == {1}
+    assert set(counts[2]) == {2, 3}
+    assert abs(counts[0].mean() - 0.25) < 0.06
+    assert abs(counts[2].mean() - 2.5) < 0.06
+
+
+def test_a_batch_holds_its_pairs_shifted_and_padded() -> None:
+    corpus = make_corpus([(2, 3), (4, 1)])
+    batch = make_batch(corpus, np.array([0, 1]))
+    assert torch.equal(batch.source, torch.tensor([[4, 5, PAD, PAD], [6, 7, 8, 9]]))
+    assert torch.equal(batch.source_lengths, torch.tensor([2, 4]))
+    assert torch.equal(batch.target, torch.tensor([[4, 5, 6], [7, PAD, PAD]]))
+    assert torch.equal(batch.previous[:, 0], torch.tensor([BOS, BOS]))
+    assert torch.equal(batch.previous[:, 1:], batch.target[:, :-1])
+    assert batch.target_tokens == 4
+    assert EOS not in batch.source

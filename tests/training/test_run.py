@@ -1,0 +1,145 @@
+"""Whole runs: learning, resuming after a kill, several processes, and what a run refuses."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from attnviz import Translator
+from attnviz.errors import AttnvizError
+from attnviz.training import TrainingConfig, run
+from attnviz.training.loop import learning_rate
+
+_RUN = """
+import json, sys
+from attnviz.training import TrainingConfig, run
+fields = json.loads(sys.argv[1])
+run(TrainingConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}))
+"""
+
+
+def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
+    config = TrainingConfig(
+        data=(str(files[0]),), validation=(str(files[1]),), output=str(output), vocabulary_size=80,
+        embedding_size=16, hidden_size=24, alignment_size=16, maxout_size=16, batch_tokens=120, updates=60, warmup=10,
+        learning_rate=1e-2, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4, device="cpu",
+        snapshot_sentences=("the cat sees it.",), precision="fp32", threads=1, patience=0,
+    )  # fmt: skip
+    return dataclasses.replace(config, **changes)  # type: ignore[arg-type]
+
+
+def start(config: TrainingConfig) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", _RUN, json.dumps(config.to_dict())]
+    environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
+
+
+def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    model = run(tiny(files, tmp_path / "run", updates=300, validate_every=100, dropout=0.0))
+    with (tmp_path / "run/log.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    losses = [float(row["validation_loss"]) for row in rows if row["validation_loss"]]
+    assert len(losses) == 3
+    assert losses[-1] < 0.5
+    assert max(float(row["validation_bleu"]) for row in rows if row["validation_bleu"]) > 50
+    snapshots = sorted((model / "snapshots").glob("*.json"))
+    assert [int(path.stem) for path in snapshots] == [0, 20, 49, 122, 300]
+    sentence = json.loads(snapshots[-1].read_text(encoding="utf-8"))["sentences"][0]
+    assert len(sentence["alignment"]) == len(sentence["target_pieces"])
+    assert all(abs(sum(row) - 1) < 0.01 for row in sentence["alignment"])
+    assert Translator.load(model, "cpu").translate("the cat sees the house.").translation == "le chat voit la maison."
+
+
+def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = tiny(files, tmp_path / "whole")
+    run(whole)
+    config = dataclasses.replace(whole, output=str(tmp_path / "killed"))
+    log, kills = tmp_path / "killed/checkpoint.safetensors", 0
+    for moment in (0.35, 0.8):
+        process = start(config)
+        deadline = time.monotonic() + 120
+        seen = log.stat().st_mtime_ns if log.exists() else 0
+        while process.poll() is None and time.monotonic() < deadline:
+            if log.exists() and log.stat().st_mtime_ns != seen:
+                time.sleep(moment / 10)
+                process.send_signal(signal.SIGKILL)
+                kills += 1
+                break
+            time.sleep(0.002)
+        process.wait()
+    assert kills >= 1
+    run(config)
+    ours, theirs = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("killed", "whole"))
+    assert set(ours) == set(theirs)
+    for name, tensor in theirs.items():
+        assert torch.equal(ours[name], tensor), name
+    logs = [(tmp_path / name / "log.csv").read_text().splitlines() for name in ("killed", "whole")]
+    updates = [[line.split(",")[0] for line in log] for log in logs]
+    assert updates[0] == updates[1]
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tiny(files, tmp_path / "run", updates=250, validate_every=125, dropout=0.0)
+    script = tmp_path / "train.py"
+    script.write_text(_RUN, encoding="utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+               str(script), json.dumps(config.to_dict())]  # fmt: skip
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
+    result = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr[-3000:]
+    with (tmp_path / "run/log.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert int(rows[-1]["update"]) == 250
+    assert float(rows[-1]["validation_loss"]) < 0.5
+    translator = Translator.load(tmp_path / "run/model", "cpu")
+    assert translator.translate("a girl likes the sea.").translation == "une fille aime la mer."
+
+
+def test_training_stops_early_when_validation_no_longer_improves(files: tuple[Path, Path], tmp_path: Path) -> None:
+    run(tiny(files, tmp_path / "run", learning_rate=1e-12, validate_every=5, patience=2))
+    with (tmp_path / "run/log.csv").open(newline="") as file:
+        validated = [int(row["update"]) for row in csv.DictReader(file) if row["validation_loss"]]
+    assert validated[-1] < 60
+
+
+def test_another_config_in_the_same_folder_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+    run(tiny(files, tmp_path / "run", updates=5))
+    with pytest.raises(AttnvizError, match="hidden_size"):
+        run(tiny(files, tmp_path / "run", updates=5, hidden_size=32))
+
+
+def test_a_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
+    run(tiny(files, tmp_path / "run", updates=5))
+    path = tmp_path / "run/checkpoint.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(AttnvizError, match=r"checkpoint\.safetensors"):
+        run(tiny(files, tmp_path / "run", updates=5))
+
+
+def test_the_rate_rises_then_falls(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.1)
+    rates = [learning_rate(config, update) for update in range(101)]
+    assert rates[:10] == pytest.approx([0.1 * i for i in range(1, 11)])
+    assert all(a >= b for a, b in itertools.pairwise(rates))
+    assert rates[100] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("changes", [{"data": ()}, {"precision": "fp8"}, {"updates": 0}, {"label_smoothing": 1.0}])
+def test_senseless_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        tiny(files, tmp_path, **changes)
