@@ -1,0 +1,207 @@
+"""The alignment heatmap: the paper's Fig. 3, source on top, target down the side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
+from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
+from attnviz.figures.palette import Colours, Palette, ThemeName, palette, scale
+from attnviz.trace import Trace
+
+By = Literal["words", "pieces"]
+
+NARROWEST_COLUMN = 15
+"""Pixels; a narrower column no longer carries a readable label, so the figure scrolls instead."""
+
+LARGEST_SIDE = 4000
+"""Pixels; past this a browser's canvas gives up, so cells shrink and only every so many are labelled."""
+
+_SEAM = "#3b3935"
+"""Between cells: dark enough not to pass for weight, light enough to tell two black cells apart."""
+
+MOST_TARGETS = 6400
+"""Cells that get an invisible marker each; a larger grid has one for each row."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the heatmap draws: names of the columns and rows, their weights, and the step each row belongs to."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    alpha: NDArray[np.float32]
+    """(rows, columns), exact."""
+    steps: tuple[tuple[int, ...], ...]
+    """For each row, the 0-based decoder steps that wrote it."""
+
+
+def grid(trace: Trace, by: By = "words", end: bool = True) -> Grid:
+    """Return the rows and columns to draw, word by word or piece by piece; `end=False` leaves out `</s>` on both axes.
+
+    Raise ValueError unless `by` is "words" or "pieces".
+    """
+    if by == "words":
+        words = trace.words()
+        source, target, alpha, steps = words.source, words.target, words.alignment, words.target_groups
+    elif by == "pieces":
+        source = tuple(piece_name(piece) for piece in trace.source_pieces)
+        target = tuple(piece_name(piece) for piece in trace.target_pieces)
+        alpha, steps = trace.alignment, tuple((i,) for i in range(len(target)))
+    else:
+        raise ValueError(f"by must be words or pieces, not {by!r}")
+    if not end:
+        columns = len(source) - (trace.source_pieces[-1] == "</s>" and len(source) > 1)
+        rows = len(target) - (trace.target_pieces[-1] == "</s>" and len(target) > 1)
+        source, target, alpha, steps = source[:columns], target[:rows], alpha[:rows, :columns], steps[:rows]
+    return Grid(source, target, alpha, steps)
+
+
+def heatmap(
+    trace: Trace,
+    *,
+    by: By = "words",
+    colours: Colours = "paper",
+    root: bool = False,
+    end: bool = True,
+    step: int | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:
+    """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
+
+    `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
+    frames the row it belongs to. Invisible markers lie over the cells, for Plotly selects no heatmap cell by itself;
+    their customdata is [step, exact alpha, source word, target word] (in a very large grid, there is one for each row, on
+    its brightest cell). `layout.meta` has the text alternative (`alt`)
+    and the width below which the figure should scroll (`narrowest`). Raise ValueError on an unknown choice.
+    """
+    cells, ink = grid(trace, by, end), palette(theme)
+    gap = 1 if max(cells.alpha.shape) <= 32 else 0
+    image = {
+        "type": "heatmap", "z": np.sqrt(cells.alpha) if root else cells.alpha, "zmin": 0, "zmax": 1,
+        "colorscale": scale(colours), "colorbar": _colour_bar(root, ink), "hoverinfo": "skip", "xgap": gap, "ygap": gap,
+    }  # fmt: skip
+    layout = _layout(cells, ink)
+    layout["meta"] = {"alt": heatmap_alt(trace, by=by, end=end), "narrowest": _narrowest(cells)}
+    row = None if step is None else row_of_step(cells, step)
+    if row is not None:
+        layout["shapes"] = [rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ink.decoder, 2.5)]
+    if cells.alpha.size <= MOST_TARGETS:
+        return build([image, _cell_targets(cells)], layout)
+    layout["hovermode"] = "y"
+    return build([image, _row_targets(cells)], layout)
+
+
+def row_of_step(cells: Grid, step: int) -> int | None:
+    """Return the row that 0-based `step` wrote, or None where it is not drawn."""
+    return next((row for row, steps in enumerate(cells.steps) if step in steps), None)
+
+
+def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
+    """Return a sentence for those who do not see the heatmap: its size and where each row is brightest."""
+    cells = grid(trace, by, end)
+    links = [
+        f"{shorten(word, 30)} at {shorten(cells.source[int(row.argmax())], 30)} {row.max():.2f}"
+        for word, row in zip(cells.target, cells.alpha, strict=True)
+    ]
+    shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
+    return f"Alignment of {len(cells.target)} target and {len(cells.source)} source {by}. Largest weights: {shown}."
+
+
+def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True) -> pd.DataFrame:
+    """Return the weights of the heatmap as a table: target down, source across, each name preceded by its number."""
+    cells = grid(trace, by, end)
+    return pd.DataFrame(
+        cells.alpha,
+        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name="target \\ source"),
+        columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
+    )
+
+
+def _cell_targets(cells: Grid) -> Spec:
+    """Return the invisible markers that take the clicks and show the hover text."""
+    rows, columns = cells.alpha.shape
+    return _markers(cells, [(i, j) for i in range(rows) for j in range(columns)])
+
+
+def _row_targets(cells: Grid) -> Spec:
+    """Return one invisible marker a row, on its brightest cell."""
+    return _markers(cells, [(i, int(j)) for i, j in enumerate(cells.alpha.argmax(axis=1))])
+
+
+def _markers(cells: Grid, places: list[tuple[int, int]]) -> Spec:
+    source = [literal(shorten(name, 60)) for name in cells.source]
+    target = [literal(shorten(name, 60)) for name in cells.target]
+    alpha, unseen = cells.alpha.tolist(), {"marker": {"opacity": 0}}
+    return {
+        "type": "scatter", "mode": "markers", "marker": {"symbol": "square", "size": 6, "opacity": 0},
+        "selected": unseen, "unselected": unseen,
+        "x": np.array([j for _, j in places], dtype=np.int32), "y": np.array([i for i, _ in places], dtype=np.int32),
+        "customdata": [[cells.steps[i][0], alpha[i][j], source[j], target[i]] for i, j in places],
+        "hovertemplate": "%{customdata[3]} ← %{customdata[2]}<br>α = %{customdata[1]:.4f}<extra></extra>",
+    }  # fmt: skip
+
+
+def _row_height(rows: int) -> float:
+    """Return the pixels of a row: roomy for few, never below what its label needs while the figure can grow."""
+    return float(np.clip(450 / rows, min(16, LARGEST_SIDE / rows), 36))
+
+
+def _font_size(count: int) -> int:
+    return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11
+
+
+def _margins(cells: Grid) -> tuple[int, int, int]:
+    """Return the left and top margins in pixels and the angle of the column labels."""
+    columns = len(cells.source)
+    size = _font_size(columns)
+    across = max(len(label) for label in map(shorten, cells.target)) * _font_size(len(cells.target)) * 0.54
+    down = max(len(label) for label in map(shorten, cells.source)) * size * 0.54
+    angle = 0 if columns * (down + 8) < 420 else -90 if columns > 20 else -50
+    height = {0: 1.6 * size, -50: down * 0.77 + size, -90: down + 6}[angle]
+    return int(across) + 16, int(height) + 10, angle
+
+
+def _narrowest(cells: Grid) -> int:
+    left, _, _ = _margins(cells)
+    return left + 12 + min(NARROWEST_COLUMN * len(cells.source), LARGEST_SIDE)
+
+
+def _layout(cells: Grid, ink: Palette) -> Spec:
+    rows, columns = cells.alpha.shape
+    left, top, angle = _margins(cells)
+    across, down = label_stride(columns), label_stride(rows)
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
+    return base_layout(ink) | {
+        "plot_bgcolor": _SEAM,
+        "height": top + round(rows * _row_height(rows)) + 44,
+        "margin": {"l": left, "r": 12, "t": top, "b": 44},
+        "clickmode": "event+select", "hovermode": "closest", "hoverdistance": -1,
+        "xaxis": axis | {
+            "side": "top", "range": [-0.5, columns - 0.5], "tickangle": angle,
+            "tickvals": list(range(0, columns, across)), "ticktext": axis_labels(cells.source[::across]),
+            "tickfont": {"size": _font_size(columns), "color": ink.encoder},
+        },
+        "yaxis": axis | {
+            "range": [rows - 0.5, -0.5],
+            "tickvals": list(range(0, rows, down)), "ticktext": axis_labels(cells.target[::down]),
+            "tickfont": {"size": _font_size(rows), "color": ink.decoder},
+        },
+    }  # fmt: skip
+
+
+def _colour_bar(root: bool, ink: Palette) -> Spec:
+    ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
+    return {
+        "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 8, "thickness": 8,
+        "lenmode": "pixels", "len": 190, "outlinewidth": 1, "outlinecolor": ink.line,
+        "tickvals": [float(np.sqrt(t)) if root else t for t in ticks], "ticktext": [f"{t:g}" for t in ticks],
+        "tickfont": {"size": 11, "color": ink.quiet},
+        "title": {"text": "α", "side": "right", "font": {"size": 12, "color": ink.quiet}},
+    }  # fmt: skip

@@ -1,0 +1,75 @@
+"""The colour grammar of every picture: what a hue means is decided here and nowhere else.
+
+Encoder annotations are green, decoder states (and so the step on show) purple, context vectors orange; signed numbers
+run from red (minus) through the paper's own colour to blue (plus).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ThemeName = Literal["light", "dark"]
+Colours = Literal["paper", "cividis"]
+ColourScale = list[tuple[float, str]]
+
+FONT = '"Source Sans", "Source Sans 3", "Segoe UI", "Helvetica Neue", sans-serif'
+"""The page's own face first (Streamlit serves it itself), then what a machine is likely to have."""
+
+GREYS: ColourScale = [(0.0, "#000000"), (1.0, "#ffffff")]
+"""The scale of the paper's Fig. 3: black 0, white 1."""
+
+CIVIDIS: ColourScale = [
+    (0.0, "#00204c"), (0.125, "#00336f"), (0.25, "#39486b"), (0.375, "#575c6d"), (0.5, "#707173"),
+    (0.625, "#8a8779"), (0.75, "#a69d75"), (0.875, "#c4b56c"), (1.0, "#ffe945"),
+]  # fmt: skip
+"""Even in lightness, and read alike with and without colour blindness."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme, as CSS hexadecimal."""
+
+    paper: str
+    """Background, and zero on the signed scale."""
+    ink: str
+    quiet: str
+    """Secondary text and axes."""
+    line: str
+    """Hairlines."""
+    bar: str
+    """A quantity without a sign or an owner, such as alpha."""
+    encoder: str
+    decoder: str
+    context: str
+    plus: str
+    minus: str
+
+    @property
+    def signed(self) -> ColourScale:
+        """The diverging scale of signed numbers: minus, zero, plus."""
+        return [(0.0, self.minus), (0.5, self.paper), (1.0, self.plus)]
+
+
+LIGHT = Palette(
+    paper="#fbfaf6", ink="#23211e", quiet="#6d6860", line="#dcd7cc", bar="#57534c",
+    encoder="#23774a", decoder="#6a45b5", context="#b8560f", plus="#2364ad", minus="#b93a32",
+)  # fmt: skip
+DARK = Palette(
+    paper="#17171a", ink="#eae6de", quiet="#a39d92", line="#39373a", bar="#bdb7ab",
+    encoder="#70c898", decoder="#b297f2", context="#f0a15c", plus="#6fb0f0", minus="#f08378",
+)  # fmt: skip
+
+
+def palette(theme: ThemeName) -> Palette:
+    """Return the colours of `theme`; raise ValueError unless it is "light" or "dark"."""
+    if theme not in ("light", "dark"):
+        raise ValueError(f"theme must be light or dark, not {theme!r}")
+    return LIGHT if theme == "light" else DARK
+
+
+def scale(colours: Colours) -> ColourScale:
+    """Return the heatmap's scale; raise ValueError unless `colours` is "paper" or "cividis"."""
+    if colours not in ("paper", "cividis"):
+        raise ValueError(f"colours must be paper or cividis, not {colours!r}")
+    return GREYS if colours == "paper" else CIVIDIS

@@ -1,0 +1,222 @@
+"""One decoder step in three small figures: energies and alpha, the context vector as a weighted sum, likely words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
+from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
+from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.trace import Trace
+
+STRIPS = 6
+"""How many annotations get a strip of their own; the rest are summed into one."""
+
+_ROW = 20
+
+
+def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece."""
+    ink, count = palette(theme), len(trace.source_pieces)
+    energies = np.where(np.isfinite(trace.energies[step]), trace.energies[step], np.nan)
+    names = [piece_name(piece) for piece in trace.source_pieces]
+    hover = [literal(shorten(name, 60)) for name in names]
+    signs = [ink.minus if energy < 0 else ink.plus for energy in energies]
+    bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": hover}
+    traces = [
+        bar | {"y": energies, "yaxis": "y2", "marker": {"color": signs}, "hovertemplate": _hover("e")},
+        bar | {"y": trace.alignment[step], "marker": {"color": ink.bar}, "hovertemplate": _hover("α")},
+    ]
+    size = 13 if count <= 16 else 12 if count <= 30 else 11
+    longest = max(len(shorten(name)) for name in names) * size * 0.54
+    stride = label_stride(count)
+    angle = -90 if count > 14 else -50
+    bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 20)
+    axis = base_axis(ink)
+    layout = base_layout(ink) | {
+        "height": 200 + bottom, "margin": {"l": 46, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
+        "xaxis": axis | {
+            "tickvals": list(range(0, count, stride)), "ticktext": axis_labels(names[::stride]), "tickangle": angle,
+            "showgrid": False,
+            "tickfont": {"size": size, "color": ink.encoder}, "range": [-0.6, count - 0.4], "anchor": "y",
+        },
+        "yaxis": axis | {"domain": [0, 0.46], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
+        "yaxis2": axis | {
+            "domain": [0.54, 1], "title": _title("energy e", ink), "nticks": 4, "zerolinecolor": ink.quiet,
+        },
+        "meta": {"alt": _attention_alt(trace, step), "narrowest": 60 + min(13 * count, 4000)},
+    }  # fmt: skip
+    return build(traces, layout)
+
+
+def attention_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return e_ij and alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
+    return pd.DataFrame(
+        {
+            "j": np.arange(1, len(trace.source_pieces) + 1),
+            "source piece": list(trace.source_pieces),
+            "energy": trace.energies[step],
+            "alpha": trace.alignment[step],
+        }
+    ).set_index("j")
+
+
+def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+    """Return names and rows of the sum c_i = sum_j alpha_ij h_j: the largest terms, the rest as one, and c_i last.
+
+    Without attention c_i is the forward half of the last annotation, and so are the terms. Rows are
+    (terms + 1, size of c_i); the terms add up to the last row.
+    """
+    alpha, size = trace.alignment[step], trace.contexts.shape[1]
+    terms = alpha[:, None] * trace.annotations[:, :size]
+    kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
+    rest = np.setdiff1d(np.arange(len(alpha)), kept)
+    names = [f"{alpha[j]:.2f} · {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
+    rows = [terms[kept]]
+    if rest.size:
+        names.append(f"{alpha[rest].sum():.2f} · {rest.size} more")
+        rows.append(terms[rest].sum(axis=0, keepdims=True))
+    return [*names, f"c{_subscript(step + 1)} = sum"], np.concatenate([*rows, trace.contexts[step][None]])
+
+
+def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw alpha_ij h_j for the pieces of largest weight and, below them, their sum c_i, one pixel column a unit.
+
+    Blue is positive, red negative; a rule parts the forward half of the annotations from the backward half.
+    """
+    ink, (names, rows) = palette(theme), weighted_annotations(trace, step)
+    units, hidden = rows.shape[1], trace.initial_state.shape[0]
+    limit = float(np.abs(rows[-1]).max()) or 1.0
+    strips = {
+        "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
+        "colorscale": ink.signed, "showscale": False, "ygap": 3,
+        "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
+    }  # fmt: skip
+    bottom = len(names) - 1
+    shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
+    halves = [("forward half", hidden / 2)]
+    if units > hidden:
+        halves.append(("backward half", hidden * 1.5))
+        shapes.append(rectangle(hidden + 0.5, hidden + 0.5, -0.5, bottom + 0.5, ink.encoder, 1.5))
+    labels = axis_labels(names, 30)
+    labels[-1] = emphasise(labels[-1], ink.context)
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
+    layout = base_layout(ink) | {
+        "height": 34 + _ROW * len(names), "margin": {"l": 142, "r": 6, "t": 26, "b": 6}, "shapes": shapes,
+        "xaxis": axis | {
+            "side": "top", "tickvals": [x for _, x in halves], "ticktext": [name for name, _ in halves],
+            "range": [0.5, units + 0.5],
+        },
+        "yaxis": axis | {
+            "range": [bottom + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": labels,
+        },
+        "meta": {"alt": _context_alt(trace, step), "narrowest": 300},
+    }  # fmt: skip
+    return build([strips], layout)
+
+
+def context_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return the rows of `context_strips` as columns, one row for each unit (counted from 1)."""
+    names, rows = weighted_annotations(trace, step)
+    unit = pd.RangeIndex(1, rows.shape[1] + 1, name="unit")
+    return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
+
+
+def candidates_table(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
+    """Return the `k` likeliest pieces of 0-based `step` with probability, then the chosen one if it is not one of them.
+
+    The index is the rank, counted from 1; the chosen piece's is 0 where it is not among those recorded.
+    """
+    chosen = trace.target_ids[step]
+    ids = trace.top_ids[step]
+    ranks = list(range(min(k, len(ids))))
+    found = np.flatnonzero(ids == chosen)
+    if found.size and int(found[0]) not in ranks:
+        ranks.append(int(found[0]))
+    pieces = [trace.top_pieces[step][rank] for rank in ranks]
+    probabilities = [float(trace.top_probabilities[step][rank]) for rank in ranks]
+    if not found.size:
+        ranks.append(-1)
+        pieces.append(trace.target_pieces[step])
+        probabilities.append(float(trace.probabilities[step]))
+    is_chosen = [rank == -1 or int(ids[rank]) == chosen for rank in ranks]
+    return pd.DataFrame(
+        {"piece": pieces, "probability": probabilities, "chosen": is_chosen},
+        index=pd.Index([rank + 1 for rank in ranks], name="rank"),
+    )
+
+
+def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the ten likeliest pieces of 0-based `step` as bars, the chosen one in the decoder's colour."""
+    ink, table = palette(theme), candidates_table(trace, step)
+    names = [piece_name(piece) for piece in table["piece"]]
+    rows = np.arange(len(table), dtype=np.int32)
+    chosen = table["chosen"].to_numpy()
+    bars = {
+        "type": "bar", "orientation": "h", "x": table["probability"].to_numpy(), "y": rows,
+        "marker": {"color": [ink.decoder if one else ink.line for one in chosen]},
+        "text": [_percent(p) for p in table["probability"]], "textposition": "outside", "cliponaxis": False,
+        "textfont": {"size": 13, "color": ink.ink}, "customdata": [literal(shorten(name, 60)) for name in names],
+        "hovertemplate": "%{customdata}: %{x:.6f}<extra></extra>",
+    }  # fmt: skip
+    labels = [
+        emphasise(label, ink.decoder) if one else label for label, one in zip(axis_labels(names), chosen, strict=True)
+    ]
+    left = 14 + int(7.5 * max(len(shorten(name)) for name in names))
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    layout = base_layout(ink) | {
+        "height": _ROW * len(names) + 12, "margin": {"l": left, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
+        "xaxis": axis | {"range": [0, 1], "showticklabels": False},
+        "yaxis": axis | {
+            "range": [len(names) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": labels,
+            "tickfont": {"size": 13, "color": ink.ink},
+        },
+        "meta": {"alt": _candidates_alt(table), "narrowest": 280},
+    }  # fmt: skip
+    return build([bars], layout)
+
+
+def _attention_alt(trace: Trace, step: int) -> str:
+    alpha = trace.alignment[step]
+    best = int(alpha.argmax())
+    return (
+        f"Energies and attention weights of step {step + 1} over {len(alpha)} source pieces. The largest weight, "
+        f"{alpha[best]:.2f}, is on piece {best + 1}, {shorten(piece_name(trace.source_pieces[best]), 30)}."
+    )
+
+
+def _context_alt(trace: Trace, step: int) -> str:
+    return (
+        f"Context vector of step {step + 1} as a sum of weighted annotations, "
+        f"{trace.contexts.shape[1]} units wide, the sum below them."
+    )
+
+
+def _candidates_alt(table: pd.DataFrame) -> str:
+    names = [
+        f"{shorten(piece_name(piece), 30)} {_percent(p)}{', chosen' if chosen else ''}"
+        for piece, p, chosen in zip(table["piece"], table["probability"], table["chosen"], strict=True)
+    ]
+    return f"Likeliest next pieces: {'; '.join(names)}."
+
+
+def _percent(p: float) -> str:
+    """Return a probability as a percentage that never claims to be 0 or 100 when it is not."""
+    if 0 < p < 0.0005:
+        return "<0.1 %"
+    return ">99.9 %" if 0.9995 <= p < 1 else f"{100 * p:.1f} %"
+
+
+def _subscript(number: int) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))
+
+
+def _hover(symbol: str) -> str:
+    return f"%{{customdata}}<br>{symbol} = %{{y:.4f}}<extra></extra>"
+
+
+def _title(text: str, ink: Palette) -> Spec:
+    return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}

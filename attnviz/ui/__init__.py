@@ -1,0 +1,1 @@
+"""The Streamlit page. It shows what a `Trace` says and never touches the network."""

@@ -1,0 +1,95 @@
+"""The page: a sentence, its translation, and one decoder step at a time."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz import AttnvizError, Trace
+from attnviz.ui import state
+from attnviz.ui.controls import Request, controls
+from attnviz.ui.downloads import downloads
+from attnviz.ui.examples import OPENING
+from attnviz.ui.resources import MODELS_VARIABLE, models, translate
+from attnviz.ui.step_view import step_view
+from attnviz.ui.style import apply_style, theme_name
+
+_LAST = "last_trace"
+
+_MASTHEAD = (
+    '<div class="masthead"><h1 class="title">attnviz</h1><span class="about">A recurrent translator with additive '
+    "attention, opened up: which English words each French word looked at, and how that look was computed.</span></div>"
+)
+
+
+def translate_page() -> None:
+    """Draw the page."""
+    theme = theme_name()
+    apply_style(theme)
+    st.html(_MASTHEAD)
+    available = models()
+    if not available:
+        _problem(f"There is no model here. Put a model folder in models, or name its parent in {MODELS_VARIABLE}.")
+        return
+    request, status = controls(available)
+    trace = _translation(request)
+    if trace is None:
+        return
+    _status(trace, status)
+    state.open_translation(st.session_state, _identity(trace), len(trace.target_pieces))
+    step_view(trace, theme)
+    downloads(trace)
+
+
+def _translation(request: Request) -> Trace | None:
+    """Return the trace asked for; on bad input say so and return the one shown before, if any."""
+    try:
+        with st.spinner("Translating…"):
+            trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+    except AttnvizError as error:
+        _problem(str(error))
+        return _instead(request)
+    st.session_state[_LAST] = trace
+    return trace
+
+
+def _instead(request: Request) -> Trace | None:
+    """Return the translation shown before, or the opening example's where the page opens on bad input."""
+    if _LAST not in st.session_state:
+        try:
+            st.session_state[_LAST] = translate(request.folder, request.device, OPENING, 1, None)
+        except AttnvizError:
+            return None
+    st.text("Below is the last sentence that could be translated.")
+    return cast("Trace", st.session_state[_LAST])
+
+
+def _identity(trace: Trace) -> tuple[object, ...]:
+    """Return what makes a translation another one, so that its steps begin anew."""
+    return (trace.model, trace.source_text, trace.target_ids, trace.search)
+
+
+def _status(trace: Trace, place: DeltaGenerator) -> None:
+    """Say what ran, where, and for how long, and what the tokenizer did not know."""
+    how = {
+        "greedy": "greedy search",
+        "beam": f"beam search, width {trace.search.beam}",
+        "forced": "your own translation",
+    }
+    sizes = f"{len(trace.source_pieces)} pieces in, {len(trace.target_pieces)} out"
+    with place:
+        st.text(
+            f"{trace.model} on {trace.device} · {how[trace.search.method]} · {sizes} · {1000 * trace.seconds:.0f} ms"
+        )
+    if trace.unknown_characters:
+        listed = "  ".join(trace.unknown_characters[:20])
+        with st.container(key="notice"):
+            st.text(f"The model has never seen these characters and reads each as <unk>: {listed}")
+
+
+def _problem(message: str) -> None:
+    """Show a sentence that may quote the visitor, as it is: st.text reads no markup."""
+    with st.container(key="problem"):
+        st.text(message)

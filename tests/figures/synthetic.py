@@ -1,0 +1,66 @@
+"""Traces made from random numbers that obey the equations, for tests of what is drawn from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.text import SPACE
+from attnviz.trace import Hypothesis, Search, Trace
+
+N, ALIGNMENT, MAXOUT, KEPT = 8, 6, 5, 12
+
+
+def pieces(text: str) -> tuple[str, ...]:
+    """Return one piece for each blank-separated word, words of more than six letters cut in two."""
+    found: list[str] = []
+    for word in text.split(" "):
+        found += [SPACE + word[:4], word[4:]] if len(word) > 6 else [SPACE + word]
+    return (*found, "</s>")
+
+
+def trace(
+    source: str = "The agreement was signed .",
+    target: str = "L' accord a été signé .",
+    *,
+    attention: str = "additive",
+    seed: int = 0,
+    hidden: int = N,
+) -> Trace:
+    """Return a trace of these words: alpha is the softmax of its energies, contexts its sums, gates make the states."""
+    rng = np.random.default_rng(seed)
+    columns, rows = pieces(source), pieces(target)
+    tx, ty, n = len(columns), len(rows), hidden
+
+    def normal(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape).astype(np.float32)
+
+    annotations = np.tanh(normal(tx, 2 * n))
+    energies = normal(ty, tx) * 2
+    diagonal = np.minimum(np.arange(ty) * tx // ty, tx - 1)
+    energies[np.arange(ty), diagonal] += 4
+    if attention == "none":
+        energies = np.full((ty, tx), -np.inf, dtype=np.float32)
+        energies[:, -1] = 0
+    alignment = np.exp(energies - energies.max(axis=1, keepdims=True))
+    alignment /= alignment.sum(axis=1, keepdims=True)
+    initial, gates, candidates = np.tanh(normal(n)), 1 / (1 + np.exp(-normal(ty, n))), np.tanh(normal(ty, n))
+    states = np.zeros((ty, n), dtype=np.float32)
+    before = initial
+    for i in range(ty):
+        before = states[i] = (1 - gates[i]) * candidates[i] + gates[i] * before
+    width = {"additive": ALIGNMENT, "dot": n, "none": 0}[attention]
+    top = np.sort(rng.dirichlet(np.ones(KEPT + 1), size=ty).astype(np.float32)[:, :KEPT])[:, ::-1].copy()
+    ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
+    return Trace(
+        source_text=source, translation=target, source_pieces=columns, target_pieces=rows,
+        source_ids=tuple(range(4, 4 + tx)), target_ids=(4,) * ty, unknown_characters=(),
+        annotations=annotations, initial_state=initial, keys=normal(tx, width), queries=normal(ty, width),
+        energies=energies, alignment=alignment,
+        contexts=np.repeat(annotations[None, -1, :n], ty, axis=0) if attention == "none" else alignment @ annotations,
+        states=states, update_gates=gates, reset_gates=1 / (1 + np.exp(-normal(ty, n))), candidates=candidates,
+        readouts=normal(ty, MAXOUT), log_probabilities=np.log(top[:, 0]), top_ids=ids, top_probabilities=top,
+        top_pieces=tuple((piece, *(f"{SPACE}mot{k}" for k in range(1, KEPT))) for piece in rows),
+        search=Search("greedy"), score=float(np.log(top[:, 0]).sum()), hypotheses=(Hypothesis(target, -1.0),),
+        config={"attention": attention, "readout_state": "previous", "hidden_size": n}, model="synthetic",
+        device="cpu", seconds=0.01,
+    )  # fmt: skip
