@@ -132,6 +132,7 @@ def _add_training_options(command: argparse.ArgumentParser) -> None:
             "--" + field.name.replace("_", "-"),
             type=str if several else kinds[field.name],
             nargs="+" if several else None,
+            metavar={int: "N", float: "X"}.get(kinds[field.name], "TEXT"),
             required=required,
             default=argparse.SUPPRESS if required else field.default,
             help=field.metadata["help"].replace("%", "%%"),
