@@ -303,7 +303,7 @@ def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 def _pair(number: int, line: str) -> tuple[str, str]:
     columns = line.split("\t")
     if len(columns) != 2:
-        raise AttnvizError(f"Line {number} must be source<TAB>target; it has {len(columns)} columns.")
+        raise AttnvizError(f"Line {number} must be source<TAB>target, with exactly one tab.")
     return columns[0], columns[1]
 
 
