@@ -1,0 +1,108 @@
+"""The logit ledger and the energy microscope: their parts add up to the numbers of the trace."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.analysis.ledger import ledger
+from attnviz.analysis.microscope import microscope, saturated
+from attnviz.analysis.recomputation import load_weights, recompute
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
+
+
+def _translated(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
+) -> tuple[Trace, dict]:
+    network = make_network(*kind, **sizes)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    return Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3]), weights
+
+
+@settings(max_examples=30)
+@given(
+    kind=st.sampled_from(KINDS),
+    hidden_size=st.integers(1, 20),
+    maxout_size=st.integers(1, 12),
+    alignment_size=st.integers(1, 16),
+    choice=st.randoms(use_true_random=False),
+)
+def test_the_entries_of_a_ledger_add_up_to_the_logit(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
+) -> None:
+    trace, weights = _translated(make_network, tokenizer, kind, **sizes)
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    for _ in range(5):
+        step, piece = choice.randrange(len(trace.target_pieces)), choice.randrange(len(tokenizer))
+        entry = ledger(trace, weights, step, piece)
+        assert entry.source.shape == (len(trace.source_pieces),)
+        assert entry.logit == pytest.approx(exact.logits[step, piece], abs=1e-4)
+
+
+def test_a_source_piece_without_attention_adds_nothing(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
+    entry = ledger(trace, weights, 1, trace.target_ids[1])
+    assert np.count_nonzero(entry.source[:-1]) == 0
+    assert entry.source[-1] != 0
+
+
+def test_a_contrast_is_the_difference_of_two_ledgers(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    contrast = ledger(trace, weights, 2, 10) - ledger(trace, weights, 2, 20)
+    assert contrast.logit == pytest.approx(exact.logits[2, 10] - exact.logits[2, 20], abs=1e-4)
+    with pytest.raises(ValueError, match="one step"):
+        ledger(trace, weights, 2, 10) - ledger(trace, weights, 3, 10)
+
+
+def test_a_ledger_of_nothing_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    for step, piece in ((-1, 5), (len(trace.target_pieces), 5), (0, len(tokenizer)), (0, -1)):
+        with pytest.raises(IndexError):
+            ledger(trace, weights, step, piece)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind[0] != "none"])
+def test_the_units_of_an_energy_add_up_to_it(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]
+) -> None:
+    trace, weights = _translated(make_network, tokenizer, kind)
+    for step, position in ((0, 0), (3, 2), (-1, -1)):
+        units = microscope(trace, weights, step, position)
+        assert units.energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5)
+        sizes = np.abs(units.contributions)[units.order]
+        assert np.all(np.diff(sizes) <= 0)
+
+
+def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    units = microscope(trace, weights, 0, 0)
+    assert np.array_equal(saturated(units), 1 - np.tanh(units.query + units.key) ** 2 <= 1 - 0.99**2)
+
+
+def test_without_attention_there_is_no_microscope(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("none", "previous"))
+    with pytest.raises(ValueError, match="without attention"):
+        microscope(trace, weights, 0, 0)
+
+
+def test_the_shipped_model_adds_up(shipped_model: Path) -> None:
+    trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.")
+    weights = load_weights(shipped_model)
+    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    for step, piece in enumerate(trace.target_ids):
+        assert ledger(trace, weights, step, piece).logit == pytest.approx(exact.logits[step, piece], abs=1e-4)
+        for position in range(len(trace.source_pieces)):
+            energy = microscope(trace, weights, step, position).energy
+            assert energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5, rel=1e-5)
