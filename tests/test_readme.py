@@ -1,0 +1,99 @@
+"""README does what it says: its Python block and its commands run, and CI runs the very command that it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnviz.cli import _parser
+from tests.conftest import REPOSITORY, SENTENCES
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    line for block in re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+]
+QUICK = ("translate", "align", "evaluate")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, shipped_model: Path) -> Path:
+    """Return a folder with the files that README's examples speak of."""
+    (tmp_path / "models").symlink_to(shipped_model.parent)
+    (tmp_path / "sentences.txt").write_text("\n".join(SENTENCES[::2]) + "\n", encoding="utf-8")
+    pairs = zip(SENTENCES[::2], SENTENCES[1::2], strict=True)
+    (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+    return tmp_path
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY), "OMP_WAIT_POLICY": "PASSIVE"}
+
+
+@pytest.mark.slow
+def test_the_python_block(folder: Path) -> None:
+    assert len(PYTHON) == 1
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PYTHON[0]],
+        cwd=folder, env=_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "looked most at" in done.stdout
+    assert (folder / "trace.json").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", [line for line in COMMANDS if any(f"attnviz {name} " in line for name in QUICK) and "runs/" not in line]
+)
+def test_a_command(folder: Path, command: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    written = re.search(r"> (\S+)$", command)
+    assert ((folder / written[1]).read_text(encoding="utf-8") if written else done.stdout).strip()
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
+def test_the_options_of_a_command_exist(command: str) -> None:
+    arguments = shlex.split(re.sub(r" [<>] \S+", "", command).split("-m attnviz ")[1])
+    _parser(arguments).parse_args(arguments)
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "tests.benchmarks" in line])
+def test_the_benchmarks_exist(command: str) -> None:
+    module = shlex.split(command)[2]
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--help"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_ci_runs_the_test_command_that_readme_shows() -> None:
+    shown = [line for line in COMMANDS if "tests/requirements.txt" in line]
+    assert len(shown) == 1
+    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"grep -E '(.+)' README\.md", script)
+    assert pattern
+    assert [line for line in README.splitlines() if re.search(pattern[1], line)] == shown
+    for tool in ("ruff check", "ruff format --check", "mypy", "pytest"):
+        assert f"&& .venv/bin/{tool}" in shown[0]
+
+
+def test_what_readme_links_to_exists() -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
+        assert (REPOSITORY / target).is_file(), target
+
+
+def test_requirements_are_pinned() -> None:
+    for name in ("requirements.txt", "tests/requirements.txt"):
+        for line in (REPOSITORY / name).read_text(encoding="utf-8").splitlines():
+            assert re.fullmatch(r"-r \.\./requirements\.txt|[\w-]+==[\w.]+", line), line
