@@ -102,11 +102,14 @@ class Tokenizer:
         """Return the pieces of `ids`."""
         return tuple(self.piece(i) for i in ids)
 
+    def surfaces(self, text: str) -> tuple[str, ...]:
+        """Return the pieces of `text` as `encode` cuts it, an unknown one as the characters it stands for."""
+        return tuple(self._processor.EncodeAsPieces(normalise(text)))
+
     def unknown_characters(self, text: str) -> tuple[str, ...]:
         """Return the stretches of `text` the tokenizer never saw, each once, in order."""
-        text = normalise(text)
-        pieces, ids = self._processor.EncodeAsPieces(text), self._processor.EncodeAsIds(text)
-        found = [piece.strip(SPACE) or piece for piece, i in zip(pieces, ids, strict=True) if i == UNK]
+        cut = zip(self.surfaces(text), self.encode(text), strict=True)
+        found = [piece.strip(SPACE) or piece for piece, index in cut if index == UNK]
         return tuple(dict.fromkeys(found))
 
     @classmethod

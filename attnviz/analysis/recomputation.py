@@ -63,15 +63,15 @@ def recompute(
     `weights` maps the names in model.safetensors to arrays; of `config`, `attention` and `readout_state` are read.
     """
     exact = {name: np.asarray(value, dtype=np.float64) for name, value in weights.items()}
-    encoder, decoder = _below(exact, "encoder."), _below(exact, "decoder.")
+    encoder, decoder = below(exact, "encoder."), below(exact, "decoder.")
     annotations = encode(encoder, source_ids)
     n = annotations.shape[1] // 2
     initial = np.tanh(decoder["initial.weight"] @ annotations[0, n:] + decoder["initial.bias"])
-    keys = _keys(decoder, annotations, config["attention"])
+    keys = project_keys(decoder, annotations, config["attention"])
     steps: dict[str, list[Array]] = {}
     state = initial
     for previous in (BOS, *target_ids[:-1]):
-        step = _step(decoder, config, annotations, keys, state, decoder["embedding.weight"][previous])
+        step = decode_step(decoder, config, annotations, keys, state, decoder["embedding.weight"][previous])
         state = step["states"]
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
@@ -82,7 +82,7 @@ def recompute(
 def encode(encoder: Weights, source_ids: Sequence[int]) -> Array:
     """h_j = [forward h_j ; backward h_j], (Tx, 2n)."""
     words = encoder["embedding.weight"][list(source_ids)]
-    forward, backward = _below(encoder, "gru."), {}
+    forward, backward = below(encoder, "gru."), {}
     for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
         backward[name] = forward[f"{name}_reverse"]
     return np.concatenate([_run_gru(forward, words), _run_gru(backward, words[::-1])[::-1]], axis=1)
@@ -102,10 +102,13 @@ def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
     return {name: _deviation(getattr(trace, name), expected) for name, expected in pairs.items()}
 
 
-def _step(
+def decode_step(
     decoder: Weights, config: Mapping[str, Any], annotations: Array, keys: Array, state: Array, word: Array
 ) -> dict[str, Array]:
-    """One step of the decoder, from s_{i-1} (n,) and E y_{i-1} (m,), as named arrays."""
+    """Return one step of the decoder, from s_{i-1} (n,) and E y_{i-1} (m,), as arrays named like those of a trace.
+
+    `decoder` holds the decoder's weights, named without "decoder.".
+    """
     query, energies = _energies(decoder, config["attention"], keys, state)
     alignment = _softmax(energies)
     context = alignment @ annotations
@@ -130,7 +133,7 @@ def _step(
     }  # fmt: skip
 
 
-def _keys(decoder: Weights, annotations: Array, attention: str) -> Array:
+def project_keys(decoder: Weights, annotations: Array, attention: str) -> Array:
     """U_a h_j (Tx, n'), or P h_j (Tx, n), or (Tx, 0)."""
     if attention == "none":
         return annotations[:, :0]
@@ -188,7 +191,7 @@ def _softmax(energies: Array) -> Array:
     return shares
 
 
-def _below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
+def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
     """Return the arrays whose name begins with `prefix`, under the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
 

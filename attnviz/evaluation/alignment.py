@@ -1,0 +1,156 @@
+"""Alignment error rate: attention against word links that people drew (Och & Ney 2003)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.measures import links
+from attnviz.errors import AttnvizError
+from attnviz.text import SPACE, normalise
+from attnviz.translator import Translator
+
+Link = tuple[int, int]
+"""0-based (source word, target word)."""
+
+
+@dataclass(frozen=True)
+class GoldAlignment:
+    """A tokenised sentence pair with its links."""
+
+    identity: str
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+    """The links that are only possible; the sure ones are not repeated here."""
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """AER with its two halves, each in [0, 1]."""
+
+    aer: float
+    precision: float
+    """Share of the links found that are at least possible."""
+    recall: float
+    """Share of the sure links that were found."""
+
+
+def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[GoldAlignment]) -> ErrorRate:
+    """Return AER = 1 - (|A n S| + |A n (S u P)|) / (|A| + |S|), with counts summed over all sentences.
+
+    Raise ValueError where the numbers of sentences differ or there is neither a link found nor a sure one.
+    """
+    sure_hits = possible_hits = size = sure_size = 0
+    for sentence_links, sentence in zip(found, gold, strict=True):
+        chosen = set(sentence_links)
+        sure_hits += len(chosen & sentence.sure)
+        possible_hits += len(chosen & (sentence.sure | sentence.possible))
+        size += len(chosen)
+        sure_size += len(sentence.sure)
+    if not size + sure_size:
+        raise ValueError("there are no links to compare")
+    return ErrorRate(
+        aer=1 - (sure_hits + possible_hits) / (size + sure_size),
+        precision=possible_hits / max(1, size),
+        recall=sure_hits / max(1, sure_size),
+    )
+
+
+def read_gold(path: Path) -> list[GoldAlignment]:
+    """Read a JSON-lines file of `{"id", "en", "fr", "S", "P"}`; links counted from 1 are shifted to count from 0.
+
+    Raise AttnvizError, naming the file and line, where it cannot be read, or where the links might count from either.
+    """
+    records = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AttnvizError(f"The file {path} cannot be read: {error}.") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            sure, possible = ({(int(j), int(i)) for j, i in record[kind]} for kind in ("S", "P"))
+            records.append((str(record["id"]), tuple(record["en"]), tuple(record["fr"]), sure, possible - sure))
+        except (ValueError, KeyError, TypeError) as error:
+            raise AttnvizError(f"Line {number} of {path} is not a gold alignment ({error}).") from error
+    if not records:
+        raise AttnvizError(f"The file {path} holds no gold alignment.")
+    base = _base(path, records)
+    return [
+        GoldAlignment(
+            name,
+            source,
+            target,
+            frozenset((j - base, i - base) for j, i in sure),
+            frozenset((j - base, i - base) for j, i in possible),
+        )
+        for name, source, target, sure, possible in records
+    ]
+
+
+def _base(path: Path, records: Sequence[tuple[str, tuple[str, ...], tuple[str, ...], set[Link], set[Link]]]) -> int:
+    """Return whether the links of a file count from 0 or from 1, as their bounds show."""
+    from_zero = from_one = True
+    for _, source, target, sure, possible in records:
+        for j, i in sure | possible:
+            from_zero &= 0 <= j < len(source) and 0 <= i < len(target)
+            from_one &= 1 <= j <= len(source) and 1 <= i <= len(target)
+    if from_zero == from_one:
+        reason = "may count words from 0 or from 1" if from_zero else "point outside their sentences"
+        raise AttnvizError(f"The links of {path} {reason}: no error rate can be computed from them.")
+    return 0 if from_zero else 1
+
+
+def detokenise(words: Sequence[str]) -> str:
+    """Return tokenised `words` as running text: marks of punctuation and elided words joined to their neighbours."""
+    text = " ".join(words)
+    text = re.sub(r" ([,.;:!?%)\]]|'(?:s|re|ve|ll|d|m)\b|n't\b)", r"\1", text)
+    text = re.sub(r"([(\[]|(?<!\w)(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)') ", r"\1", text, flags=re.IGNORECASE)
+    return re.sub(r"(?<=\w) - (?=\w)", "-", text)
+
+
+def word_alignment(translator: Translator, gold: GoldAlignment) -> NDArray[np.float64]:
+    """Return attention between the words of `gold`, under forced decoding: (target words, source words).
+
+    `</s>` is left out. Pieces of the detokenised pair belong to words by character offsets, blanks not counted; alpha
+    is summed over source pieces and averaged over target pieces.
+    """
+    source, target = detokenise(gold.source), detokenise(gold.target)
+    trace = translator.translate(source, target=target)
+    cut = translator.tokenizer.surfaces
+    columns, rows = _memberships(cut(source), gold.source), _memberships(cut(target), gold.target)
+    rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
+    merged: NDArray[np.float64] = rows @ trace.alignment[:-1, :-1].astype(np.float64) @ columns.T
+    return merged
+
+
+def _memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
+    """Return the share of each piece that lies in each word, (words, pieces); the columns sum to 1.
+
+    A piece that is a mere blank belongs to the word after it.
+    """
+    owners = [index for index, word in enumerate(words) for _ in normalise(word).replace(" ", "")]
+    shares, place = np.zeros((len(words), len(pieces))), 0
+    for column, piece in enumerate(pieces):
+        length = len(piece.replace(SPACE, ""))
+        covered = owners[place : place + max(1, length)]
+        place += length
+        for owner in covered:
+            shares[owner, column] += 1 / len(covered)
+    return shares
+
+
+def evaluate(translator: Translator, gold: Sequence[GoldAlignment], threshold: float | None = None) -> ErrorRate:
+    """Return the error rate of attention on `gold`: each target word linked to the source word it looked at most, or,
+    given a `threshold`, to all with at least that much of its attention."""
+    return error_rate((links(word_alignment(translator, sentence), threshold) for sentence in gold), gold)

@@ -1,0 +1,74 @@
+"""The proof of a step holds on true traces and names what is wrong on others."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.proof import prove
+from attnviz.analysis.recomputation import load_weights
+from attnviz.checkpoint import save_model
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+
+@pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+def test_every_step_of_a_true_trace_holds(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str
+) -> None:
+    save_model(tmp_path, make_network(attention, readout_state), tokenizer)
+    trace = Translator.load(tmp_path, "cpu").translate(SENTENCES[0], target=SENTENCES[1])
+    weights = load_weights(tmp_path)
+    for step in range(len(trace.target_pieces)):
+        proof = prove(trace, weights, step)
+        assert proof.holds, proof.discrepancies
+        assert proof.largest_difference < 1e-5
+        # Energies and alignment, context, state with gates and candidate, readout, and 100 candidates at the least.
+        assert proof.numbers > 2 * len(trace.source_pieces) + 5 * 10 + 6 + 100
+
+
+@pytest.mark.parametrize(
+    "quantity",
+    ["keys", "queries", "energies", "alignment", "contexts", "update_gates", "reset_gates", "candidates", "states",
+     "readouts", "top_probabilities", "log_probabilities"],
+)  # fmt: skip
+def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, quantity: str) -> None:
+    trace = translator.translate(SENTENCES[2])
+    changed = getattr(trace, quantity).copy()
+    changed[1 if quantity == "keys" else 2, ...].flat[0] += 0.01
+    proof = prove(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
+    assert not proof.holds
+    assert quantity in {wrong.quantity for wrong in proof.discrepancies}
+
+
+def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[2])
+    weights = load_weights(model_folder)
+    score = weights["decoder.attention.score"].copy()
+    score[0] += 0.1
+    proof = prove(trace, weights | {"decoder.attention.score": score}, 1)
+    names = {wrong.quantity for wrong in proof.discrepancies}
+    assert "energies" in names
+    assert "queries" not in names
+
+
+def test_an_energy_lost_to_the_mask_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[2])
+    energies = trace.energies.copy()
+    energies[1, 0] = -np.inf
+    proof = prove(dataclasses.replace(trace, energies=energies), load_weights(model_folder), 1)
+    assert proof.largest_difference == np.inf
+    assert [wrong.quantity for wrong in proof.discrepancies] == ["energies"]
+
+
+def test_the_shipped_model_is_proved_at_every_step(shipped_model: Path) -> None:
+    trace = Translator.load(shipped_model, "cpu").translate("A girl is riding a red bicycle.")
+    weights = load_weights(shipped_model)
+    for step in range(len(trace.target_pieces)):
+        assert prove(trace, weights, step).holds

@@ -1,0 +1,100 @@
+"""Alignment error rate, and the way from pieces to somebody else's words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import (
+    GoldAlignment,
+    detokenise,
+    error_rate,
+    evaluate,
+    read_gold,
+    word_alignment,
+)
+from attnviz.translator import Translator
+
+
+def gold(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> GoldAlignment:
+    return GoldAlignment("x", ("a", "b", "c"), ("d", "e", "f"), frozenset(sure), frozenset(possible))
+
+
+def test_error_rate_by_hand() -> None:
+    sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
+    # A = {00, 21, 22}: one sure, two at least possible: 1 - (1 + 2) / (3 + 2).
+    rate = error_rate([[(0, 0), (2, 1), (2, 2)]], [sentence])
+    assert rate.aer == pytest.approx(0.4)
+    assert rate.precision == pytest.approx(2 / 3)
+    assert rate.recall == pytest.approx(1 / 2)
+
+
+def test_all_sure_links_and_nothing_impossible_is_no_error() -> None:
+    sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
+    assert error_rate([sentence.sure], [sentence]).aer == 0
+    assert error_rate([sentence.sure | sentence.possible], [sentence]).aer == 0
+    assert error_rate([[]], [sentence]).aer == 1
+
+
+def test_counts_are_summed_over_sentences() -> None:
+    right, wrong = gold({(0, 0)}, set()), gold({(0, 0), (1, 1), (2, 2)}, set())
+    assert error_rate([[(0, 0)], []], [right, wrong]).aer == pytest.approx(1 - 2 / (1 + 4))
+
+
+def write(path: Path, *records: dict[str, object]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_links_from_one_and_from_zero_are_told_apart(tmp_path: Path) -> None:
+    words = {"id": "1", "en": ["a", "b"], "fr": ["c", "d"]}
+    zero = read_gold(write(tmp_path / "zero.jsonl", words | {"S": [[0, 0]], "P": [[1, 0], [0, 0]]}))
+    one = read_gold(write(tmp_path / "one.jsonl", words | {"S": [[1, 1]], "P": [[2, 1]]}))
+    assert zero == one
+    assert zero[0].possible == {(1, 0)}
+    with pytest.raises(AttnvizError, match="from 0 or from 1"):
+        read_gold(write(tmp_path / "either.jsonl", words | {"S": [[1, 1]], "P": []}))
+    with pytest.raises(AttnvizError, match="outside"):
+        read_gold(write(tmp_path / "neither.jsonl", words | {"S": [[0, 0], [2, 2]], "P": []}))
+
+
+def test_what_is_not_a_gold_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AttnvizError, match=r"missing\.jsonl"):
+        read_gold(tmp_path / "missing.jsonl")
+    (tmp_path / "bad.jsonl").write_text('{"id": 1}\n')
+    with pytest.raises(AttnvizError, match="Line 1"):
+        read_gold(tmp_path / "bad.jsonl")
+
+
+def test_detokenised_text_reads_as_written() -> None:
+    assert (
+        detokenise(["the", "man", "'s", "dog", ",", "a", "(", "red", ")", "one", "."]) == "the man's dog, a (red) one."
+    )
+    assert detokenise(["L'", "accord", "qu'", "il", "signe"]) == "L'accord qu'il signe"
+    assert detokenise(["procès", "-", "verbal"]) == "procès-verbal"
+
+
+def test_attention_between_gold_words_sums_to_what_the_end_does_not_take(translator: Translator) -> None:
+    words = ("A", "girl", "'s", "red", "bicycle", ",", "\u2603\u2603", "nobody", "'s", ".")
+    sentence = GoldAlignment("x", words, ("Une", "fille", ",", "l'", "accord", "."), frozenset({(0, 0)}), frozenset())
+    matrix = word_alignment(translator, sentence)
+    assert matrix.shape == (6, 10)
+    trace = translator.translate(detokenise(sentence.source), target=detokenise(sentence.target))
+    assert matrix.sum(axis=1).max() <= 1 + 1e-6
+    # All of the target but </s>, all of the source but </s>: nothing lost on the way.
+    expected = 1 - trace.alignment[:-1, -1]
+    assert matrix.sum(axis=1).min() >= expected.min() - 1e-6
+    assert np.all(matrix >= 0)
+
+
+def test_evaluation_of_a_model(translator: Translator) -> None:
+    sentence = GoldAlignment("x", ("A", "girl"), ("Une", "fille"), frozenset({(0, 0), (1, 1)}), frozenset())
+    assert 0 <= evaluate(translator, [sentence]).aer <= 1
+    # A threshold of 0 links everything: all sure links are found, and half of the links are wrong.
+    everything = evaluate(translator, [sentence], threshold=0)
+    assert everything.recall == 1
+    assert everything.precision == pytest.approx(0.5)
