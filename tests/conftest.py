@@ -7,7 +7,7 @@ import os
 # Read by OpenMP when torch is first imported: idle threads that spin would take the cores from everything else.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,15 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SHIPPED_MODEL = REPOSITORY / "models" / "en-fr"
 
 ModelFactory = Callable[..., RNNsearch]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI, where a browser is installed first, make a skipped browser test a failure."""
+    report = yield
+    if report.skipped and item.get_closest_marker("browser") and os.environ.get("CI"):
+        report.outcome, report.longrepr = "failed", f"{item.nodeid} must not be skipped in CI: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +101,6 @@ def translator(model_folder: Path) -> Translator:
 @pytest.fixture(scope="session")
 def shipped_model() -> Path:
     """Return the folder of the model that comes with the program."""
-    if not SHIPPED_MODEL.is_dir():
+    if not SHIPPED_MODEL.is_dir() and not os.environ.get("CI"):
         pytest.skip("models/en-fr is not there")
     return SHIPPED_MODEL

@@ -135,7 +135,7 @@ def test_the_rate_rises_then_falls(files: tuple[Path, Path], tmp_path: Path) -> 
     config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.1)
     rates = [learning_rate(config, update) for update in range(101)]
     assert rates[:10] == pytest.approx([0.1 * i for i in range(1, 11)])
-    assert all(a >= b for a, b in itertools.pairwise(rates))
+    assert all(a >= b for a, b in itertools.pairwise(rates[10:]))
     assert rates[100] == pytest.approx(0.1)
 
 
