@@ -1,0 +1,51 @@
+"""What is written to a model folder is what is read from it. Damaged folders: see test_translator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from attnviz.checkpoint import load_model, save_model
+from attnviz.network.config import ATTENTION_KINDS
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+
+@pytest.mark.parametrize("attention", ATTENTION_KINDS)
+def test_round_trip(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str) -> None:
+    network = make_network(attention, "current")
+    save_model(tmp_path / "new" / "folder", network, tokenizer, dtype=torch.float32)
+    loaded, its_tokenizer = load_model(tmp_path / "new" / "folder")
+    assert loaded.config == network.config
+    assert its_tokenizer.model == tokenizer.model
+    assert not loaded.training
+    assert not any(parameter.requires_grad for parameter in loaded.parameters())
+    expected = network.state_dict()
+    assert loaded.state_dict().keys() == expected.keys()
+    for name, tensor in loaded.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def test_weights_are_stored_in_half_the_space_and_read_exactly(model_folder: Path) -> None:
+    stored, network = load_file(model_folder / "model.safetensors"), load_model(model_folder)[0]
+    for name, tensor in network.state_dict().items():
+        assert (stored[name].dtype, tensor.dtype) == (torch.float16, torch.float32)
+        assert torch.equal(stored[name].float(), tensor), name
+
+
+def test_the_config_can_be_read_by_people(model_folder: Path) -> None:
+    record = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
+    assert (record["format"], record["version"]) == ("attnviz-model", 1)
+    assert record["model"]["attention"] == "additive"
+
+
+def test_a_model_written_again_translates_alike(tmp_path: Path, model_folder: Path) -> None:
+    save_model(tmp_path, *load_model(model_folder))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors", "tokenizer.model"]
+    first, second = Translator.load(model_folder, device="cpu"), Translator.load(tmp_path, device="cpu")
+    assert first.translate_batch(SENTENCES, beam=2) == second.translate_batch(SENTENCES, beam=2)
