@@ -123,6 +123,8 @@ def test_bytes_that_are_not_utf_8(run) -> None:
         ["train"],
         ["train", "--data", "nowhere.tsv", "--validation", "nowhere.tsv", "--output", "unmade"],
         ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--clip", "-1"],
+        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--attention", "soft"],
+        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--hidden-size", "0"],
         ["app", "--port", "x"],
         ["dance"],
     ],

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnviz.network import ModelConfig
 
 
 def _option(help_text: str, default: Any = dataclasses.MISSING) -> Any:
@@ -77,6 +80,23 @@ class TrainingConfig:
             raise ValueError(f"label_smoothing must be in [0, 1), not {self.label_smoothing}")
         if not self.learning_rate > 0 or not self.clip > 0:
             raise ValueError("learning_rate and clip must be positive")
+        self.model_config(self.vocabulary_size)
+
+    def model_config(self, vocabulary_size: int) -> ModelConfig:
+        """Return the network's config, for as many pieces as the tokenizer turned out to have."""
+        # Imported here, so that the options can be listed without waiting for torch.
+        from attnviz.network import ModelConfig
+
+        return ModelConfig(
+            vocabulary_size=vocabulary_size,
+            embedding_size=self.embedding_size,
+            hidden_size=self.hidden_size,
+            alignment_size=self.alignment_size,
+            maxout_size=self.maxout_size,
+            attention=self.attention,
+            readout_state=self.readout_state,
+            dropout=self.dropout,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary fit for JSON."""

@@ -22,8 +22,7 @@ from tqdm import tqdm
 from attnviz.checkpoint import save_model
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.network import ModelConfig, RNNsearch
-from attnviz.text import Tokenizer
+from attnviz.network import RNNsearch
 from attnviz.training.batches import Batch, epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
 from attnviz.training.log import Log
@@ -111,7 +110,7 @@ class _Run:
             dist.barrier()
         if not members.leads:
             self.tokenizer, self.corpus = prepare(config)
-        self.network = RNNsearch(_model_config(config, self.tokenizer)).to(members.device)
+        self.network = RNNsearch(config.model_config(len(self.tokenizer))).to(members.device)
         self.network.initialise(torch.Generator(members.device).manual_seed(config.seed))
         self.objective: nn.Module = Objective(self.network, config.label_smoothing)
         if members.size > 1:
@@ -276,19 +275,6 @@ class _Window:
     def report(self) -> dict[str, str]:
         row = self.row()
         return {"tok/s": f"{row['tokens_per_second']:.0f}", "loss": f"{row['train_likelihood']:.3f}"}
-
-
-def _model_config(config: TrainingConfig, tokenizer: Tokenizer) -> ModelConfig:
-    return ModelConfig(
-        vocabulary_size=len(tokenizer),
-        embedding_size=config.embedding_size,
-        hidden_size=config.hidden_size,
-        alignment_size=config.alignment_size,
-        maxout_size=config.maxout_size,
-        attention=config.attention,
-        readout_state=config.readout_state,
-        dropout=config.dropout,
-    )
 
 
 def _snapshot_moments(config: TrainingConfig) -> set[int]:
