@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import math
 import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -230,7 +231,8 @@ class _Run:
             self.network.train()
             loss[0] = result.loss
             self.log.write(progress, validation_loss=result.loss, validation_bleu=result.bleu)
-            bar.write(f"update {progress.update}: validation loss {result.loss:.4f}, BLEU {result.bleu:.2f}")
+            remark = f"update {progress.update}: validation loss {result.loss:.4f}, BLEU {result.bleu:.2f}"
+            bar.write(remark, file=sys.stderr)
         if self.members.size > 1:
             shared = loss.to(self.members.device, torch.float32)
             dist.broadcast(shared, 0)
