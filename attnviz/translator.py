@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from attnviz.checkpoint import CONFIG, load_model
-from attnviz.decoding import Finished, Record, force, longest_target, search
+from attnviz.decoding import Finished, Record, force, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.network import RNNsearch
+from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import STORED_CANDIDATES, Hypothesis, Search, Trace
@@ -41,7 +42,8 @@ class Translator:
         """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards."""
         self.network, self.tokenizer, self.name = network, tokenizer, name
         self.device = network.decoder.output.weight.device
-        self._decoder = StepDecoder(network)
+        self._encoder, self._decoder = PreparedEncoder(network.encoder), StepDecoder(network)
+        self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Translator:
@@ -124,7 +126,7 @@ class Translator:
         for row, source in zip(ids, sources, strict=True):
             row[: len(source)] = torch.tensor(source)
         lengths = lengths.to(self.device)
-        return self._decoder.memory(self.network.encoder(ids.to(self.device), lengths), lengths)
+        return self._decoder.memory(self._encoder(ids.to(self.device), lengths), lengths)
 
     def _trace(
         self, text: str, source: Sequence[int], target: str | None, ids: tuple[int, ...], memory: Memory,
@@ -135,14 +137,13 @@ class Translator:
         def column(name: str) -> Tensor:
             return torch.stack([getattr(step, name)[0, place] for step, place in zip(steps, places, strict=True)])
 
-        logits = column("logits")
-        log_probabilities = torch.log_softmax(logits, -1)
-        top, top_ids = log_probabilities.topk(min(STORED_CANDIDATES, logits.shape[-1]), dim=-1)
+        log_probabilities = column("log_probabilities")
+        top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=self.device)[:, None])[:, 0]
         alignment, config = column("alignment"), self.network.config
         arrays = {
             "annotations": memory.annotations[0],
-            "initial_state": self._decoder.start(memory).state[0, 0],
+            "initial_state": self.network.decoder.initial_state(memory.annotations)[0],
             "keys": memory.keys[0],
             "queries": column("query"),
             "energies": column("energies"),
@@ -169,7 +170,7 @@ class Translator:
             target_ids=tuple(ids),
             unknown_characters=self.tokenizer.unknown_characters(text) if UNK in source else (),
             **numbers,
-            top_pieces=tuple(self.tokenizer.pieces(row) for row in numbers["top_ids"].tolist()),
+            top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
             search=how,
             score=score,
             hypotheses=tuple(hypotheses) or (Hypothesis(translation, score),),
@@ -190,7 +191,7 @@ def _path(record: Record, best: Finished) -> tuple[list[Step], list[int]]:
     steps, places, place = [], [], best.place
     for index in reversed(range(len(best.ids))):
         if index < len(best.ids) - 1:
-            place = int(record[index][1][0, place])
+            place = record[index][1][0][place]
         steps.append(record[index][0])
         places.append(place)
     return steps[::-1], places[::-1]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from attnviz.network.stepping import Memory, Step, StepDecoder
-from attnviz.text import BOS, EOS, PAD, UNK
+from attnviz.text import BOS, EOS
 
-Record = list[tuple[Step, Tensor]]
+Record = list[tuple[Step, list[list[int]]]]
 """Each step of a search, with the hypothesis (by its place in the step) that each hypothesis of the next continues,
-(S, k)."""
+for each sentence."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,21 @@ class Finished:
     """Its place among the hypotheses of its last step: the way back to what was computed for it."""
 
 
+class _Continuation(NamedTuple):
+    """A hypothesis with one more piece."""
+
+    score: float
+    parent: int
+    piece: int
+
+
+_COLUMN = 16
+"""How many numbers the sieve of `largest` judges by their maximum."""
+
+_NONE = _Continuation(float("-inf"), 0, EOS)
+"""Where fewer hypotheses live than the beam is wide, one that cannot win fills the place."""
+
+
 @dataclass
 class _Sentence:
     """The hypotheses of one sentence."""
@@ -38,22 +54,26 @@ class _Sentence:
     """Pieces of the hypotheses that live."""
 
     def extend(
-        self, scores: list[float], parents: list[int], pieces: list[int], beam: int, length_penalty: float
-    ) -> list[int]:
-        """Take the continuations, best first; return the ranks of those that live on, none where the search is over."""
-        chosen: list[int] = []
-        for rank, (score, parent, piece) in enumerate(zip(scores, parents, pieces, strict=True)):
-            if score == float("-inf") or len(chosen) == beam:
+        self, scores: list[float], places: list[int], vocabulary: int, beam: int, length_penalty: float
+    ) -> list[_Continuation]:
+        """Take the continuations, best first; return those that live on, none where the search is over.
+
+        `places` tells the hypothesis and the piece: hypothesis x `vocabulary` + piece.
+        """
+        living: list[_Continuation] = []
+        for rank, (score, place) in enumerate(zip(scores, places, strict=True)):
+            if score == float("-inf") or len(living) == beam:
                 break
+            parent, piece = divmod(place, vocabulary)
             if piece != EOS:
-                chosen.append(rank)
+                living.append(_Continuation(score, parent, piece))
             elif rank < beam and len(self.finished) < beam:
                 ids = (*self.prefixes[parent], EOS)
                 self.finished.append(Finished(ids, score / len(ids) ** length_penalty, parent))
         if len(self.finished) == beam:
             return []
-        self.prefixes = [(*self.prefixes[parents[rank]], pieces[rank]) for rank in chosen]
-        return chosen
+        self.prefixes = [(*self.prefixes[parent], piece) for _, parent, piece in living]
+        return living
 
 
 def longest_target(source_pieces: int) -> int:
@@ -77,7 +97,7 @@ def search(
     a sentence live on; those that end among its `beam` best leave it. A sentence is over when `beam` of its hypotheses
     have ended. Pieces that stand for no text (PAD, BOS) or for unknown text (UNK) are never chosen.
     """
-    device = memory.annotations.device
+    device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
     living = sentences
     state = decoder.start(memory)
@@ -86,41 +106,54 @@ def search(
     for length in itertools.count(1):
         step, state = decoder.step(memory, state, previous)
         must_end = [sentence.limit <= length for sentence in living]
-        scores, parents, pieces = _continuations(step.logits, totals, must_end, 2 * beam)
-        lists = zip(living, scores.tolist(), parents.tolist(), pieces.tolist(), strict=True)
-        kept = [sentence.extend(s, p, w, beam, length_penalty) for sentence, s, p, w in lists]
-        rows = torch.tensor([row for row, ranks in enumerate(kept) if ranks], dtype=torch.long, device=device)
-        if len(rows) < len(living):
-            living = [sentence for sentence, ranks in zip(living, kept, strict=True) if ranks]
-            memory = memory.select(rows)
-        if not living:
-            break
-        # Where fewer than `beam` live, places are filled up with a hypothesis that cannot win.
-        ranks = torch.tensor([(r + [-1] * beam)[:beam] for r in kept if r], device=device)
-        filler, ranks = ranks < 0, ranks.clamp_min(0)
-        totals = scores[rows].gather(1, ranks).masked_fill_(filler, float("-inf"))
-        previous, parents = pieces[rows].gather(1, ranks), parents[rows].gather(1, ranks)
-        state = state.select(rows[:, None], parents)
+        scores, places = _continuations(step.log_probabilities, totals, must_end, beam)
+        lists = zip(living, scores.tolist(), places.tolist(), strict=True)
+        kept = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
+        rows = [row for row, continuations in enumerate(kept) if continuations]
+        filled = [(kept[row] + [_NONE] * beam)[:beam] for row in rows]
+        parents = [[continuation.parent for continuation in row] for row in filled]
         if record is not None:
             record.append((step, parents))
-    if record is not None:
-        record.append((step, parents))
+        if not rows:
+            break
+        state = state.select(rows, parents)
+        if len(rows) < len(living):
+            living, memory = [living[row] for row in rows], memory.select(rows)
+        totals = torch.tensor([[continuation.score for continuation in row] for row in filled], device=device)
+        previous = torch.tensor([[continuation.piece for continuation in row] for row in filled], device=device)
     return [sorted(sentence.finished, key=lambda f: f.score, reverse=True) for sentence in sentences]
 
 
-def _continuations(logits: Tensor, totals: Tensor, must_end: list[bool], count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the `count` best continuations of each sentence: total log probability, parent and piece, each (S, count).
+def _continuations(log_probabilities: Tensor, totals: Tensor, must_end: list[bool], beam: int) -> tuple[Tensor, Tensor]:
+    """Return the best continuations of each sentence: total log probability, and hypothesis x K + piece, each (S, .).
 
-    `logits` (S, k, K), `totals` (S, k). Where `must_end`, EOS alone continues.
+    `log_probabilities` (S, k, K), `totals` (S, k). They are twice as many as the `beam` is wide, since as many may end
+    (greedy search needs one). Where `must_end`, EOS alone continues.
     """
-    scores = torch.log_softmax(logits, -1)
-    scores[..., [PAD, UNK, BOS]] = float("-inf")
+    if beam == 1 and not any(must_end):
+        best, places = log_probabilities[:, 0, EOS:].max(1, keepdim=True)
+        return totals + best, places + EOS
+    scores = log_probabilities + totals[..., None]
+    scores[..., :EOS] = float("-inf")  # PAD, UNK and BOS come before it
     if any(must_end):
-        ending = torch.tensor(must_end, device=logits.device)
-        only = torch.full_like(scores[0, 0], float("-inf"))
-        only[EOS] = 0
-        scores[ending] += only
-    scores += totals[..., None]
-    vocabulary = logits.shape[-1]
-    best, places = scores.flatten(1).topk(min(count, vocabulary * totals.shape[1]), dim=1)
-    return best, places // vocabulary, places % vocabulary
+        ending = torch.tensor(must_end, device=scores.device)
+        scores[..., EOS + 1 :].masked_fill_(ending[:, None, None], float("-inf"))
+    scores = scores.flatten(1)
+    return largest(scores, min(2 * beam, scores.shape[1]))
+
+
+def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the `count` largest of each row of `scores` (R, N), largest first, and their places, each (R, count).
+
+    It is torch.topk behind a cheap sieve: with the numbers of a row arranged in columns, the largest stand in those
+    columns whose maxima are largest.
+    """
+    rows, width = scores.shape
+    columns = width // _COLUMN
+    if width % _COLUMN or columns < 4 * count:
+        best, places = scores.topk(count)
+        return best, places
+    table = scores.view(rows, _COLUMN, columns)
+    chosen = table.amax(1).topk(count).indices
+    best, places = table.gather(2, chosen[:, None].expand(-1, _COLUMN, -1)).flatten(1).topk(count)
+    return best, chosen.gather(1, places % count) + columns * (places // count)

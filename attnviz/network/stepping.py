@@ -35,7 +35,7 @@ class Memory:
     mask: Tensor
     """0, or -inf where attention may not fall, (S, 1, Tx)."""
 
-    def select(self, rows: Tensor) -> Memory:
+    def select(self, rows: list[int]) -> Memory:
         """Return the memory of the sentences `rows`."""
         return Memory(self.annotations[rows], self.keys[rows], self.values[rows], self.mask[rows])
 
@@ -48,9 +48,14 @@ class State(NamedTuple):
     products: Tensor
     """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
 
-    def select(self, sentences: Tensor, hypotheses: Tensor) -> State:
-        """Return the states at these indices."""
-        return State(self.state[sentences, hypotheses], self.products[sentences, hypotheses])
+    def select(self, sentences: list[int], hypotheses: list[list[int]]) -> State:
+        """Return the states of these `sentences`, and of each its `hypotheses` at these places."""
+        count, width, _ = self.state.shape
+        flat = [row * width + place for row, places in zip(sentences, hypotheses, strict=True) for place in places]
+        if flat == list(range(count * width)):
+            return self
+        index = torch.tensor(flat, device=self.state.device)
+        return State(*(part.flatten(0, 1).index_select(0, index).unflatten(0, (len(sentences), -1)) for part in self))
 
 
 class Step(NamedTuple):
@@ -72,8 +77,8 @@ class Step(NamedTuple):
     """s_i, (S, k, n)."""
     readout: Tensor
     """t_i, (S, k, l)."""
-    logits: Tensor
-    """(S, k, K)."""
+    log_probabilities: Tensor
+    """log p(y_i), (S, k, K)."""
 
 
 class StepDecoder:
@@ -103,15 +108,17 @@ class StepDecoder:
             self.recurrent = torch.cat(parts).t().contiguous()
             """(n, 3n + n' + 2l)."""
             self.recurrent_bias = torch.cat(biases)
-            self.output = decoder.output.weight.detach().t()
+            self.output = decoder.output.weight.t().contiguous()
+            """(l, K)."""
             self.output_bias = decoder.output.bias.detach()
         self.gates = 3 * n
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
         seen = annotations[..., : self.config.context_size]
+        values = (seen.flatten(0, 1) @ self.values).view(*seen.shape[:2], -1)
         mask = source_mask(lengths, annotations.shape[1], self.config.attention)
-        return Memory(annotations, self.attention.keys(annotations), seen @ self.values, mask[:, None])
+        return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
     def start(self, memory: Memory) -> State:
         """Return s_0 of each sentence, one hypothesis each."""
@@ -130,17 +137,16 @@ class StepDecoder:
             energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies, -1)
         incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
-        resets_updates = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n])
-        reset, update = resets_updates[..., :n], resets_updates[..., n:]
+        reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]).tanh_()
         after = self._with_products(torch.lerp(candidate, before.state, update))
         seen = after if self.config.readout_state == "current" else before
         wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
-        readout = wide.unflatten(-1, (-1, 2)).amax(-1)
-        logits = (torch.addmm(self.output_bias, readout.flatten(0, 1), self.output)).unflatten(0, readout.shape[:2])
-        step = Step(energies, alignment, query, reset, update, candidate, after.state, readout, logits)
-        return step, after
+        readout = torch.maximum(wide[..., ::2], wide[..., 1::2])
+        logits = torch.addmm(self.output_bias, readout.flatten(0, 1), self.output).view(*previous.shape, -1)
+        likely = torch.log_softmax(logits, -1)
+        return Step(energies, alignment, query, reset, update, candidate, after.state, readout, likely), after
 
     def _with_products(self, state: Tensor) -> State:
         flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)
-        return State(state, flat.unflatten(0, state.shape[:2]))
+        return State(state, flat.view(*state.shape[:2], -1))
