@@ -51,9 +51,10 @@ def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, the
         names.append(f"{others.size} more  α {alpha[others].sum():.2f}")
         values.append(float(account.source[others].sum()))
     largest = int(np.abs(account.source).argmax())
+    piece = shorten(piece_name(trace.source_pieces[largest]))
     alt = (
         f"What each ingredient of step {account.step + 1} added to a sum of {account.logit:.2f}. The largest entry of "
-        f"a source piece, {account.source[largest]:+.2f}, is that of {shorten(piece_name(trace.source_pieces[largest]))}."
+        f"a source piece, {account.source[largest]:+.2f}, is that of {piece}."
     )
     return _waterfall(names, values, title, alt, theme)
 
