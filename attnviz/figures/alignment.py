@@ -26,8 +26,8 @@ LARGEST_SIDE = 4000
 _SEAM = "#3b3935"
 """Between cells: dark enough not to pass for weight, light enough to tell two black cells apart."""
 
-MOST_TARGETS = 6400
-"""Cells that get an invisible marker each; a larger grid has one for each row."""
+MOST_TEXTS = 10_000
+"""Cells that get a hover text each."""
 
 
 @dataclass(frozen=True)
@@ -76,31 +76,39 @@ def heatmap(
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
-    frames the row it belongs to. Invisible markers lie over the cells, for Plotly selects no heatmap cell by itself;
-    their customdata is [step, exact alpha, source word, target word] (in a very large grid, there is one for each row, on
-    its brightest cell). `layout.meta` has the text alternative (`alt`)
-    and the width below which the figure should scroll (`narrowest`). Raise ValueError on an unknown choice.
+    frames the row it belongs to. `layout.meta` has the text alternative (`alt`), the width below which the figure
+    should scroll (`narrowest`), and for those who listen to clicks or move the frame themselves: the first step of each
+    row (`steps`), the row of each step or None (`rows`), and the frame's colour (`frame`). Raise ValueError on an
+    unknown choice.
     """
     cells, ink = grid(trace, by, end), palette(theme)
     gap = 1 if max(cells.alpha.shape) <= 32 else 0
     image = {
         "type": "heatmap", "z": np.sqrt(cells.alpha) if root else cells.alpha, "zmin": 0, "zmax": 1,
-        "colorscale": scale(colours), "colorbar": _colour_bar(root, ink), "hoverinfo": "skip", "xgap": gap, "ygap": gap,
-    }  # fmt: skip
+        "colorscale": scale(colours), "colorbar": _colour_bar(root, ink), "xgap": gap, "ygap": gap,
+    } | _hover(cells, root)  # fmt: skip
     layout = _layout(cells, ink)
-    layout["meta"] = {"alt": heatmap_alt(trace, by=by, end=end), "narrowest": _narrowest(cells)}
-    row = None if step is None else row_of_step(cells, step)
+    rows = rows_of_steps(cells, len(trace.target_pieces))
+    layout["meta"] = {
+        "alt": heatmap_alt(trace, by=by, end=end),
+        "narrowest": _narrowest(cells),
+        "steps": [steps[0] for steps in cells.steps],
+        "rows": rows,
+        "frame": ink.decoder,
+    }
+    row = None if step is None else rows[step]
     if row is not None:
         layout["shapes"] = [rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ink.decoder, 2.5)]
-    if cells.alpha.size <= MOST_TARGETS:
-        return build([image, _cell_targets(cells)], layout)
-    layout["hovermode"] = "y"
-    return build([image, _row_targets(cells)], layout)
+    return build([image], layout)
 
 
-def row_of_step(cells: Grid, step: int) -> int | None:
-    """Return the row that 0-based `step` wrote, or None where it is not drawn."""
-    return next((row for row, steps in enumerate(cells.steps) if step in steps), None)
+def rows_of_steps(cells: Grid, count: int) -> list[int | None]:
+    """Return the row that each of `count` steps wrote, or None where it is not drawn."""
+    rows: list[int | None] = [None] * count
+    for row, steps in enumerate(cells.steps):
+        for step in steps:
+            rows[step] = row
+    return rows
 
 
 def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
@@ -124,28 +132,17 @@ def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True) -> pd.Dat
     )
 
 
-def _cell_targets(cells: Grid) -> Spec:
-    """Return the invisible markers that take the clicks and show the hover text."""
-    rows, columns = cells.alpha.shape
-    return _markers(cells, [(i, j) for i in range(rows) for j in range(columns)])
-
-
-def _row_targets(cells: Grid) -> Spec:
-    """Return one invisible marker a row, on its brightest cell."""
-    return _markers(cells, [(i, int(j)) for i, j in enumerate(cells.alpha.argmax(axis=1))])
-
-
-def _markers(cells: Grid, places: list[tuple[int, int]]) -> Spec:
+def _hover(cells: Grid, root: bool) -> Spec:
+    """Return the hover text: both words and the exact alpha; in a very large grid the number alone."""
+    if cells.alpha.size > MOST_TEXTS:
+        return {"hovertemplate": ("√α" if root else "α") + " = %{z:.4f}<extra></extra>"}
     source = [literal(shorten(name, 60)) for name in cells.source]
     target = [literal(shorten(name, 60)) for name in cells.target]
-    alpha, unseen = cells.alpha.tolist(), {"marker": {"opacity": 0}}
-    return {
-        "type": "scatter", "mode": "markers", "marker": {"symbol": "square", "size": 6, "opacity": 0},
-        "selected": unseen, "unselected": unseen,
-        "x": np.array([j for _, j in places], dtype=np.int32), "y": np.array([i for i, _ in places], dtype=np.int32),
-        "customdata": [[cells.steps[i][0], alpha[i][j], source[j], target[i]] for i, j in places],
-        "hovertemplate": "%{customdata[3]} ← %{customdata[2]}<br>α = %{customdata[1]:.4f}<extra></extra>",
-    }  # fmt: skip
+    text = [
+        [f"{row} ← {column}<br>α = {alpha:.4f}" for column, alpha in zip(source, alphas, strict=True)]
+        for row, alphas in zip(target, cells.alpha.tolist(), strict=True)
+    ]
+    return {"text": text, "hoverinfo": "text"}
 
 
 def _row_height(rows: int) -> float:
@@ -170,7 +167,7 @@ def _margins(cells: Grid) -> tuple[int, int, int]:
 
 def _narrowest(cells: Grid) -> int:
     left, _, _ = _margins(cells)
-    return left + 12 + min(NARROWEST_COLUMN * len(cells.source), LARGEST_SIDE)
+    return left + 26 + min(NARROWEST_COLUMN * len(cells.source), LARGEST_SIDE)
 
 
 def _layout(cells: Grid, ink: Palette) -> Spec:
@@ -181,10 +178,10 @@ def _layout(cells: Grid, ink: Palette) -> Spec:
     return base_layout(ink) | {
         "plot_bgcolor": _SEAM,
         "height": top + round(rows * _row_height(rows)) + 44,
-        "margin": {"l": left, "r": 12, "t": top, "b": 44},
-        "clickmode": "event+select", "hovermode": "closest", "hoverdistance": -1,
+        "margin": {"l": left, "r": 26 if angle == -50 else 12, "t": top, "b": 44},
+        "hovermode": "closest",
         "xaxis": axis | {
-            "side": "top", "range": [-0.5, columns - 0.5], "tickangle": angle,
+            "side": "top", "ticklabeloverflow": "allow", "range": [-0.5, columns - 0.5], "tickangle": angle,
             "tickvals": list(range(0, columns, across)), "ticktext": axis_labels(cells.source[::across]),
             "tickfont": {"size": _font_size(columns), "color": ink.encoder},
         },
@@ -201,7 +198,7 @@ def _colour_bar(root: bool, ink: Palette) -> Spec:
     return {
         "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 8, "thickness": 8,
         "lenmode": "pixels", "len": 190, "outlinewidth": 1, "outlinecolor": ink.line,
-        "tickvals": [float(np.sqrt(t)) if root else t for t in ticks], "ticktext": [f"{t:g}" for t in ticks],
+        "tickvals": [float(np.sqrt(t)) if root else t for t in ticks],
+        "ticktext": ["α = 0", *(f"{t:g}" for t in ticks[1:])],
         "tickfont": {"size": 11, "color": ink.quiet},
-        "title": {"text": "α", "side": "right", "font": {"size": 12, "color": ink.quiet}},
     }  # fmt: skip

@@ -156,15 +156,19 @@ def _state(trace: Trace, step: int, colours: Palette) -> Equation:
     i = step + 1
     new, old = _in(colours.decoder, f"s_{{{i}}}"), _in(colours.decoder, f"s_{{{i - 1}}}")
     candidate = _in(colours.decoder, rf"\tilde s_{{{i}}}")
-    gate, proposal = float(trace.update_gates[step, 0]), float(trace.candidates[step, 0])
-    before, after = float(trace.previous_states[step, 0]), float(trace.states[step, 0])
+    k = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    gate, proposal = float(trace.update_gates[step, k]), float(trace.candidates[step, k])
+    before, after = float(trace.previous_states[step, k]), float(trace.states[step, k])
     mixed = rf"{number(1 - gate)}\,({number(proposal)}) + {number(gate)}\,({number(before)})"
     lines = (
         rf"{new} &= (1 - z_{{{i}}}) \odot {candidate} + z_{{{i}}} \odot {old}",
-        rf"\text{{unit 1:}}\;\; {number(after)} &= {mixed}",
+        rf"\text{{unit {k + 1}:}}\;\; {number(after)} &= {mixed}",
         rf"{new} &= {vector(trace.states[step])}",
     )
-    note = "The gated unit as it ran (torch's): z keeps the old state, where the paper's z lets the new one in."
+    note = (
+        "The gated unit as it ran (torch's): z keeps the old state, where the paper's z lets the new one in. The unit "
+        "written out is the one that moved most."
+    )
     return Equation("Decoder state", _aligned(*lines), note)
 
 

@@ -40,7 +40,7 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
         "height": 200 + bottom, "margin": {"l": 46, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
         "xaxis": axis | {
             "tickvals": list(range(0, count, stride)), "ticktext": axis_labels(names[::stride]), "tickangle": angle,
-            "showgrid": False,
+            "showgrid": False, "zeroline": False,
             "tickfont": {"size": size, "color": ink.encoder}, "range": [-0.6, count - 0.4], "anchor": "y",
         },
         "yaxis": axis | {"domain": [0, 0.46], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
@@ -157,7 +157,10 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
     chosen = table["chosen"].to_numpy()
     bars = {
         "type": "bar", "orientation": "h", "x": table["probability"].to_numpy(), "y": rows,
-        "marker": {"color": [ink.decoder if one else ink.line for one in chosen]},
+        "marker": {
+            "color": [ink.decoder if one else ink.quiet for one in chosen],
+            "opacity": [1 if one else 0.5 for one in chosen],
+        },
         "text": [_percent(p) for p in table["probability"]], "textposition": "outside", "cliponaxis": False,
         "textfont": {"size": 13, "color": ink.ink}, "customdata": [literal(shorten(name, 60)) for name in names],
         "hovertemplate": "%{customdata}: %{x:.6f}<extra></extra>",

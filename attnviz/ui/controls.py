@@ -28,13 +28,13 @@ class Request:
 
 
 def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
-    """Draw the controls; return what they ask for, and a place beside them to say what ran.
+    """Draw the controls; return what they ask for, and a place beside them for what comes of it.
 
     `models` (by name) must not be empty.
     """
     text = st.text_area(
         "English sentence", value=OPENING, key=state.SENTENCE, bind="query-params", height=68,
-        placeholder="Type an English sentence of up to 200 words.",
+        label_visibility="collapsed", placeholder="Type an English sentence of up to 200 words.",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button("Translate", type="primary", key="translate", shortcut="Ctrl+Enter")
@@ -43,9 +43,9 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
             st.menu_button(kind, sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
         with st.popover("Model and search", type="tertiary", key="choices"):
             name, device, search, target = _choices(models)
-        status = st.container(key="status", width="stretch")
+        beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     given = (target or "").strip()
-    return Request(text or "", str(models[name]), device, state.beam_of(search), given or None), status
+    return Request(text or "", str(models[name]), device, state.beam_of(search), given or None), beside
 
 
 def _choices(models: dict[str, Path]) -> tuple[str, str, str, str | None]:

@@ -3,52 +3,47 @@
 from __future__ import annotations
 
 import functools
-import json
-from pathlib import Path
 
+import plotly.graph_objects as go
 import streamlit as st
-from plotly.offline import get_plotlyjs
 
 from attnviz import figures
+from attnviz.figures.alignment import By
 from attnviz.trace import Trace
+from attnviz.ui.charts import export_buttons
 from attnviz.ui.step_view import heatmap_choices
 
-_EXPORT = Path(__file__).parent / "assets" / "export.html"
+NARROWEST_PRINT = 760
+"""Pixels of an exported heatmap's width at least."""
 
 
 @st.fragment
 def downloads(trace: Trace) -> None:
-    """Offer the files; the picture's own program is sent only once the box is opened."""
-    box = st.popover("Download", icon=":material/download:", key="downloads", on_change="rerun")
+    """Offer the files, as the heatmap is drawn when the box is opened."""
+    box = st.popover("Download", type="tertiary", key="downloads", on_change="rerun")
     if not box.open:
         return
+    by, _, _, end = heatmap_choices()
     with box:
-        st.iframe(export_page(trace), height=92)
+        export_buttons(print_heatmap(trace))
         st.download_button(
-            "Alignment, CSV", functools.partial(alignment_csv, trace), "attnviz-alignment.csv", "text/csv",
+            "Alignment, CSV", functools.partial(alignment_csv, trace, by, end), "attnviz-alignment.csv", "text/csv",
             key="csv", on_click="ignore", width="stretch",
         )  # fmt: skip
         st.download_button(
-            "Everything, JSON trace", trace.to_json, "attnviz-trace.json", "application/json",
+            "Whole trace, JSON", trace.to_json, "attnviz-trace.json", "application/json",
             key="json", on_click="ignore", width="stretch",
         )  # fmt: skip
 
 
-def alignment_csv(trace: Trace) -> bytes:
-    """Return the heatmap's weights, words or pieces as chosen, as CSV in UTF-8 with a byte-order mark."""
-    by, _, _, end = heatmap_choices()
+def alignment_csv(trace: Trace, by: By, end: bool) -> bytes:
+    """Return the heatmap's weights as CSV in UTF-8, with the byte-order mark that spreadsheets look for."""
     return figures.heatmap_table(trace, by=by, end=end).to_csv().encode("utf-8-sig")
 
 
-def export_page(trace: Trace) -> str:
-    """Return the page in the frame: two buttons that draw the heatmap for print and hand the file to the visitor.
-
-    Plotly draws it in the visitor's own browser, with the copy of its program that came with the Python package, so
-    that it works with no network and with nothing else installed.
-    """
+def print_heatmap(trace: Trace) -> go.Figure:
+    """Return the heatmap as chosen on the page, for paper: light, on white, of a fixed size, no step framed."""
     by, colours, root, end = heatmap_choices()
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end)
-    figure.update_layout(paper_bgcolor="#ffffff", width=max(figure.layout.meta["narrowest"], 760))
-    # In a script, "<" could open a tag: as an escape of JSON it cannot.
-    spec = json.dumps(json.loads(figure.to_json())).replace("<", "\\u003c")
-    return _EXPORT.read_text(encoding="utf-8").replace("/*PLOTLY*/", get_plotlyjs()).replace("/*FIGURE*/null", spec)
+    width = max(figure.layout.meta["narrowest"], NARROWEST_PRINT)
+    return figure.update_layout(paper_bgcolor="#ffffff", width=width)

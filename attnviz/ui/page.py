@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import AttnvizError, Trace
 from attnviz.ui import state
+from attnviz.ui.charts import load_library
 from attnviz.ui.controls import Request, controls
 from attnviz.ui.downloads import downloads
 from attnviz.ui.examples import OPENING
 from attnviz.ui.resources import MODELS_VARIABLE, models, translate
-from attnviz.ui.step_view import step_view
+from attnviz.ui.step_view import step_view, trace_identity
 from attnviz.ui.style import apply_style, theme_name
 
 _LAST = "last_trace"
@@ -28,19 +28,24 @@ def translate_page() -> None:
     """Draw the page."""
     theme = theme_name()
     apply_style(theme)
+    load_library()
     st.html(_MASTHEAD)
     available = models()
     if not available:
         _problem(f"There is no model here. Put a model folder in models, or name its parent in {MODELS_VARIABLE}.")
         return
-    request, status = controls(available)
-    trace = _translation(request)
-    if trace is None:
-        return
-    _status(trace, status)
-    state.open_translation(st.session_state, _identity(trace), len(trace.target_pieces))
+    request, beside = controls(available)
+    messages = st.container(key="messages")  # always there, so that nothing below is moved and drawn anew
+    with messages:
+        trace = _translation(request)
+        if trace is None:
+            return
+        _notice(trace)
+    with beside:
+        downloads(trace)
+        _status(trace)
+    state.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces))
     step_view(trace, theme)
-    downloads(trace)
 
 
 def _translation(request: Request) -> Trace | None:
@@ -66,23 +71,19 @@ def _instead(request: Request) -> Trace | None:
     return cast("Trace", st.session_state[_LAST])
 
 
-def _identity(trace: Trace) -> tuple[object, ...]:
-    """Return what makes a translation another one, so that its steps begin anew."""
-    return (trace.model, trace.source_text, trace.target_ids, trace.search)
-
-
-def _status(trace: Trace, place: DeltaGenerator) -> None:
-    """Say what ran, where, and for how long, and what the tokenizer did not know."""
+def _status(trace: Trace) -> None:
+    """Say what ran, where, and for how long."""
     how = {
         "greedy": "greedy search",
         "beam": f"beam search, width {trace.search.beam}",
         "forced": "your own translation",
-    }
-    sizes = f"{len(trace.source_pieces)} pieces in, {len(trace.target_pieces)} out"
-    with place:
-        st.text(
-            f"{trace.model} on {trace.device} · {how[trace.search.method]} · {sizes} · {1000 * trace.seconds:.0f} ms"
-        )
+    }[trace.search.method]
+    with st.container(key="status", width="stretch"):
+        st.text(f"{trace.model} on {trace.device} · {how} · {1000 * trace.seconds:.0f} ms")
+
+
+def _notice(trace: Trace) -> None:
+    """Say what the tokenizer did not know."""
     if trace.unknown_characters:
         listed = "  ".join(trace.unknown_characters[:20])
         with st.container(key="notice"):

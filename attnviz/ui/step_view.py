@@ -1,14 +1,12 @@
 """The part of the page that follows the step: sentences, transport, heatmap, and the numbers of the step.
 
-It is one fragment, so a change of step redraws it and leaves the rest of the page alone.
+It is one fragment, so a change of step runs no more than this; most of what it draws the browser already has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import figures
@@ -17,7 +15,11 @@ from attnviz.figures.labels import piece_name
 from attnviz.figures.palette import Colours, ThemeName
 from attnviz.trace import Trace
 from attnviz.ui import state
-from attnviz.ui.words import sentences
+from attnviz.ui.charts import EVERY_STEP, chart
+from attnviz.ui.player import player
+
+MOST_AT_ONCE = 60
+"""Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
 
 READING = (
     '<p class="reading">Each <span class="decoder">row</span> is a French word as it was written, each '
@@ -35,59 +37,37 @@ SCALES = {"paper": "Grey, as in the paper", "cividis": "Cividis, safe for colour
 def step_view(trace: Trace, theme: ThemeName) -> None:
     """Draw everything that depends on the step."""
     count = len(trace.target_pieces)
-    words, transport = st.container(key="words_box"), st.container(key="transport")
-    step = _transport(transport, count)
-    with words:
-        sentences(
-            trace, step, bool(st.session_state.get(state.PLAYING)),
-            choose=lambda chosen: _choose(chosen, count), tick=lambda: state.tick(st.session_state, count),
-        )  # fmt: skip
+    above, below = st.container(key="player_box"), st.container(key="slider")
+    with below:
+        step = _slider(count)
+    with above:
+        player(trace, step, lambda chosen: state.go_to(st.session_state, chosen, count))
     left, right = st.columns([11, 10], gap="large")
     with left:
-        _alignment(trace, step, theme)
+        _alignment(trace, theme)
     with right, st.container(key="step_panel"):
         _step_charts(trace, step, theme)
     _equations(trace, step, theme)
     _tables(trace, step)
 
 
-def _choose(step: int, count: int) -> None:
-    st.session_state[state.PLAYING] = False
-    state.go_to(st.session_state, step, count)
+def _slider(count: int) -> int:
+    """Draw the slider, which also keeps the step in the address; return the step on show, from 1."""
+    if count == 1:
+        return 1
+    return st.slider(
+        "Step", 1, count, key=state.STEP, bind="query-params", format=f"step %d of {count}",
+        label_visibility="collapsed",
+    )  # fmt: skip
 
 
-def _transport(box: st.delta_generator.DeltaGenerator, count: int) -> int:
-    """Draw previous, play, next and the slider; return the step on show, from 1."""
-    kept = st.session_state
-    with box.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Previous", icon=":material/chevron_left:", shortcut="Left", key="previous",
-                  on_click=state.move, args=(kept, -1, count))  # fmt: skip
-        playing = bool(kept.get(state.PLAYING))
-        st.button("Pause" if playing else "Play", icon=":material/pause:" if playing else ":material/play_arrow:",
-                  shortcut="Space", key="play", on_click=state.toggle_play, args=(kept, count))  # fmt: skip
-        st.button("Next", icon=":material/chevron_right:", icon_position="right", shortcut="Right", key="next",
-                  on_click=state.move, args=(kept, 1, count))  # fmt: skip
-        if count == 1:
-            return 1
-        return st.slider(
-            "Step", 1, count, key=state.STEP, bind="query-params", format=f"step %d of {count}",
-            label_visibility="collapsed",
-        )  # fmt: skip
-
-
-def _alignment(trace: Trace, step: int, theme: ThemeName) -> None:
-    """Draw the heatmap with its choices."""
+def _alignment(trace: Trace, theme: ThemeName) -> None:
+    """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
     st.subheader("Alignment", anchor=False)
     st.html(READING)
     by, colours, root, end = heatmap_choices()
-    figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, step=step - 1, theme=theme)
-    count = len(trace.target_pieces)
-
-    def clicked() -> None:
-        state.click_cell(st.session_state, st.session_state.heatmap, count)
-
-    with st.container(key="heatmap_box"):
-        _chart(figure, "heatmap", clicked)
+    figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, theme=theme)
+    chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
         st.segmented_control(
             "Rows and columns", ["words", "pieces"], default="words", required=True, key="by",
@@ -113,18 +93,33 @@ def heatmap_choices() -> tuple[By, Colours, bool, bool]:
 
 def _step_charts(trace: Trace, step: int, theme: ThemeName) -> None:
     """Draw energies and alpha, and the likeliest words."""
-    i = step - 1
-    st.subheader(f"Step {step} of {len(trace.target_pieces)}", anchor=False)
-    with st.container(key="stepline"):
-        st.text(step_sentence(trace, step))
+    count = len(trace.target_pieces)
+    steps = range(1, count + 1) if count <= MOST_AT_ONCE else range(step, step + 1)
+    attention, likeliest = _step_figures(trace, trace_identity(trace), tuple(steps), theme)
+    captions = {i: (f"Step {i} of {count}", step_sentence(trace, i)) for i in steps}
     if trace.config["attention"] != "none":
-        st.html(
-            '<p class="label"><b>Energies</b> <i>e</i>, and the weights <i>α</i> that their softmax makes of them</p>'
-        )
-        with st.container(key="attention_box"):
-            _chart(figures.attention_bars(trace, i, theme=theme), "attention")
+        chart(attention, "attention", captions)
     st.html('<p class="label"><b>Likeliest next pieces</b>, the chosen one in violet</p>')
-    _chart(figures.candidates(trace, i, theme=theme), "candidates")
+    chart(likeliest, "candidates", captions if trace.config["attention"] == "none" else None)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _step_figures(
+    _trace: Trace,
+    identity: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
+    steps: tuple[int, ...],
+    theme: ThemeName,
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the two charts of each of `steps` as JSON."""
+    return (
+        {i: figures.attention_bars(_trace, i - 1, theme=theme).to_json() for i in steps},
+        {i: figures.candidates(_trace, i - 1, theme=theme).to_json() for i in steps},
+    )
+
+
+def trace_identity(trace: Trace) -> tuple[object, ...]:
+    """Return what tells one translation from another."""
+    return (trace.model, trace.device, trace.source_text, trace.target_ids, trace.search.method, trace.search.beam)
 
 
 def step_sentence(trace: Trace, step: int) -> str:
@@ -147,7 +142,7 @@ def _equations(trace: Trace, step: int, theme: ThemeName) -> None:
                 st.latex(equation.latex)
                 st.caption(equation.note)
                 if equation.title == "Context vector":
-                    _chart(figures.context_strips(trace, step - 1, theme=theme), "context")
+                    chart({step: figures.context_strips(trace, step - 1, theme=theme).to_json()}, "context")
 
 
 def _tables(trace: Trace, step: int) -> None:
@@ -165,12 +160,3 @@ def _tables(trace: Trace, step: int) -> None:
         ):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
-
-
-def _chart(figure: go.Figure, key: str, clicked: Callable[[], None] | None = None) -> None:
-    """Draw a figure with its text alternative; below its narrowest width its box scrolls. Clicks go to `clicked`."""
-    meta = figure.layout.meta
-    st.html(f"<style>.st-key-{key} {{ min-width: {int(meta['narrowest'])}px; }}</style>")
-    options: dict[str, Any] = {} if clicked is None else {"on_select": clicked, "selection_mode": "points"}
-    config = {"displayModeBar": False, "responsive": True}
-    st.plotly_chart(figure, key=key, theme=None, alt=meta["alt"], config=config, **options)

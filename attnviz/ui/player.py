@@ -1,50 +1,34 @@
-"""The source and the translation as words above the heatmap; a click on a translated word chooses its step."""
+"""The two sentences and the buttons that move through the steps.
+
+Steps are taken in the browser, so that the picture follows a key at once; the server hears of them afterwards.
+"""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from attnviz.text import SPACE
 from attnviz.trace import Trace
-
-_ASSETS = Path(__file__).parent / "assets"
-
-
-@functools.cache
-def _component() -> Any:
-    """Register the component, once."""
-    html, css, js = ((_ASSETS / f"words.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    return st.components.v2.component("attnviz_words", html=html, css=css, js=js)
+from attnviz.ui.components import component
 
 
-def sentences(
-    trace: Trace, step: int, playing: bool, *, choose: Callable[[int], None], tick: Callable[[], None]
-) -> None:
-    """Show both sentences with 1-based `step` marked.
-
-    Call `choose` with the step of a clicked word, and `tick` once for every step painted while playing.
-    """
+def player(trace: Trace, step: int, choose: Callable[[int], None]) -> None:
+    """Show both sentences with 1-based `step` marked; call `choose` with the step a visitor moves to."""
 
     def chosen() -> None:
-        choose(int(st.session_state.words.chosen))
+        choose(int(st.session_state.player.chosen))
 
-    _component()(
-        key="words",
-        data=sentence_record(trace, step, playing),
-        on_chosen_change=chosen,
-        on_tick_change=tick,
-    )
+    component("player", "html", "css")(key="player", data=player_record(trace, step), on_chosen_change=chosen)
 
 
-def sentence_record(trace: Trace, step: int, playing: bool) -> dict[str, Any]:
-    """Return what the browser draws: words with their pieces and steps, and how much of alpha each source word has."""
+def player_record(trace: Trace, step: int) -> dict[str, Any]:
+    """Return what the browser draws: words with their pieces and steps, and each source word's share of every alpha."""
     words = trace.words()
-    alpha = trace.alignment[step - 1]
+    weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
         {
             "text": _surface(trace.source_pieces, group),
@@ -65,9 +49,8 @@ def sentence_record(trace: Trace, step: int, playing: bool) -> dict[str, Any]:
         "identity": "\n".join((*trace.source_pieces, "", *trace.target_pieces)),
         "source": source,
         "target": target,
-        "weights": [float(alpha[list(group)].sum()) for group in words.source_groups],
+        "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
         "step": step,
-        "playing": playing,
     }
 
 

@@ -1,0 +1,90 @@
+// Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
+//
+// `data.figures` maps steps to figures, as JSON texts; a figure under "0" serves every step and frames the step's row.
+
+const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+const states = new WeakMap();
+
+function library() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  return new Promise((found) =>
+    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
+}
+
+function frame(layout, step) {
+  const row = layout.meta.rows?.[step - 1] ?? null;
+  if (row === null) return [];
+  const [x0, x1] = layout.xaxis.range;
+  return [{ type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: layout.meta.frame, width: 2.5 } }];
+}
+
+function describe(box, layout, caption) {
+  const chart = box.querySelector(".chart");
+  const { alt, narrowest } = layout.meta;
+  chart.setAttribute("role", "img");
+  chart.setAttribute("aria-label", alt);
+  chart.style.minWidth = `${narrowest}px`;
+  chart.style.height = `${layout.height}px`;
+  chart.classList.toggle("clickable", Boolean(layout.meta.steps));
+  box.querySelector("h3").textContent = caption?.[0] ?? "";
+  box.querySelector("p").textContent = caption?.[1] ?? "";
+}
+
+function listen(Plotly, chart) {
+  const size = new ResizeObserver(() => {
+    if (chart.clientWidth && chart.clientWidth !== chart._fullLayout?.width) {
+      Plotly.relayout(chart, { width: chart.clientWidth });
+    }
+  });
+  size.observe(chart);
+  chart.on("plotly_click", ({ points: [point] }) => {
+    const steps = chart.layout.meta.steps;
+    if (steps) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: steps[point.pointNumber[0]] + 1 }));
+  });
+  return size;
+}
+
+async function draw(box, state) {
+  const Plotly = await library();
+  const step = window.attnvizStep;
+  if (step === undefined) return; // the player, above, will say
+  const every = state.data.figures["0"];
+  const text = every ?? state.data.figures[step];
+  if (!text || (text === state.text && (!every || step === state.step))) return;
+  const chart = box.querySelector(".chart");
+  const same = text === state.text;
+  state.text = text;
+  state.step = step;
+  const figure = same ? { layout: chart.layout } : JSON.parse(text);
+  const shapes = every ? frame(figure.layout, step) : figure.layout.shapes ?? [];
+  if (same) {
+    await Plotly.relayout(chart, { shapes });
+    return;
+  }
+  describe(box, figure.layout, state.data.captions?.[step]);
+  const known = chart.classList.contains("js-plotly-plot");
+  await Plotly.react(chart, figure.data, { ...figure.layout, shapes, width: chart.clientWidth }, CONFIG);
+  if (!known) state.size = listen(Plotly, chart);
+}
+
+function start(box) {
+  const state = {};
+  const onStep = () => draw(box, state);
+  window.addEventListener("attnviz:step", onStep);
+  state.stop = () => {
+    window.removeEventListener("attnviz:step", onStep);
+    state.size?.disconnect();
+    if (state.size) window.Plotly.purge(box.querySelector(".chart"));
+    states.delete(box);
+  };
+  return state;
+}
+
+export default function ({ data, parentElement }) {
+  const box = parentElement.querySelector(".chart-box");
+  const state = states.get(box) ?? start(box);
+  states.set(box, state);
+  state.data = data;
+  draw(box, state);
+  return state.stop;
+}

@@ -1,0 +1,97 @@
+"""Time from a key press to the painted step, in headless Chromium: `python tests/benchmarks/step_latency.py`.
+
+The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to heatmap,
+energies, weights, likeliest words and heading, all of which the browser draws by itself. The equations and the context
+vector come from the server: their time is given apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+
+SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
+
+QUIET = 500
+"""Milliseconds without a change after which a step is taken to be complete."""
+
+# `window.step` resolves with the milliseconds from the next key press to the frame of the last change it makes.
+_WATCH = """
+([quiet, names]) => {
+  let started = null;
+  addEventListener("keydown", () => { started = performance.now(); }, { capture: true, once: true });
+  window.step = new Promise((resolve) => {
+    let timer = null;
+    const observer = new MutationObserver(() => requestAnimationFrame(() => {
+      const painted = performance.now() - started;
+      clearTimeout(timer);
+      timer = setTimeout(() => { observer.disconnect(); resolve(painted); }, quiet);
+    }));
+    const what = { subtree: true, childList: true, characterData: true, attributes: true,
+      attributeFilter: ["d", "href", "transform", "x", "y", "width", "height"] };
+    for (const name of names) {
+      observer.observe(document.querySelector(`.st-key-${name}`), what);
+    }
+  });
+}
+"""
+
+
+def measure(page: Page, count: int, *names: str) -> list[float]:
+    """Return milliseconds of `count` steps, to and fro, until the parts of the page with these keys are painted."""
+    times: list[float] = []
+    key = "ArrowRight"
+    for _ in range(count):
+        step, last = map(int, re.findall(r"\d+", page.locator(".st-key-attention h3").inner_text()))
+        key = "ArrowRight" if step == 1 else "ArrowLeft" if step == last else key
+        page.evaluate(_WATCH, [QUIET, names])
+        page.keyboard.press(key)
+        times.append(float(page.evaluate("() => window.step")))
+    return times
+
+
+def report(what: str, times: list[float]) -> str:
+    """Return a line with the median and the 95th percentile."""
+    p95 = statistics.quantiles(times, n=20)[-1]
+    return f"{what}: median {statistics.median(times):.0f} ms, 95th percentile {p95:.0f} ms ({len(times)} steps)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
+    parser.add_argument("--steps", type=int, default=30)
+    options = parser.parse_args()
+    chromium = find_chromium()
+    if chromium is None:
+        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_page(options.models.resolve(), Path(folder) / "page.log") as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{address}/?sentence={SENTENCE.replace(' ', '+')}")
+        page.wait_for_selector(READY, timeout=60_000)
+        page.wait_for_timeout(2000)
+        measure(page, 4, "equations")
+        drawn = measure(page, options.steps, "heatmap", "step_panel")
+        numbers = measure(page, options.steps, "equations")
+        browser.close()
+    print(f"a sentence of {len(SENTENCE.split())} words, from key press to")
+    print(report("painted step", drawn))
+    print(report("painted equations and context vector", numbers))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""What a visitor does, in Chromium: type, click, press keys, reload, download, on a wide screen and a telephone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz import Trace
+from attnviz.ui.examples import OPENING
+
+pytestmark = pytest.mark.browser
+
+NEW = "Two dogs play in the snow."
+Opener = Callable[..., Page]
+
+
+def heading(page: Page) -> str:
+    return page.locator(".st-key-attention h3").inner_text()
+
+
+def expect_step(page: Page, step: int) -> None:
+    """Wait until the browser and the server both show `step`."""
+    expect(page.locator(".st-key-attention h3")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
+    expect(page.get_by_role("heading", name=f"The equations of step {step},")).to_be_visible()
+    expect(page.locator(".player .current .chosen")).to_have_attribute("data-step", str(step))
+
+
+def steps(page: Page) -> int:
+    return int(heading(page).split()[-1])
+
+
+def type_sentence(page: Page, text: str) -> None:
+    page.locator(".st-key-sentence textarea").fill(text)
+    page.keyboard.press("Control+Enter")
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def cell(page: Page, row: int, column: int) -> tuple[float, float]:
+    """Return the middle of a cell of the heatmap on the screen."""
+    chart = page.locator(".st-key-heatmap .js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    x, y = chart.evaluate(
+        """(chart, [row, column]) => {
+          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
+          return [box.x + xaxis._offset + xaxis.c2p(column), box.y + yaxis._offset + yaxis.c2p(row)];
+        }""",
+        [row, column],
+    )
+    return float(x), float(y)
+
+
+def framed_row(page: Page) -> float:
+    """Return the row that the heatmap frames."""
+    return float(page.locator(".st-key-heatmap .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].y0 + 0.5"))
+
+
+def test_opens_on_a_translated_example(open_page: Opener) -> None:
+    page = open_page()
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
+    expect_step(page, 1)
+    assert page.locator(".player .target .word").count() >= 1
+    expect(page.locator(".st-key-status")).to_contain_text(re.compile(r"en-fr on \S+ · greedy search · \d+ ms"))
+    expect(page.get_by_role("img", name=re.compile("^Alignment of"))).to_be_visible()
+
+
+def test_a_new_sentence_is_translated_and_drawn(open_page: Opener) -> None:
+    page = open_page()
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("Two dogs play in the snow")
+    expect(page.locator(".st-key-heatmap .xtick").first).to_have_text("Two")
+    columns = page.locator(".st-key-heatmap .xtick").count()
+    assert columns == page.locator(".player .source .word").count()
+    assert page.locator(".st-key-heatmap .ytick").count() == page.locator(".player .target .word").count()
+    assert query(page)["sentence"] == [NEW]
+
+
+def test_a_click_on_a_cell_or_a_word_shows_its_step(open_page: Opener) -> None:
+    page = open_page()
+    row = page.locator(".player .target .word").count() - 1
+    page.mouse.click(*cell(page, row, 1))
+    expect_step(page, steps(page))
+    assert framed_row(page) == row
+    page.locator(".player .target .piece").first.click()
+    expect_step(page, 1)
+    assert framed_row(page) == 0
+    page.mouse.click(*cell(page, row, 1))
+    expect_step(page, steps(page))
+
+
+def test_keys_move_the_step(open_page: Opener) -> None:
+    page = open_page()
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+    page.keyboard.press("ArrowLeft")
+    expect_step(page, 2)
+    assert query(page)["step"] == ["2"]
+
+
+def test_no_key_of_a_quick_succession_is_lost(open_page: Opener) -> None:
+    page = open_page()
+    wanted = min(5, steps(page))
+    for _ in range(wanted - 1):
+        page.keyboard.press("ArrowRight")
+    expect_step(page, wanted)
+
+
+def test_space_plays_and_pauses(open_page: Opener) -> None:
+    page = open_page()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator(".st-key-attention h3")).to_have_text(re.compile(r"^Step 3 of"))
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    stopped = int(heading(page).split()[1])
+    expect_step(page, stopped)
+    page.wait_for_timeout(1500)
+    assert int(heading(page).split()[1]) == stopped
+
+
+def test_keys_typed_in_the_box_stay_there(open_page: Opener) -> None:
+    page = open_page()
+    box = page.locator(".st-key-sentence textarea")
+    box.click()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    expect(box).to_have_value(f"{OPENING[0]} {OPENING[1:]}")
+    assert heading(page).startswith("Step 1 of")
+
+
+def test_the_slider_moves_one_step_at_a_key(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+
+
+def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
+    page = open_page()
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    page.locator(".st-key-choices button").click()
+    page.locator(".st-key-search input").click()
+    page.get_by_role("option", name="beam 3", exact=True).click()
+    expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
+    page.keyboard.press("Escape")
+    last = steps(page)
+    page.locator(".player .target .word").last.click()
+    expect_step(page, last)
+    shown = page.locator(".player .target").inner_text()
+    page.reload()
+    expect_step(page, last)
+    assert page.locator(".player .target").inner_text() == shown
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
+    expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
+
+
+def test_a_given_translation_is_forced(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(NEW)}&target={quote('Deux chiens.')}")
+    expect(page.locator(".st-key-status")).to_contain_text("your own translation")
+    expect(page.locator(".player .target")).to_contain_text(re.compile(r"Deux\s*chiens\s*\."))
+
+
+def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Captions").click()
+    page.get_by_text("A girl is riding a red bicycle.").click()
+    expect(page.locator(".st-key-sentence textarea")).to_have_value("A girl is riding a red bicycle.")
+    expect(page.locator(".player .source")).to_contain_text("bicycle")
+
+
+def test_downloads_arrive(open_page: Opener, tmp_path: Path) -> None:
+    page = open_page()
+    page.locator(".st-key-downloads button").click()
+
+    def fetch(name: str) -> bytes:
+        with page.expect_download() as coming:
+            page.get_by_role("button", name=name).click()
+        coming.value.save_as(tmp_path / coming.value.suggested_filename)
+        return (tmp_path / coming.value.suggested_filename).read_bytes()
+
+    png = fetch("Heatmap, PNG")
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", png[16:20])[0] >= 2280
+    svg = fetch("Heatmap, SVG").decode("utf-8")
+    assert svg.startswith("<svg")
+    assert "agreement" in svg
+    trace = Trace.from_json(fetch("Whole trace, JSON").decode("utf-8"))
+    assert trace.source_text == OPENING
+    table = list(csv.reader(io.StringIO(fetch("Alignment, CSV").decode("utf-8-sig"))))
+    assert len(table) == 1 + len(trace.words().target)
+    assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
+
+
+def test_bad_input_is_told_in_a_sentence_and_loses_nothing(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    shown = page.locator(".player .target").inner_text()
+    type_sentence(page, "   ")
+    expect(page.locator(".st-key-problem")).to_contain_text("is empty")
+    expect(page.locator(".player .target")).to_have_text(shown)
+    long = "word " * 201
+    type_sentence(page, long)
+    expect(page.locator(".st-key-problem")).to_contain_text("201 words")
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(long)
+    expect(page.locator(".player .target")).to_have_text(shown)
+
+
+WEIRD = (
+    "**bold** _it_ `code` # head [a](http://x.org) :red[r] :smile:",
+    "$x^2$ \\frac{a}{b} <b>bold</b> &amp; <img src=x onerror=alert(1)>",
+    "%{x} <br> ${1+1} {{7*7}} </script><script>alert(1)</script>",
+    "🦄 שלום 你好 \u202eabc z̷̢a",
+)
+
+
+@pytest.mark.parametrize("text", WEIRD)
+def test_markup_is_never_read(open_page: Opener, text: str) -> None:
+    """Every sign of the sentence that the model knows is on the page, and no element was made of it."""
+    page = open_page()
+    type_sentence(page, text)
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(text)
+    expect(page.locator(".player .source")).not_to_contain_text("European")
+    assert page.locator(".stException").count() == 0
+    for selector in (".player b", ".player img", ".player em", ".player a", ".st-key-notice code", ".stMain script"):
+        assert page.locator(selector).count() == 0, selector
+    ticks = " ".join(page.locator(".st-key-heatmap .xtick").all_text_contents())
+    words = page.locator(".player .source .word").all_inner_texts()
+    for word in words:
+        assert word[:12].strip() in ticks.replace("\xa0", " ") or len(word) > 12, word
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_telephone_scrolls_only_downwards(open_page: Opener, dark: bool) -> None:
+    page = open_page(width=390, height=844, dark=dark)
+    expect_step(page, 1)
+    widths = page.evaluate("[document.documentElement.scrollWidth, document.querySelector('.stMain').scrollWidth]")
+    assert max(widths) <= 390
+    background = page.locator(".stApp").evaluate("(node) => getComputedStyle(node).backgroundColor")
+    assert background == ("rgb(23, 23, 26)" if dark else "rgb(251, 250, 246)")
+    page.get_by_role("button", name="Next").click()
+    expect_step(page, 2)
+
+
+def test_every_chart_has_a_table(open_page: Opener) -> None:
+    page = open_page()
+    page.locator(".st-key-tables summary").click()
+    expect(page.locator(".st-key-tables .stDataFrame")).to_have_count(4)

@@ -1,0 +1,192 @@
+"""Figures: they draw the numbers of the trace, at every size, and Plotly finds nothing wrong with them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import Trace, figures
+from attnviz.figures.alignment import grid
+from attnviz.figures.palette import DARK, LIGHT, ThemeName, palette, scale
+from tests.conftest import REPOSITORY
+from tests.figures import synthetic
+
+KINDS = ("additive", "dot", "none")
+THEMES: tuple[ThemeName, ...] = ("light", "dark")
+Draw = Callable[[Trace, ThemeName], go.Figure]
+
+DRAWINGS: dict[str, Draw] = {
+    "heatmap": lambda trace, theme: figures.heatmap(trace, step=1, theme=theme),
+    "heatmap of pieces": lambda trace, theme: figures.heatmap(
+        trace, by="pieces", colours="cividis", root=True, end=False, theme=theme
+    ),
+    "attention": lambda trace, theme: figures.attention_bars(trace, 1, theme=theme),
+    "context": lambda trace, theme: figures.context_strips(trace, 1, theme=theme),
+    "candidates": lambda trace, theme: figures.candidates(trace, 1, theme=theme),
+}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_plotly_accepts_every_figure(name: str, kind: str, theme: ThemeName) -> None:
+    """Figures are built without Plotly's checks, for speed; here they are made."""
+    figure = DRAWINGS[name](synthetic.trace(attention=kind), theme)
+    checked = go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
+    assert [trace.type for trace in checked.data] == [trace.type for trace in figure.data]
+    assert len(figure.layout.meta["alt"]) > 20
+    assert figure.layout.meta["narrowest"] > 0
+
+
+@pytest.mark.parametrize("by", ["words", "pieces"])
+def test_the_heatmap_draws_alpha(by: str) -> None:
+    trace = synthetic.trace()
+    figure = figures.heatmap(trace, by=by)
+    expected = trace.words().alignment if by == "words" else trace.alignment
+    np.testing.assert_array_equal(figure.data[0].z, expected)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
+    assert [colour for _, colour in figure.data[0].colorscale] == ["#000000", "#ffffff"]
+    assert figure.layout.xaxis.side == "top"
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
+
+
+def test_the_root_changes_the_colour_and_not_the_number() -> None:
+    trace = synthetic.trace()
+    plain, root = figures.heatmap(trace), figures.heatmap(trace, root=True)
+    np.testing.assert_allclose(np.square(root.data[0].z), plain.data[0].z, atol=1e-6)
+    assert root.data[0].text == plain.data[0].text
+    assert f"α = {trace.words().alignment[0, 0]:.4f}" in plain.data[0].text[0][0]
+
+
+def test_without_the_end_mark_no_other_word_goes() -> None:
+    trace = synthetic.trace()
+    whole, cut = grid(trace), grid(trace, end=False)
+    assert (cut.source, cut.target) == (whole.source[:-1], whole.target[:-1])
+    np.testing.assert_array_equal(cut.alpha, whole.alpha[:-1, :-1])
+
+
+def test_the_frame_and_the_clicks_name_the_same_rows() -> None:
+    trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
+    meta = figures.heatmap(trace).layout.meta
+    for step in range(len(trace.target_pieces)):
+        framed = figures.heatmap(trace, step=step).layout.shapes[0]
+        assert framed.y0 + 0.5 == meta["rows"][step]
+        assert step in trace.words().target_groups[meta["rows"][step]]
+    assert meta["steps"] == [group[0] for group in trace.words().target_groups]
+    assert figures.heatmap(trace, step=len(meta["rows"]) - 1, end=False).layout.shapes == ()
+
+
+@pytest.mark.parametrize("count", [3, 20, 60, 200])
+def test_cells_stay_wide_and_high_enough_to_be_labelled(count: int) -> None:
+    text = " ".join(f"mot{i}" for i in range(count))
+    figure = figures.heatmap(synthetic.trace(text, text))
+    plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+    rows = count + 1
+    assert plot / rows >= min(16, 4000 / rows) - 1
+    width = figure.layout.meta["narrowest"] - figure.layout.margin.l - figure.layout.margin.r
+    assert width / rows >= 14
+    assert figure.layout.yaxis.tickfont.size >= 11
+
+
+def test_a_thousand_pieces_can_be_drawn() -> None:
+    text = " ".join(["a"] * 1100)
+    figure = figures.heatmap(synthetic.trace(text, "un deux"), by="pieces")
+    assert len(figure.layout.xaxis.ticktext) <= 260
+    assert figure.layout.meta["narrowest"] < 4300
+
+
+def test_markup_in_words_is_drawn_as_it_is() -> None:
+    trace = synthetic.trace("<b>x</b> $y$", "<i>z</i> %{x}")
+    figure = figures.heatmap(trace, by="pieces")
+    for text in (*figure.layout.xaxis.ticktext, *figure.layout.yaxis.ticktext, figure.data[0].text[0][0]):
+        assert "<" not in text.replace("<br>", "")
+        assert "$" not in text
+
+
+def test_bars_are_the_energies_and_weights_of_the_step() -> None:
+    trace = synthetic.trace()
+    energies, alpha = figures.attention_bars(trace, 2).data
+    np.testing.assert_array_equal(energies.y, trace.energies[2])
+    np.testing.assert_array_equal(alpha.y, trace.alignment[2])
+    table = figures.attention_table(trace, 2)
+    np.testing.assert_array_equal(table["alpha"], trace.alignment[2])
+    signs = [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
+    assert list(energies.marker.color) == signs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_strips_add_up_to_the_context_vector(kind: str) -> None:
+    trace = synthetic.trace("one two three four five six seven eight nine", attention=kind)
+    rows = figures.context_strips(trace, 1).data[0].z
+    np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-5)
+    np.testing.assert_array_equal(rows[-1], trace.contexts[1])
+    table = figures.context_table(trace, 1).to_numpy()
+    np.testing.assert_array_equal(table.T, rows)
+
+
+def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
+    trace = synthetic.trace()
+    table = figures.candidates_table(trace, 1)
+    assert list(table.index) == list(range(1, 11))
+    assert table["chosen"].tolist() == [True] + [False] * 9
+    assert table.iloc[0]["piece"] == trace.target_pieces[1]
+
+
+@pytest.mark.parametrize(("chosen", "rank"), [(15, 12), (3, 0)])
+def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> None:
+    base = synthetic.trace()
+    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    trace = Trace(**(fields | {"target_ids": (chosen,) * len(base.target_ids)}))
+    table = figures.candidates_table(trace, 0)
+    assert len(table) == 11
+    assert table.index[-1] == rank
+    assert bool(table["chosen"].iloc[-1])
+
+
+def test_the_heatmap_table_is_the_matrix() -> None:
+    trace = synthetic.trace()
+    table = figures.heatmap_table(trace)
+    np.testing.assert_array_equal(table.to_numpy(), trace.words().alignment)
+    assert table.index[1].endswith(trace.words().target[1])
+
+
+def test_the_alternative_text_names_the_strongest_link() -> None:
+    trace = synthetic.trace()
+    words = trace.words()
+    strongest = words.source[int(words.alignment[0].argmax())]
+    assert f"{words.target[0]} at {strongest} {words.alignment[0].max():.2f}" in figures.heatmap_alt(trace)
+
+
+def test_a_reopened_trace_draws_the_same_figure(tmp_path: Path) -> None:
+    trace = synthetic.trace()
+    trace.save(tmp_path / "trace.json")
+    again = Trace.load(tmp_path / "trace.json")
+    for draw in DRAWINGS.values():
+        assert draw(trace, "light").to_json() == draw(again, "light").to_json()
+
+
+def test_unknown_choices_are_refused() -> None:
+    trace = synthetic.trace()
+    with pytest.raises(ValueError, match="words or pieces"):
+        figures.heatmap(trace, by="letters")
+    with pytest.raises(ValueError, match="paper or cividis"):
+        scale("viridis")
+    with pytest.raises(ValueError, match="light or dark"):
+        palette("blue")
+
+
+@pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])
+def test_the_page_and_the_pictures_share_their_colours(theme: str, colours: object) -> None:
+    """The theme file cannot import the palette, so the two are held equal here."""
+    config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
+    pairs = {
+        "backgroundColor": "paper", "textColor": "ink", "borderColor": "line", "greenColor": "encoder",
+        "violetColor": "decoder", "orangeColor": "context", "blueColor": "plus", "redColor": "minus",
+    }  # fmt: skip
+    assert {key: config[key] for key in pairs} == {key: getattr(colours, name) for key, name in pairs.items()}
