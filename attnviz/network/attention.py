@@ -35,7 +35,7 @@ class AdditiveAttention(nn.Module):
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
         """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
-        return torch.tanh(queries.unsqueeze(-2) + keys) @ self.score
+        return (queries.unsqueeze(-2) + keys).tanh_() @ self.score
 
 
 class DotAttention(nn.Module):

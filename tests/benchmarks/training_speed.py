@@ -64,7 +64,12 @@ def make_rows(options: argparse.Namespace) -> list[tuple[Rows, Rows]]:
     order = sorted(range(len(source)), key=lambda i: (len(target[i]), len(source[i])))
     cuts = [order[start : start + options.batch] for start in range(0, len(order), options.batch)]
     chosen_cuts = [cuts[i] for i in random.permutation(len(cuts))[: options.batches]]
-    return [tuple([list(map(int, side[i])) for i in cut] for side in (source, target)) for cut in chosen_cuts]  # type: ignore[misc]
+    return [tuple(_ordinary(side, cut) for side in (source, target)) for cut in chosen_cuts]  # type: ignore[misc]
+
+
+def _ordinary(side: Rows, cut: list[int]) -> Rows:
+    """Return these sentences as lists; an unknown piece becomes an ordinary one, since its id is padding elsewhere."""
+    return [[max(EOS + 1, int(piece)) for piece in side[i]] for i in cut]
 
 
 def as_batch(source: Rows, target: Rows) -> Batch:
@@ -130,10 +135,9 @@ def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict
     }
     if not options.peer:
         return turns
-    kinds = [(hidden, precision, True) for hidden in (size, 2 * size) for precision in ("bf16", "fp32")]
-    for hidden, precision, keep in [*kinds, (2 * size, "fp32", False)]:
-        if hidden > options.peer_widest:
-            continue
+    widths = [hidden for hidden in (size, 2 * size) if hidden <= options.peer_widest]
+    kinds = [(hidden, precision, True) for hidden in widths for precision in ("bf16", "fp32")]
+    for hidden, precision, keep in [*kinds, *((hidden, "bf16", False) for hidden in widths)]:
         peer = stack.enter_context(Peer(options.peer, options.peer_python, keep_memory=keep))
         found = peer.ask(
             "build", vocabulary=options.vocabulary, embedding=options.embedding, hidden=hidden, precision=precision,
