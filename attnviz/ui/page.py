@@ -44,7 +44,8 @@ def translate_page() -> None:
     with beside:
         downloads(trace)
         _status(trace)
-    state.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces))
+    linked = st.query_params.get(state.STEP)
+    state.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
     step_view(trace, theme)
 
 

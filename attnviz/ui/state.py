@@ -6,6 +6,7 @@ be tested without a browser; the page passes `st.session_state`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -25,12 +26,12 @@ def go_to(state: State, step: int, count: int) -> None:
     state[STEP] = min(max(step, 1), count)
 
 
-def open_translation(state: State, identity: tuple[Any, ...], count: int) -> None:
-    """Begin a translation at its first step; keep the step where it was only re-opened (a reload, a link)."""
-    if state.get(SHOWN, identity) != identity:
-        state[STEP] = 1
-    elif STEP in state:
-        go_to(state, state[STEP], count)
+def open_translation(state: State, identity: tuple[Any, ...], count: int, linked: str | None = None) -> None:
+    """Begin another translation at its first step; the first of a visit at the step its link names, if that is one."""
+    if SHOWN not in state:
+        go_to(state, int(linked or 1) if re.fullmatch("[0-9]{1,6}", linked or "") else 1, count)
+    elif state[SHOWN] != identity:
+        go_to(state, 1, count)
     state[SHOWN] = identity
 
 

@@ -52,13 +52,18 @@ def step_view(trace: Trace, theme: ThemeName) -> None:
 
 
 def _slider(count: int) -> int:
-    """Draw the slider, which also keeps the step in the address; return the step on show, from 1."""
-    if count == 1:
-        return 1
-    return st.slider(
-        "Step", 1, count, key=state.STEP, bind="query-params", format=f"step %d of {count}",
-        label_visibility="collapsed",
-    )  # fmt: skip
+    """Draw the slider and put the step in the address; return the step on show, from 1."""
+    step = 1
+    if count > 1:
+        step = st.slider(
+            "Step", 1, count, key=state.STEP, format=f"step %d of {count}", label_visibility="collapsed"
+        )  # fmt: skip
+    # Not `bind="query-params"`: a slider of another length would take its step from the address of the one before.
+    if step == 1:
+        st.query_params.pop(state.STEP, None)
+    elif st.query_params.get(state.STEP) != str(step):
+        st.query_params[state.STEP] = str(step)
+    return step
 
 
 def _alignment(trace: Trace, theme: ThemeName) -> None:

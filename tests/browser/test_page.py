@@ -85,6 +85,15 @@ def test_a_new_sentence_is_translated_and_drawn(open_page: Opener) -> None:
     assert query(page)["sentence"] == [NEW]
 
 
+def test_a_new_sentence_begins_at_its_first_step(open_page: Opener) -> None:
+    page = open_page("?step=4")
+    expect_step(page, 4)
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    expect_step(page, 1)
+    assert "step" not in query(page)
+
+
 def test_a_click_on_a_cell_or_a_word_shows_its_step(open_page: Opener) -> None:
     page = open_page()
     row = page.locator(".player .target .word").count() - 1

@@ -1,0 +1,44 @@
+"""Take the picture of the page that README shows: `python tests/browser/screenshot.py [file]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", default=REPOSITORY / ".github" / "screenshot.png")
+    parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
+    parser.add_argument("--query", default="?step=5", help="what follows the address, as copied from a browser")
+    parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
+    parser.add_argument("--dark", action="store_true")
+    options = parser.parse_args()
+    width, height = map(int, options.size.split("x"))
+    options.file.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_page(options.models.resolve(), Path(folder) / "page.log") as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        scheme = "dark" if options.dark else "light"
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page.goto(f"{address}/{options.query}")
+        page.wait_for_selector(READY, timeout=60_000)
+        page.wait_for_selector(".st-key-context .js-plotly-plot", timeout=60_000)
+        page.wait_for_timeout(1500)
+        page.screenshot(path=options.file)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""The page as Streamlit runs it, without a browser: what it says, and that nothing a visitor types breaks it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.examples import EXAMPLES, OPENING
+from tests.conftest import REPOSITORY
+
+Run = Callable[[], AppTest]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Run:
+    """Return a function that runs the page afresh on a tiny random model."""
+    models = tmp_path_factory.mktemp("models")
+    shutil.copytree(model_folder, models / "en-fr")
+    shutil.copytree(model_folder, models / "another")
+    environment = pytest.MonkeyPatch()
+    environment.setenv("ATTNVIZ_MODELS", str(models))
+    yield lambda: AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    environment.undo()
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def problem(app: AppTest) -> str:
+    """Return the message on the page, or nothing."""
+    assert not app.exception
+    assert not app.error
+    return next((text.value for text in app.text if "Shorten" in text.value or "empty" in text.value), "")
+
+
+def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
+    app = page()
+    assert not app.exception
+    assert app.text_area(key="sentence").value == OPENING
+    assert app.selectbox(key="model").options == ["en-fr", "another"]
+    assert app.selectbox(key="device").options[:1] == ["auto"]
+    assert "en-fr on" in texts(app)
+    assert "greedy search" in texts(app)
+    assert len(app.latex) == 5
+
+
+def test_the_step_changes_the_equations(page: Run) -> None:
+    app = page()
+    app.slider(key="step").set_value(3).run()
+    assert not app.exception
+    assert any("equations of step 3" in heading.value for heading in app.subheader)
+    assert "c_{3}" in app.latex[2].value
+
+
+def test_another_sentence_begins_at_step_one(page: Run) -> None:
+    app = page()
+    app.slider(key="step").set_value(3).run()
+    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
+    assert app.slider(key="step").value == 1
+
+
+def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
+    app = page()
+    app.text_area(key="sentence").set_value("It's over there!").run()
+    app.selectbox(key="search").set_value("beam 3").run()
+    assert "beam search, width 3" in texts(app)
+    app.text_area(key="target").set_value("C'est là-bas !").run()
+    assert "your own translation" in texts(app)
+    assert app.selectbox(key="search").disabled
+
+
+def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
+    app = page()
+    assert len(app.dataframe) == 0
+    app.session_state["tables"] = True
+    app.run()
+    assert len(app.dataframe) == 4
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])
+def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said: str) -> None:
+    app = page()
+    steps = app.slider(key="step").max
+    app.text_area(key="sentence").set_value(text).run()
+    assert said in problem(app)
+    assert app.text_area(key="sentence").value == text
+    assert app.slider(key="step").max == steps
+    assert len(app.latex) == 5
+
+
+def test_a_device_that_is_gone_is_a_sentence(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnviz.ui.resources.available_devices", lambda: ["cuda:7", "cpu"])
+    app = page()
+    app.selectbox(key="device").set_value("cuda:7").run()
+    assert not app.exception
+    assert "There is no device 'cuda:7' here" in texts(app)
+
+
+def test_without_a_model_the_page_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    assert "There is no model here" in texts(app)
+
+
+def test_a_damaged_model_is_a_sentence_that_names_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
+) -> None:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    (tmp_path / "en-fr" / "tokenizer.model").write_bytes(b"no model")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    assert "tokenizer.model" in texts(app)
+
+
+@pytest.mark.slow
+def test_nothing_typed_raises(page: Run) -> None:
+    app = page()
+
+    @settings(max_examples=25)
+    @given(st.text(min_size=1, max_size=40))
+    @example("🦄 $x$ **b** <b>x</b> :red[r] `c` \\frac{1}{2}")
+    @example("\x00\x07\u202e\ud7ff\uffff")
+    @example("x" * 10_000)
+    @example("שלום 你好 नमस्ते")
+    def typed(text: str) -> None:
+        app.text_area(key="sentence").set_value(text).run()
+        assert not app.exception
+        assert app.text_area(key="sentence").value == text
+        for element in app.markdown:
+            assert text not in element.value or len(text) < 3, "user text in Markdown"
+
+    typed()
+
+
+def test_examples_are_short_enough_and_unlike() -> None:
+    sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
+    assert len(set(sentences)) == len(sentences) >= 12
+    assert OPENING in EXAMPLES["From the paper, Fig. 3"]
+    assert max(len(sentence.split()) for sentence in sentences) <= 60
+    assert min(len(sentence.split()) for sentence in EXAMPLES["Long"]) >= 30

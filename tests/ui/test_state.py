@@ -1,0 +1,104 @@
+"""What the page remembers, as plain functions on a dictionary; and what it hands to the browser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import figures
+from attnviz.ui import state
+from attnviz.ui.charts import EVERY_STEP
+from attnviz.ui.components import ASSETS
+from attnviz.ui.downloads import alignment_csv
+from attnviz.ui.player import player_record
+from attnviz.ui.step_view import step_sentence
+from tests.figures import synthetic
+
+
+@given(st.integers(-50, 50), st.integers(1, 30))
+def test_a_step_is_always_one_there_is(step: int, count: int) -> None:
+    kept: dict[Any, Any] = {}
+    state.go_to(kept, step, count)
+    assert 1 <= kept[state.STEP] <= count
+    assert kept[state.STEP] == step or not 1 <= step <= count
+
+
+@pytest.mark.parametrize(
+    ("linked", "step"), [(None, 1), ("4", 4), ("40", 9), ("0", 1), ("-3", 1), ("x", 1), ("²", 1), ("9" * 5000, 1)]
+)
+def test_a_visit_opens_at_the_step_of_its_link(linked: str | None, step: int) -> None:
+    kept: dict[Any, Any] = {}
+    state.open_translation(kept, ("a",), 9, linked)
+    assert kept[state.STEP] == step
+
+
+def test_another_translation_begins_at_its_first_step() -> None:
+    kept: dict[Any, Any] = {}
+    state.open_translation(kept, ("a",), 9, "4")
+    state.open_translation(kept, ("a",), 9, "7")
+    assert kept[state.STEP] == 4
+    state.open_translation(kept, ("b",), 9, "4")
+    assert kept[state.STEP] == 1
+
+
+def test_an_example_takes_the_given_translation_away() -> None:
+    kept: dict[Any, Any] = {state.SENTENCE: "x", state.TARGET: "y"}
+    state.take_example(kept, "A dog.")
+    assert kept == {state.SENTENCE: "A dog.", state.TARGET: ""}
+
+
+@pytest.mark.parametrize(("search", "width"), [("greedy", 1), ("beam 2", 2), ("beam 20", 20)])
+def test_a_search_has_its_beam(search: str, width: int) -> None:
+    assert state.beam_of(search) == width
+
+
+def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
+    trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
+    record = player_record(trace, 3)
+    shown = [piece["step"] for word in record["target"] for piece in word["pieces"]]
+    assert shown == list(range(1, len(trace.target_pieces) + 1))
+    weights = np.array(record["weights"])
+    assert weights.shape == (len(trace.target_pieces), len(record["source"]))
+    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
+    assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == (
+        "The agreement was signed . </s>"
+    )
+    assert [word["end"] for word in record["target"]].count(True) == 1
+    json.dumps(record)
+
+
+def test_the_sentence_of_a_step_says_what_came_before() -> None:
+    trace = synthetic.trace()
+    probability = f"{float(trace.probabilities[0]):.3f}"
+    assert step_sentence(trace, 1) == f"After <s>, the decoder wrote L' with probability {probability}."
+    assert "After L', the decoder wrote accord" in step_sentence(trace, 2)
+
+
+def test_the_csv_is_the_table() -> None:
+    trace = synthetic.trace()
+    text = alignment_csv(trace, "pieces", end=True).decode("utf-8-sig")
+    assert text == figures.heatmap_table(trace, by="pieces").to_csv()
+
+
+def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:
+    program = (ASSETS / "chart.js").read_text(encoding="utf-8")
+    assert f'figures["{EVERY_STEP}"]' in program
+
+
+def test_no_asset_asks_another_server_for_anything() -> None:
+    for path in ASSETS.iterdir():
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "http" not in text, path.name
+        assert "//fonts" not in text, path.name
+
+
+def test_no_program_of_ours_reads_text_as_markup() -> None:
+    for path in ASSETS.glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert way not in text, f"{path.name} uses {way}"
