@@ -116,7 +116,8 @@ def report(title: str, turns: dict[str, Turn], count: int, sentences: int = 1) -
         middle, high = statistics.median(values), sorted(values)[int(0.95 * (len(values) - 1))]
         latency = f"{1e3 * middle:6.1f} ms, p95 {1e3 * high:6.1f}"
         speed = f"{sentences / middle:8.0f} sentences/s" if sentences > 1 else latency
-        print(f"  {name:42} {speed}   ours takes {ratio:4.2f} of its time", flush=True)
+        compared = f"   ours takes {ratio:4.2f} of its time" if name != ours else ""
+        print(f"  {name:42} {speed}{compared}", flush=True)
 
 
 def against_peer(size: int, options: argparse.Namespace) -> None:
@@ -151,7 +152,7 @@ def against_peer(size: int, options: argparse.Namespace) -> None:
         for other, by_beam in peers.items():
             by_beam[1].ask("load_translator", beam=1, steps=16)
             turns[other] = partial(peer_turn, by_beam[1], [[*tokenizer.encode(s), EOS] for s in many], 16)
-        report("100 sentences of 6 to 40 pieces, 16 steps, greedy", turns, max(3, options.turns // 4), len(many))
+        report("100 sentences of 5 to 20 words, 16 steps, greedy", turns, max(3, options.turns // 4), len(many))
 
 
 def own_model(options: argparse.Namespace) -> None:
