@@ -26,6 +26,8 @@ LONGEST = 200
 for."""
 
 _LONGEST_PIECES = 1200
+_LONGEST_RECORD = 3000
+"""Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
 _WIDEST_BEAM = 100
 
@@ -72,10 +74,15 @@ class Translator:
                 places, hypotheses = [0] * len(steps), []
                 how = Search("forced")
             else:
-                record: Record = []
-                finished = search(self._decoder, memory, [longest_target(len(source))], beam, length_penalty, record)[0]
-                steps, places = _path(record, finished[0])
+                limit = longest_target(len(source))
+                # A record holds every hypothesis' numbers; where it might not fit, the winner is led through once more.
+                record: Record | None = [] if beam * limit <= _LONGEST_RECORD else None
+                finished = search(self._decoder, memory, [limit], beam, length_penalty, record)[0]
                 ids = finished[0].ids
+                if record is None:
+                    steps, places = force(self._decoder, memory, ids), [0] * len(ids)
+                else:
+                    steps, places = _path(record, finished[0])
                 hypotheses = [Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished]
                 how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
             return self._trace(text, source, target, ids, memory, steps, places, how, hypotheses, started)

@@ -233,3 +233,15 @@ def test_nothing_is_unpickled(model_folder: Path, tmp_path: Path, name: str, wri
     with pytest.raises(AttnvizError, match=name):
         Translator.load(folder, device="cpu")
     assert not (tmp_path / "exploded").exists()
+
+
+def test_a_wide_search_over_a_long_sentence_records_the_same(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = translator.translate(SENTENCES[2], beam=4)
+    monkeypatch.setattr("attnviz.translator._LONGEST_RECORD", 0)
+    led = translator.translate(SENTENCES[2], beam=4)
+    assert led.target_ids == kept.target_ids
+    assert led.hypotheses == kept.hypotheses
+    np.testing.assert_allclose(led.alignment, kept.alignment, atol=1e-5)
+    np.testing.assert_allclose(led.states, kept.states, atol=1e-5)
