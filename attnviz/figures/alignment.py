@@ -17,7 +17,7 @@ from attnviz.trace import Trace
 
 By = Literal["words", "pieces"]
 
-NARROWEST_COLUMN = 15
+NARROWEST_COLUMN = 12
 """Pixels; a narrower column no longer carries a readable label, so the figure scrolls instead."""
 
 LARGEST_SIDE = 4000

@@ -11,14 +11,14 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.figures.alignment import By
-from attnviz.figures.labels import piece_name
 from attnviz.figures.palette import Colours, ThemeName
+from attnviz.text import join_pieces
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
 from attnviz.ui.player import player
 
-MOST_AT_ONCE = 60
+MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
 
 READING = (
@@ -42,7 +42,8 @@ def step_view(trace: Trace, theme: ThemeName) -> None:
         step = _slider(count)
     with above:
         player(trace, step, lambda chosen: state.go_to(st.session_state, chosen, count))
-    left, right = st.columns([11, 10], gap="large")
+    long = len(trace.words().source) > 36
+    left, right = st.columns([3, 2] if long else [11, 10], gap="large")
     with left:
         _alignment(trace, theme)
     with right, st.container(key="step_panel"):
@@ -104,7 +105,7 @@ def _step_charts(trace: Trace, step: int, theme: ThemeName) -> None:
     captions = {i: (f"Step {i} of {count}", step_sentence(trace, i)) for i in steps}
     if trace.config["attention"] != "none":
         chart(attention, "attention", captions)
-    st.html('<p class="label"><b>Likeliest next pieces</b>, the chosen one in violet</p>')
+    st.html('<p class="label"><b>Likeliest next pieces</b>, the chosen one in violet; · continues a word</p>')
     chart(likeliest, "candidates", captions if trace.config["attention"] == "none" else None)
 
 
@@ -131,8 +132,12 @@ def step_sentence(trace: Trace, step: int) -> str:
     """Return what happened at 1-based `step`, as plain text."""
     i = step - 1
     verb = "was given" if trace.search.method == "forced" else "wrote"
-    chosen, before = piece_name(trace.target_pieces[i]), piece_name(trace.previous_pieces[i])
+    chosen, before = (_surface(pieces[i]) for pieces in (trace.target_pieces, trace.previous_pieces))
     return f"After {before}, the decoder {verb} {chosen} with probability {float(trace.probabilities[i]):.3f}."
+
+
+def _surface(piece: str) -> str:
+    return f"“{join_pieces([piece]) or piece}”"
 
 
 def _equations(trace: Trace, step: int, theme: ThemeName) -> None:

@@ -90,7 +90,7 @@ def test_cells_stay_wide_and_high_enough_to_be_labelled(count: int) -> None:
     rows = count + 1
     assert plot / rows >= min(16, 4000 / rows) - 1
     width = figure.layout.meta["narrowest"] - figure.layout.margin.l - figure.layout.margin.r
-    assert width / rows >= 14
+    assert width / rows >= 11.5
     assert figure.layout.yaxis.tickfont.size >= 11
 
 

@@ -75,8 +75,8 @@ def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
 def test_the_sentence_of_a_step_says_what_came_before() -> None:
     trace = synthetic.trace()
     probability = f"{float(trace.probabilities[0]):.3f}"
-    assert step_sentence(trace, 1) == f"After <s>, the decoder wrote L' with probability {probability}."
-    assert "After L', the decoder wrote accord" in step_sentence(trace, 2)
+    assert step_sentence(trace, 1) == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
+    assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 2)
 
 
 def test_the_csv_is_the_table() -> None:
