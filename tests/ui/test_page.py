@@ -11,8 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz.checkpoint import save_model
+from attnviz.text import EOS, Tokenizer
 from attnviz.ui.examples import EXAMPLES, OPENING
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, ModelFactory
 
 Run = Callable[[], AppTest]
 
@@ -122,10 +124,17 @@ def test_a_damaged_model_is_a_sentence_that_names_the_file(
 
 
 @pytest.mark.slow
-def test_nothing_typed_raises(page: Run) -> None:
-    app = page()
+def test_nothing_typed_raises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    # A model that soon ends its sentences, so that there is time for two thousand.
+    network = make_network()
+    network.decoder.output.bias[EOS] += 2
+    save_model(tmp_path / "brief", network, tokenizer)
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
 
-    @settings(max_examples=25)
+    @settings(max_examples=2000)
     @given(st.text(min_size=1, max_size=40))
     @example("🦄 $x$ **b** <b>x</b> :red[r] `c` \\frac{1}{2}")
     @example("\x00\x07\u202e\ud7ff\uffff")
