@@ -17,6 +17,7 @@ from attnviz.text import PAD
 from attnviz.training.batches import Batch
 
 _CHUNK = 512
+_TILE = 32
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):
@@ -31,31 +32,39 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         `readouts` (N, l), `weight` (K, l), `bias` (K,), `targets` (N,). Products run in the type of `readouts`. The
         smoothing term needs no pass over the vocabulary: the mean logit is the readout times the mean row.
         """
-        count, vocabulary = len(readouts), len(weight)
+        count, (vocabulary, size) = len(readouts), weight.shape
         with torch.autocast(readouts.device.type, enabled=False):
-            matrix, offset = weight.to(readouts.dtype), bias.to(readouts.dtype)
+            # The bias is one more column, beside readouts that have a 1 there: it costs no pass of its own. Further
+            # columns of zeros fill up the tiles of the matrix units.
+            matrix = readouts.new_zeros(vocabulary, size + _TILE)
+            matrix[:, :size], matrix[:, size] = weight, bias
+            inputs = readouts.new_zeros(count, size + _TILE)
+            inputs[:, :size], inputs[:, size] = readouts, 1
             mean_row, mean_bias = weight.mean(0), bias.mean()
             needs_grad = any(ctx.needs_input_grad)
             grad_readouts = torch.empty_like(readouts)
-            grad_weight, grad_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+            grad_matrix = weight.new_zeros(matrix.shape)
             loss = torch.zeros((), dtype=weight.dtype, device=weight.device)
             likelihood = torch.zeros_like(loss)
+            floor = torch.finfo(weight.dtype).tiny
             for start in range(0, count, _CHUNK):
-                part, target = readouts[start : start + _CHUNK], targets[start : start + _CHUNK, None]
-                logits = torch.addmm(offset, part, matrix.t())
-                chosen = logits.gather(1, target)[:, 0].to(weight.dtype)
+                part, target = inputs[start : start + _CHUNK], targets[start : start + _CHUNK]
+                own = torch.arange(len(part), device=part.device), target
+                logits = part @ matrix.t()
+                chosen = logits[own].to(weight.dtype)
                 probabilities = torch.softmax(logits, -1)
-                floor = torch.finfo(weight.dtype).tiny
-                surprise = -probabilities.gather(1, target)[:, 0].to(weight.dtype).clamp_min(floor).log()
-                mean = part.to(weight.dtype) @ mean_row + mean_bias
+                share = probabilities[own]
+                surprise = -share.to(weight.dtype).clamp_min(floor).log()
+                mean = part[:, :size].to(weight.dtype) @ mean_row + mean_bias
                 likelihood += surprise.sum()
                 loss += (surprise + smoothing * (chosen - mean)).sum()
                 if needs_grad:
-                    probabilities.scatter_add_(1, target, probabilities.new_full(target.shape, smoothing - 1))
-                    grad_readouts[start : start + _CHUNK] = probabilities @ matrix
-                    grad_weight += probabilities.t() @ part
-                    grad_bias += probabilities.sum(0)
+                    # Indexed assignment, since scatter_ would copy the whole matrix twice.
+                    probabilities[own] = share - (1 - smoothing)
+                    torch.mm(probabilities, matrix[:, :size], out=grad_readouts[start : start + _CHUNK])
+                    grad_matrix += probabilities.t() @ part
             grad_readouts -= (smoothing * mean_row).to(readouts.dtype)
+            grad_weight, grad_bias = grad_matrix[:, :size], grad_matrix[:, size]
             grad_weight -= (smoothing / vocabulary) * readouts.sum(0, dtype=weight.dtype)
             grad_bias -= smoothing * count / vocabulary
         ctx.save_for_backward(grad_readouts, grad_weight, grad_bias)
