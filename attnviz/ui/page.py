@@ -26,8 +26,7 @@ _MASTHEAD = (
 
 def translate_page() -> None:
     """Draw the page."""
-    theme = theme_name()
-    apply_style(theme)
+    apply_style(theme_name())
     load_library()
     st.html(_MASTHEAD)
     available = models()
@@ -46,7 +45,7 @@ def translate_page() -> None:
         _status(trace)
     linked = st.query_params.get(state.STEP)
     state.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
-    step_view(trace, theme)
+    step_view(trace)
 
 
 def _translation(request: Request) -> Trace | None:

@@ -17,6 +17,7 @@ from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
 from attnviz.ui.player import player
+from attnviz.ui.style import theme_name
 
 MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
@@ -34,8 +35,9 @@ SCALES = {"paper": "Grey, as in the paper", "cividis": "Cividis, safe for colour
 
 
 @st.fragment
-def step_view(trace: Trace, theme: ThemeName) -> None:
+def step_view(trace: Trace) -> None:
     """Draw everything that depends on the step."""
+    theme = theme_name()  # asked for here: a fragment that runs again is given the arguments of the page's last run
     count = len(trace.target_pieces)
     above, below = st.container(key="player_box"), st.container(key="slider")
     with below:
