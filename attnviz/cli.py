@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ROOT = Path(__file__).resolve().parent.parent
+_NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
 _BLOCK = 100
 """Sentences that are read, translated and printed together."""
 
@@ -176,13 +177,21 @@ def _translate(options: argparse.Namespace) -> None:
 
 
 def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: argparse.Namespace) -> Iterator[str]:
-    """Yield what is to be printed for each numbered line; raise AttnvizError with the number of a bad one."""
+    """Yield what is to be printed for each numbered line; raise AttnvizError with the number of a bad one.
+
+    A blank line gives a blank line, or with --json a record without pieces: line k of the output is that of the input.
+    """
     if not options.json:
         # Where a line is bad, those before it are still to be printed: one after the other, then.
         with contextlib.suppress(AttnvizError):
-            yield from translator.translate_batch([text for _, text in block], beam=options.beam)
+            filled = translator.translate_batch([text for _, text in block if text.strip()], beam=options.beam)
+            translations = iter(filled)
+            yield from [next(translations) if text.strip() else "" for _, text in block]
             return
     for number, text in block:
+        if not text.strip():
+            yield json.dumps(dict.fromkeys(("source", "translation"), "") | _NO_PIECES) if options.json else ""
+            continue
         with _about(f"Line {number}"):
             trace = translator.translate(text, beam=options.beam)
         yield _as_json(trace) if options.json else trace.translation

@@ -80,8 +80,10 @@ class Trace:
     target_pieces: tuple[str, ...]
     source_ids: tuple[int, ...]
     target_ids: tuple[int, ...]
+    source_surfaces: tuple[str, ...]
+    """The source pieces, but with the characters that each `<unk>` stands for."""
     unknown_characters: tuple[str, ...]
-    """What the tokenizer never saw; each is `<unk>` among the pieces."""
+    """The stretches of text the tokenizer never saw, each once; every one is an `<unk>` among the pieces."""
 
     annotations: FloatArray
     """h_j = [forward h_j ; backward h_j], (Tx, 2n)."""
@@ -162,7 +164,7 @@ class Trace:
         merged = np.stack([merged[list(group)].mean(axis=0) for group in target])
         merged.setflags(write=False)
         return Words(
-            source=tuple(join_pieces(self.source_pieces[i] for i in group) for group in source),
+            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
             target=tuple(join_pieces(self.target_pieces[i] for i in group) for group in target),
             alignment=merged,
             source_groups=source,
@@ -241,7 +243,7 @@ class Trace:
             raise ValueError("an array does not fit the target pieces")
         if self.top_ids.shape != self.top_probabilities.shape or len(self.top_pieces[0]) != self.top_ids.shape[1]:
             raise ValueError("the candidates do not fit their probabilities")
-        if len(self.source_ids) != columns or len(self.target_ids) != rows:
+        if {len(self.source_ids), len(self.source_surfaces)} != {columns} or len(self.target_ids) != rows:
             raise ValueError("the ids do not fit the pieces")
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3):
             raise ValueError("a row of the alignment does not sum to 1")

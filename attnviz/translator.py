@@ -174,6 +174,7 @@ class Translator:
             source_pieces=self.tokenizer.pieces(source),
             target_pieces=self.tokenizer.pieces(ids),
             source_ids=tuple(source),
+            source_surfaces=(*self.tokenizer.surfaces(text), "</s>"),
             target_ids=tuple(ids),
             unknown_characters=self.tokenizer.unknown_characters(text) if UNK in source else (),
             **numbers,

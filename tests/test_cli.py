@@ -91,11 +91,24 @@ def test_more_lines_than_are_translated_at_once(run, translator: Translator) -> 
 
 def test_a_bad_line_is_named_after_those_before_it(run, translator: Translator) -> None:
     for options in ([], ["--json"]):
-        code, out, errors = run("translate", *options, given="A dog.\n \nA dog.\n")
+        code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * 201}\nA dog.\n")
         assert code == 2
         assert len(out.splitlines()) == 1
         assert errors.startswith("attnviz: Line 2: ")
         assert _one_sentence(errors)
+
+
+def test_a_blank_line_stays_one(run, translator: Translator) -> None:
+    given = "A dog.\n\n \nTwo dogs play.\n"
+    code, out, _ = run("translate", given=given)
+    assert code == 0
+    first, last = translator.translate_batch(["A dog.", "Two dogs play."])
+    assert out.split("\n") == [first, "", "", last, ""]
+    code, out, _ = run("translate", "--json", given=given)
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["translation"] for record in records] == [first, "", "", last]
+    assert records[1]["alignment"] == []
 
 
 def test_bytes_that_are_not_utf_8(run) -> None:

@@ -100,7 +100,7 @@ def test_words_merge_by_sum_and_mean(trace: Trace) -> None:
             block = trace.alignment[np.ix_(target, source)]
             assert words.alignment[i, j] == pytest.approx(block.sum(axis=1).mean(), abs=1e-6)
     for word, group in zip(words.source, words.source_groups, strict=True):
-        assert word == join_pieces(trace.source_pieces[index] for index in group)
+        assert word == join_pieces(trace.source_surfaces[index] for index in group)
 
 
 def test_top(trace: Trace) -> None:

@@ -57,6 +57,7 @@ def test_unknown_characters(translator: Translator) -> None:
     trace = translator.translate("A red \u5b57 bicycle \U0001f600.")
     assert trace.unknown_characters == ("\u5b57", "\U0001f600")
     assert trace.source_pieces.count("<unk>") == 2
+    assert trace.words().source == ("A", "red", "\u5b57", "bicycle", "\U0001f600", ".", "</s>")
     assert translator.translate("A red bicycle.").unknown_characters == ()
 
 

@@ -22,7 +22,7 @@ def aligned(source: str, target: str, matrix: np.ndarray, probability: float = 0
     alpha = (alpha / alpha.sum(axis=1, keepdims=True)).astype(np.float32)
     words = [(*(SPACE + word for word in text.split()), "</s>") for text in (source, target)]
     return dataclasses.replace(
-        make_trace(), source_pieces=words[0], target_pieces=words[1], alignment=alpha,
+        make_trace(), source_pieces=words[0], source_surfaces=words[0], target_pieces=words[1], alignment=alpha,
         energies=np.log(alpha), log_probabilities=np.full(rows, np.log(probability), dtype=np.float32),
     )  # fmt: skip
 

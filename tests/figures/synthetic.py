@@ -53,7 +53,7 @@ def trace(
     ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
     return Trace(
         source_text=source, translation=target, source_pieces=columns, target_pieces=rows,
-        source_ids=tuple(range(4, 4 + tx)), target_ids=(4,) * ty, unknown_characters=(),
+        source_ids=tuple(range(4, 4 + tx)), target_ids=(4,) * ty, source_surfaces=columns, unknown_characters=(),
         annotations=annotations, initial_state=initial, keys=normal(tx, width), queries=normal(ty, width),
         energies=energies, alignment=alignment,
         contexts=np.repeat(annotations[None, -1, :n], ty, axis=0) if attention == "none" else alignment @ annotations,
