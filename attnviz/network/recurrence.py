@@ -27,24 +27,28 @@ def _product_dtype(weight: Tensor) -> torch.dtype:
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
 
 
-def _gate_gradients(
-    grad: Tensor, previous: Tensor, gates: Tensor, candidate: Tensor, recurrent: Tensor, out: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Back through one GRU step, given d loss / d s' as `grad` (..., n).
+def _gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: Tensor) -> Tensor:
+    """Return what d loss / d s_i is multiplied with, unit by unit, on its way back into step i: (T, ..., 4n).
 
-    `gates` holds r and z side by side, `recurrent` is U_n s + b_n. Writes d loss / d (r, z, candidate
-    pre-activations) into `out` (..., 3n); returns the candidate's gradient on the recurrent side (..., n) and the
-    part of d loss / d s that does not pass through a matrix (..., n).
+    The four blocks lead to the pre-activations of the candidate, of r and of z, and to U_n s + b_n. They are known for
+    all steps before the walk back begins, so that a step of it is one product with all four. `states` (T, ..., n) are
+    those before each step, `gates` (T, ..., 2n) r and z side by side, `recurrents` (T, ..., n) U_n s + b_n. The first
+    three blocks are the gradient of the input half, the last three that of the recurrent half.
     """
-    n = grad.shape[-1]
+    n = candidates.shape[-1]
     reset, update = gates[..., :n], gates[..., n:]
-    direct = grad * update
-    pre = (grad - direct) * (1 - candidate * candidate)
-    out[..., n : 2 * n] = (previous - candidate) * direct * (1 - update)
-    out[..., 2 * n :] = pre
-    recurrent_side = pre * reset
-    out[..., :n] = recurrent_side * recurrent * (1 - reset)
-    return recurrent_side, direct
+    factors = torch.empty(*candidates.shape[:-1], 4 * n, dtype=candidates.dtype, device=candidates.device)
+    slope = torch.mul(1 - update, 1 - candidates.square(), out=factors[..., :n])
+    inner = torch.mul(slope, reset, out=factors[..., 3 * n :])
+    torch.mul(inner * recurrents, 1 - reset, out=factors[..., n : 2 * n])
+    torch.mul((states - candidates) * update, 1 - update, out=factors[..., 2 * n : 3 * n])
+    return factors
+
+
+def _input_gradient(flow: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return the input half of `flow` (..., 4n) in torch's order of gates: r, z, candidate, (..., 3n)."""
+    n = flow.shape[-1] // 4
+    return torch.cat([flow[..., n : 3 * n], flow[..., :n]], dim=-1).to(dtype)
 
 
 class GRUSequence(torch.autograd.Function):
@@ -66,17 +70,15 @@ class GRUSequence(torch.autograd.Function):
             states = initial.new_empty(steps + 1, directions, batch, n)
             gates = initial.new_empty(steps, directions, batch, 2 * n)
             candidates = initial.new_empty(steps, directions, batch, n)
-            recurrents = torch.empty(steps, directions, batch, n, dtype=dtype, device=weight.device)
+            hidden = torch.empty(steps, directions, batch, 3 * n, dtype=dtype, device=weight.device)
             states[0] = initial
             for i in range(steps):
-                hidden = torch.baddbmm(offset, states[i].to(dtype), matrix)
-                gate = torch.add(inputs[i, ..., : 2 * n], hidden[..., : 2 * n], out=gates[i]).sigmoid_()
-                recurrents[i] = hidden[..., 2 * n :]
-                candidate = candidates[i]
-                torch.addcmul(inputs[i, ..., 2 * n :].to(candidate.dtype), gate[..., :n],
-                              hidden[..., 2 * n :].to(candidate.dtype), out=candidate).tanh_()  # fmt: skip
+                torch.baddbmm(offset, states[i].to(dtype), matrix, out=hidden[i])
+                gate = torch.add(inputs[i, ..., : 2 * n], hidden[i, ..., : 2 * n], out=gates[i]).sigmoid_()
+                candidate = torch.mul(gate[..., :n], hidden[i, ..., 2 * n :], out=candidates[i])
+                candidate.add_(inputs[i, ..., 2 * n :]).tanh_()
                 torch.lerp(candidate, states[i], gate[..., n:], out=states[i + 1])
-        ctx.save_for_backward(states, gates, candidates, recurrents, weight)
+        ctx.save_for_backward(states, gates, candidates, hidden, weight)
         ctx.input_dtype, ctx.product_dtype = inputs.dtype, dtype
         return states[1:]
 
@@ -84,26 +86,23 @@ class GRUSequence(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return the gradients of `inputs`, `initial`, `weight` and `bias`."""
-        states, gates, candidates, recurrents, weight = ctx.saved_tensors
+        states, gates, candidates, hidden, weight = ctx.saved_tensors
         steps, directions, batch, n = candidates.shape
         with torch.autocast(weight.device.type, enabled=False):
             matrix = weight.to(ctx.product_dtype)
-            grad_inputs = torch.empty(steps, directions, batch, 3 * n, dtype=ctx.input_dtype, device=weight.device)
-            grad_hidden = torch.empty(steps, directions, batch, 3 * n, dtype=ctx.product_dtype, device=weight.device)
+            factors = _gate_factors(states[:-1], gates, candidates, hidden[..., 2 * n :])
+            factors = factors.unflatten(-1, (4, n))
+            flow = torch.empty(steps, directions, batch, 4 * n, dtype=ctx.product_dtype, device=weight.device)
             grad = torch.zeros_like(states[0])
             for i in reversed(range(steps)):
-                grad = grad + grad_states[i]
-                side, direct = _gate_gradients(
-                    grad, states[i], gates[i], candidates[i], recurrents[i], out=grad_inputs[i]
-                )
-                grad_hidden[i, ..., : 2 * n] = grad_inputs[i, ..., : 2 * n]
-                grad_hidden[i, ..., 2 * n :] = side
-                grad = direct.add_(torch.bmm(grad_hidden[i], matrix))
-            flat = grad_hidden.transpose(0, 1).reshape(directions, steps * batch, 3 * n)
+                grad += grad_states[i]
+                torch.mul(factors[i], grad[..., None, :], out=flow[i].unflatten(-1, (4, n)))
+                grad.mul_(gates[i, ..., n:]).add_(torch.bmm(flow[i, ..., n:], matrix))
+            flat = flow[..., n:].transpose(0, 1).reshape(directions, steps * batch, 3 * n)
             before = states[:-1].to(ctx.product_dtype).transpose(0, 1).reshape(directions, steps * batch, n)
             grad_weight = torch.bmm(flat.transpose(1, 2), before).to(weight.dtype)
             grad_bias = flat.sum(1).to(weight.dtype)
-        return grad_inputs, grad, grad_weight, grad_bias
+        return _input_gradient(flow, ctx.input_dtype), grad, grad_weight, grad_bias
 
 
 class AttentiveGRUSequence(torch.autograd.Function):
@@ -176,37 +175,36 @@ class AttentiveGRUSequence(torch.autograd.Function):
         dtype = ctx.product_dtype
         with torch.autocast(stacked.device.type, enabled=False):
             matrix = stacked.to(dtype)
-            grad_inputs = torch.empty(steps, batch, 3 * n, dtype=dtype, device=keys.device)
-            grad_hidden = torch.empty(steps, batch, stacked.shape[0], dtype=dtype, device=keys.device)
+            factors = _gate_factors(states[:-1], gates, candidates, recurrents).unflatten(-1, (4, n))
+            # The context's share in the order of the factors: candidate, r, z.
+            values = values.roll(n, -1)
+            flow = torch.empty(steps, batch, 4 * n + stacked.shape[0] - 3 * n, dtype=dtype, device=keys.device)
             grad_energies = torch.empty_like(alignment)
             curvature = torch.zeros_like(keys, dtype=alignment.dtype)
             grad = torch.zeros_like(states[0])
             for i in reversed(range(steps)):
-                grad = grad + grad_states[i]
-                side, direct = _gate_gradients(
-                    grad, states[i], gates[i], candidates[i], recurrents[i], out=grad_inputs[i]
-                )
-                grad_hidden[i, :, : 2 * n] = grad_inputs[i, :, : 2 * n]
-                grad_hidden[i, :, 2 * n : 3 * n] = side
-                grad_weights = torch.bmm(values, grad_inputs[i][..., None])[..., 0].to(alignment.dtype)
+                grad += grad_states[i]
+                torch.mul(factors[i], grad[:, None], out=flow[i, :, : 4 * n].unflatten(-1, (4, n)))
+                grad_weights = torch.bmm(values, flow[i, :, : 3 * n, None])[..., 0].to(alignment.dtype)
                 grad_weights += grad_alignment[i]
                 weighted = alignment[i] * grad_weights
-                energy = torch.addcmul(weighted, alignment[i], weighted.sum(-1, keepdim=True), value=-1)
-                grad_energies[i] = energy
+                energy = torch.addcmul(
+                    weighted, alignment[i], weighted.sum(-1, keepdim=True), value=-1, out=grad_energies[i]
+                )
+                low = energy.to(dtype)
                 if ctx.additive:
                     # d tanh = 1 - tanh^2, and the energies' gradients sum to zero over j, so only the square stays.
                     slopes = units[i].square()
-                    low = energy.to(dtype)
                     curvature.addcmul_(slopes, low[..., None])
-                    grad_hidden[i, :, 3 * n :] = torch.bmm(low[:, None], slopes)[:, 0].mul_(-vector)
-                    grad = direct.add_(grad_hidden[i] @ matrix)
-                else:
-                    grad = direct.add_(grad_hidden[i] @ matrix)
-                    grad.add_(torch.bmm(energy.to(dtype)[:, None], keys)[:, 0])
+                    torch.mul(torch.bmm(low[:, None], slopes)[:, 0], -vector, out=flow[i, :, 4 * n :])
+                grad.mul_(gates[i, :, n:]).add_(flow[i, :, n:] @ matrix)
+                if not ctx.additive:
+                    grad += torch.bmm(low[:, None], keys)[:, 0]
             before = states[:-1].to(dtype)
-            flat = grad_hidden.view(steps * batch, -1)
+            flat = flow[..., n:].reshape(steps * batch, -1)
             grad_stacked = (flat.t() @ before.view(steps * batch, n)).to(stacked.dtype)
             grad_bias = flat[:, : 3 * n].sum(0).to(stacked.dtype)
+            grad_inputs = _input_gradient(flow[..., : 4 * n], dtype)
             grad_values = torch.bmm(alignment.to(dtype).permute(1, 2, 0), grad_inputs.transpose(0, 1))
             if ctx.additive:
                 total = grad_energies.sum(0)[..., None]
