@@ -25,7 +25,16 @@ MOST_AT_ONCE = 100
 READING = (
     '<p class="reading">Each <span class="decoder">row</span> is a French word as it was written, each '
     '<span class="encoder">column</span> an English word; the brighter a cell, the more the row’s word looked at the '
-    "column’s. Every row adds up to 1.</p>"
+    "column’s. {total}</p>"
+)
+TOTALS = {
+    True: "Every row adds up to 1.",
+    False: "Every row adds up to 1 together with the hidden &lt;/s&gt;.",
+}
+"""What the rows add up to, with `</s>` on show and without."""
+END_MARK = (
+    "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. Hidden, its "
+    "share is missing: rows then add up to less than 1."
 )
 KEYS = (
     '<div class="keys"><kbd>←</kbd><kbd>→</kbd> step · <kbd>Space</kbd> play, pause · click a cell or a French word to '
@@ -72,8 +81,8 @@ def _slider(count: int) -> int:
 def _alignment(trace: Trace, theme: ThemeName) -> None:
     """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
     st.subheader("Alignment", anchor=False)
-    st.html(READING)
     by, colours, root, end = heatmap_choices()
+    st.html(READING.format(total=TOTALS[end]))
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, theme=theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
@@ -82,7 +91,7 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         st.toggle("√α", key="root", help="Colour by the square root, so that small weights can be seen.")
-        st.toggle("</s\\>", value=True, key="end", help="Show the end-of-sentence mark, a position like any other.")
+        st.toggle("End mark", value=True, key="end", help=END_MARK)
         st.selectbox("Colours", list(SCALES), format_func=SCALES.__getitem__, key="colours",
                      label_visibility="collapsed", width=260)  # fmt: skip
     st.html(KEYS)
