@@ -183,6 +183,20 @@ def test_a_given_translation_is_forced(open_page: Opener) -> None:
     expect(page.locator(".player .target")).to_contain_text(re.compile(r"Deux\s*chiens\s*\."))
 
 
+def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener) -> None:
+    """The first step looks at the sentence alike in every translation of it, and so has the same figure in all."""
+    page = open_page(f"?sentence={quote(NEW)}")
+    sentence = page.locator(".st-key-attention p")
+    expect(sentence).to_contain_text("the decoder wrote")
+    page.locator(".st-key-choices button").click()
+    page.locator(".st-key-target textarea").fill("Maison verte.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".st-key-status")).to_contain_text("your own translation")
+    expect(page.locator(".player .target")).to_contain_text("verte")
+    first = page.locator(".player .target .piece").first.inner_text()
+    expect(sentence).to_contain_text(f"the decoder was given “{first}” with probability")
+
+
 def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
     page = open_page()
     page.get_by_role("button", name="Captions").click()

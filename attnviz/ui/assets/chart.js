@@ -18,7 +18,12 @@ function frame(layout, step) {
   return [{ type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: layout.meta.frame, width: 2.5 } }];
 }
 
-function describe(box, layout, caption) {
+function caption(box, [heading, sentence]) {
+  box.querySelector("h3").textContent = heading;
+  box.querySelector("p").textContent = sentence;
+}
+
+function describe(box, layout) {
   const chart = box.querySelector(".chart");
   const { alt, narrowest } = layout.meta;
   chart.setAttribute("role", "img");
@@ -26,8 +31,6 @@ function describe(box, layout, caption) {
   chart.style.minWidth = `${narrowest}px`;
   chart.style.height = `${layout.height}px`;
   chart.classList.toggle("clickable", Boolean(layout.meta.steps));
-  box.querySelector("h3").textContent = caption?.[0] ?? "";
-  box.querySelector("p").textContent = caption?.[1] ?? "";
 }
 
 function listen(Plotly, chart) {
@@ -50,7 +53,10 @@ async function draw(box, state) {
   if (step === undefined) return; // the player, above, will say
   const every = state.data.figures["0"];
   const text = every ?? state.data.figures[step];
-  if (!text || (text === state.text && (!every || step === state.step))) return;
+  if (!text) return;
+  // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
+  caption(box, state.data.captions[step] ?? ["", ""]);
+  if (text === state.text && (!every || step === state.step)) return;
   const chart = box.querySelector(".chart");
   const same = text === state.text;
   state.text = text;
@@ -61,7 +67,7 @@ async function draw(box, state) {
     await Plotly.relayout(chart, { shapes });
     return;
   }
-  describe(box, figure.layout, state.data.captions?.[step]);
+  describe(box, figure.layout);
   const known = chart.classList.contains("js-plotly-plot");
   await Plotly.react(chart, figure.data, { ...figure.layout, shapes, width: chart.clientWidth }, CONFIG);
   if (!known) state.size = listen(Plotly, chart);
