@@ -33,34 +33,43 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     `models` (by name) must not be empty.
     """
     text = st.text_area(
-        "English sentence", value=OPENING, key=state.SENTENCE, bind="query-params", height=68,
+        "English sentence", value=OPENING, key=state.SENTENCE, bind="query-params", height="content",
         label_visibility="collapsed", placeholder="Type an English sentence of up to 200 words.",
+        on_change=state.drop_target, args=(st.session_state,),
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button("Translate", type="primary", key="translate", shortcut="Ctrl+Enter")
         for number, (kind, sentences) in enumerate(EXAMPLES.items()):
             key = f"example_{number}"
             st.menu_button(kind, sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
+        with st.popover("Your own translation", type="tertiary", key="own"):
+            target = _own_translation()
         with st.popover("Model and search", type="tertiary", key="choices"):
-            name, device, search, target = _choices(models)
+            name, device, search = _choices(models, forced=bool(target))
         beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
-    given = (target or "").strip()
-    return Request(text or "", str(models[name]), device, state.beam_of(search), given or None), beside
+    return Request(text or "", str(models[name]), device, state.beam_of(search), target or None), beside
 
 
-def _choices(models: dict[str, Path]) -> tuple[str, str, str, str | None]:
-    """Draw model, device, search and the box for a given translation; return them."""
+def _own_translation() -> str:
+    """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
+    target = st.text_area(
+        "Your own French translation", key=state.TARGET, bind="query-params", height="content",
+        placeholder="For instance: L'accord a été signé.",
+        help="The decoder is led through these words and shows where it would have looked for each: forced decoding. "
+        "Another English sentence empties this box.",
+    )  # fmt: skip
+    return (target or "").strip()
+
+
+def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
+    """Draw model, device and search, which is `forced` where the translation is given; return them."""
     name = st.selectbox("Model", list(models), key=state.MODEL, bind="query-params")
     device = st.selectbox("Device", devices(), key=state.DEVICE, help="auto takes a GPU where there is one.")
-    target = st.text_area(
-        "Your own translation (optional)", key=state.TARGET, bind="query-params", height="content",
-        help="The decoder is led through these words and shows where it would have looked for each: forced decoding.",
-    )  # fmt: skip
     search = st.selectbox(
-        "Search", SEARCHES, key=state.SEARCH, bind="query-params", disabled=bool((target or "").strip()),
+        "Search", SEARCHES, key=state.SEARCH, bind="query-params", disabled=forced,
         help="Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive.",
     )  # fmt: skip
-    return name, device, search, target
+    return name, device, search
 
 
 def _take_example(key: str) -> None:

@@ -36,26 +36,29 @@ def translate_page() -> None:
     request, beside = controls(available)
     messages = st.container(key="messages")  # always there, so that nothing below is moved and drawn anew
     with messages:
-        trace = _translation(request)
+        asked = _translation(request)
+        trace = asked or _instead(request)
         if trace is None:
             return
-        _notice(trace)
+        if asked:
+            _notice(trace)
     with beside:
         downloads(trace)
-        _status(trace)
+        if asked:
+            _status(trace)
     linked = st.query_params.get(state.STEP)
     state.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
     step_view(trace)
 
 
 def _translation(request: Request) -> Trace | None:
-    """Return the trace asked for; on bad input say so and return the one shown before, if any."""
+    """Return the trace asked for; on bad input say so and return None."""
     try:
         with st.spinner("Translating…"):
             trace = translate(request.folder, request.device, request.text, request.beam, request.target)
     except AttnvizError as error:
         _problem(str(error))
-        return _instead(request)
+        return None
     st.session_state[_LAST] = trace
     return trace
 
@@ -83,11 +86,18 @@ def _status(trace: Trace) -> None:
 
 
 def _notice(trace: Trace) -> None:
-    """Say what the tokenizer did not know."""
-    if trace.unknown_characters:
-        listed = "  ".join(trace.unknown_characters[:20])
-        with st.container(key="notice"):
-            st.text(f"The model has never seen these characters and reads each as <unk>: {listed}")
+    """Say that the translation was given, and what the tokenizer did not know."""
+    forced = trace.search.method == "forced"
+    if not forced and not trace.unknown_characters:
+        return
+    with st.container(key="notice"):
+        if forced:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text("Led through your own translation.", width="content")
+                st.button("Clear", key="clear", on_click=state.drop_target, args=(st.session_state,))
+        if trace.unknown_characters:
+            listed = "  ".join(trace.unknown_characters[:20])
+            st.text(f"The model has never seen these stretches of text and reads each as <unk>: {listed}")
 
 
 def _problem(message: str) -> None:

@@ -38,6 +38,11 @@ def open_translation(state: State, identity: tuple[Any, ...], count: int, linked
 def take_example(state: State, sentence: str) -> None:
     """Put an example in the sentence box; a translation given for another sentence goes."""
     state[SENTENCE] = sentence
+    drop_target(state)
+
+
+def drop_target(state: State) -> None:
+    """Forget the translation that a visitor gave: it was one of the sentence before, or is no longer wanted."""
     state[TARGET] = ""
 
 

@@ -78,6 +78,33 @@ def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     assert app.selectbox(key="search").disabled
 
 
+def test_a_given_translation_is_told_and_cleared(page: Run) -> None:
+    app = page()
+    app.text_area(key="target").set_value("C'est là-bas !").run()
+    assert "Led through your own translation" in texts(app)
+    app.button(key="clear").click().run()
+    assert app.text_area(key="target").value == ""
+    assert "greedy search" in texts(app)
+    assert "your own translation" not in texts(app)
+
+
+def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
+    app = page()
+    app.text_area(key="target").set_value("C'est là-bas !").run()
+    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
+    assert app.text_area(key="target").value == ""
+    assert "greedy search" in texts(app)
+
+
+def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
+    linked = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+    linked.query_params["sentence"] = "Two dogs play in the snow."
+    linked.query_params["target"] = "Deux chiens."
+    linked.run()
+    assert linked.text_area(key="target").value == "Deux chiens."
+    assert "Led through your own translation" in texts(linked)
+
+
 def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
     app = page()
     assert len(app.dataframe) == 0
@@ -95,6 +122,7 @@ def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said
     assert app.text_area(key="sentence").value == text
     assert app.slider(key="step").max == steps
     assert len(app.latex) == 5
+    assert "greedy search" not in texts(app), "the status of a sentence that is not in the box"
 
 
 def test_a_device_that_is_gone_is_a_sentence(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
