@@ -10,15 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.figures.labels import piece_name
 from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.text import SPACE
 from attnviz.trace import Trace
 
 _TERMS = 3
 """Terms of a sum that are written out before the dots."""
 
-# Only letters of the Latin script, digits, apostrophes and hyphens are set as text: user text must not become LaTeX.
-_SAFE = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f'’-]{1,24}")
+# Only Latin letters, digits and marks that mean nothing to LaTeX are set as text: user text must not become LaTeX.
+_SAFE = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f'’.,;:!?()/-]{1,24}")
+_SPOKEN = {"</s>": r"\text{</s>}", "<unk>": r"\text{<unk>}", SPACE: r"\text{(a blank)}"}
+"""Pieces that are not words."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
 
 def safe_text(piece: str) -> str | None:
     """Return a piece as LaTeX text, or None where it holds a character that LaTeX, or its fonts, might take amiss."""
-    name = piece_name(piece).removeprefix("·")
+    if piece in _SPOKEN:
+        return _SPOKEN[piece]
+    name = piece.removeprefix(SPACE)
     return rf"\text{{{name}}}" if _SAFE.fullmatch(name) else None
 
 

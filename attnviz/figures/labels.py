@@ -9,6 +9,9 @@ from attnviz.text import SPACE, SPECIAL_PIECES
 LONGEST = 16
 """Characters of a label on an axis; the hover text has more."""
 
+BLANK = "␣"
+"""Names a piece that is a blank and nothing else, for which SentencePiece has a black bar."""
+
 CONTINUES = "·"
 """Opens a piece that carries on the word before it."""
 
@@ -30,8 +33,10 @@ def shorten(text: str, longest: int = LONGEST) -> str:
 
 def piece_name(piece: str) -> str:
     """Return a piece as the pictures name it: `bi` where it opens a word, `·cycle` where it continues one."""
-    if piece in SPECIAL_PIECES or not piece.strip(SPACE):
+    if piece in SPECIAL_PIECES:
         return piece
+    if not piece.strip(SPACE):
+        return BLANK
     return piece.removeprefix(SPACE) if piece.startswith(SPACE) else CONTINUES + piece
 
 

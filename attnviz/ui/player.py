@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.text import SPACE
+from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components import component
+
+BLANK = "\u00a0"
+"""Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
 
 
 def player(trace: Trace, step: int, choose: Callable[[int], None]) -> None:
@@ -31,8 +34,8 @@ def player_record(trace: Trace, step: int) -> dict[str, Any]:
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
         {
-            "text": _surface(trace.source_pieces, group),
-            "space": _opens_with_space(trace.source_pieces, group),
+            "text": _surface(trace.source_surfaces, group),
+            "space": _opens_with_space(trace.source_surfaces, group),
             "end": _is_end(trace.source_pieces, group),
         }
         for group in words.source_groups
@@ -40,13 +43,13 @@ def player_record(trace: Trace, step: int) -> dict[str, Any]:
     target = [
         {
             "pieces": [{"text": _surface(trace.target_pieces, (i,)), "step": i + 1} for i in group],
-            "space": _opens_with_space(trace.target_pieces, group),
+            "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
             "end": _is_end(trace.target_pieces, group),
         }
         for group in words.target_groups
     ]
     return {
-        "identity": "\n".join((*trace.source_pieces, "", *trace.target_pieces)),
+        "identity": "\n".join((*trace.source_surfaces, "", *trace.target_pieces)),
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
@@ -55,12 +58,13 @@ def player_record(trace: Trace, step: int) -> dict[str, Any]:
 
 
 def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
-    return "".join(pieces[i] for i in group).replace(SPACE, " ").strip() or SPACE
+    return join_pieces(pieces[i] for i in group) or BLANK
 
 
 def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
-    first = group[0]
-    return first > 0 and (pieces[first].startswith(SPACE) or pieces[first].startswith("<"))
+    """Return whether a space goes before a word that begins with the first piece of `group`."""
+    first = pieces[group[0]]
+    return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
 
 
 def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:

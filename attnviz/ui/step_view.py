@@ -148,7 +148,8 @@ def step_sentence(trace: Trace, step: int) -> str:
 
 
 def _surface(piece: str) -> str:
-    return f"“{join_pieces([piece]) or piece}”"
+    text = join_pieces([piece])
+    return f"“{text}”" if text else "a blank"
 
 
 def _equations(trace: Trace, step: int, theme: ThemeName) -> None:

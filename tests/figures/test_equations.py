@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -66,7 +67,17 @@ def test_the_written_out_unit_of_the_state_is_right() -> None:
     assert number(float(trace.states[1, unit])) in state
 
 
-@given(st.text(max_size=30))
+@pytest.mark.parametrize(
+    ("piece", "text"),
+    [("▁", "(a blank)"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁!", "!"), (".", "."), ("▁bi", "bi")],
+)
+def test_every_common_piece_is_named_in_the_equation(piece: str, text: str) -> None:
+    base = synthetic.trace()
+    trace = dataclasses.replace(base, target_pieces=(piece, *base.target_pieces[1:]))
+    assert rf"p(y_{{1}} = \text{{{text}}})" in equations(trace, 0)[-1].latex
+
+
+@given(st.text(max_size=30).filter(lambda piece: piece not in ("</s>", "<unk>")))
 def test_only_plain_words_are_set_as_text(piece: str) -> None:
     text = safe_text(piece)
     if text is not None:

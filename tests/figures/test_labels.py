@@ -30,7 +30,7 @@ def test_shortening_keeps_the_beginning(text: str, longest: int) -> None:
 
 @pytest.mark.parametrize(
     ("piece", "name"),
-    [("▁bi", "bi"), ("cycle", "·cycle"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁", "▁"), (".", "·.")],
+    [("▁bi", "bi"), ("cycle", "·cycle"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁", "␣"), (".", "·.")],
 )
 def test_a_piece_says_whether_it_opens_a_word(piece: str, name: str) -> None:
     assert piece_name(piece) == name

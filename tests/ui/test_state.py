@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -70,6 +71,24 @@ def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
     )
     assert [word["end"] for word in record["target"]].count(True) == 1
     json.dumps(record)
+
+
+def test_the_player_shows_unknown_text_and_no_black_bar() -> None:
+    base = synthetic.trace("The x likes a .", "La y aime un .")
+    trace = dataclasses.replace(
+        base,
+        source_pieces=("▁The", "▁", "<unk>", *base.source_pieces[3:]),
+        source_surfaces=("▁The", "▁", "🦄", *base.source_surfaces[3:]),
+        target_pieces=("▁La", "▁", *base.target_pieces[2:]),
+    )
+    record = player_record(trace, 2)
+    assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == "The 🦄 a . </s>"
+    target = "".join(
+        " " * word["space"] + "".join(piece["text"] for piece in word["pieces"]) for word in record["target"]
+    )
+    assert target == "La\u00a0aime un . </s>"
+    assert "▁" not in json.dumps(record["target"], ensure_ascii=False)
+    assert "After “La”, the decoder wrote a blank" in step_sentence(trace, 2)
 
 
 def test_the_sentence_of_a_step_says_what_came_before() -> None:
