@@ -46,9 +46,18 @@ class Palette:
     minus: str
 
     @property
-    def signed(self) -> ColourScale:
-        """The diverging scale of signed numbers: minus, zero, plus."""
-        return [(0.0, self.minus), (0.5, self.paper), (1.0, self.plus)]
+    def signed_root(self) -> ColourScale:
+        """The diverging scale of signed numbers: minus, zero, plus, as strong as the square root of the number."""
+        strengths = [step / 8 for step in range(1, 9)]
+        minus = [(0.5 - 0.5 * t * t, _mix(self.paper, self.minus, t)) for t in reversed(strengths)]
+        plus = [(0.5 + 0.5 * t * t, _mix(self.paper, self.plus, t)) for t in strengths]
+        return [*minus, (0.5, self.paper), *plus]
+
+
+def _mix(one: str, other: str, share: float) -> str:
+    """Return the colour `share` of the way from `one` to `other`, all as #rrggbb."""
+    pairs = [(int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
 
 
 LIGHT = Palette(

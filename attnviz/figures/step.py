@@ -16,10 +16,17 @@ STRIPS = 6
 """How many annotations get a strip of their own; the rest are summed into one."""
 
 _ROW = 20
+_STRIP = 25
+_CANDIDATE = 13
+"""Characters of a candidate's label: the same room at every step, so that the bars begin at one place."""
 
 
 def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece."""
+    """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece.
+
+    `layout.meta` has, besides `alt` and `narrowest`, the 0-based column of the largest alpha (`peak`), for those who
+    scroll to it.
+    """
     ink, count = palette(theme), len(trace.source_pieces)
     energies = np.where(np.isfinite(trace.energies[step]), trace.energies[step], np.nan)
     names = [piece_name(piece) for piece in trace.source_pieces]
@@ -30,24 +37,28 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
         bar | {"y": energies, "yaxis": "y2", "marker": {"color": signs}, "hovertemplate": _hover("e")},
         bar | {"y": trace.alignment[step], "marker": {"color": ink.bar}, "hovertemplate": _hover("α")},
     ]
-    size = 13 if count <= 16 else 12 if count <= 30 else 11
-    longest = max(len(shorten(name)) for name in names) * size * 0.54
+    size = 13 if count <= 16 else 12 if count <= 30 else 11 if count <= 45 else 10
+    longest = max(len(shorten(name)) for name in names) * size * 0.58
     stride = label_stride(count)
     angle = -90 if count > 14 else -50
-    bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 20)
+    bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 30)
     axis = base_axis(ink)
     layout = base_layout(ink) | {
-        "height": 200 + bottom, "margin": {"l": 46, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
+        "height": 214 + bottom, "margin": {"l": 46, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
         "xaxis": axis | {
             "tickvals": list(range(0, count, stride)), "ticktext": axis_labels(names[::stride]), "tickangle": angle,
             "showgrid": False, "zeroline": False,
             "tickfont": {"size": size, "color": ink.encoder}, "range": [-0.6, count - 0.4], "anchor": "y",
         },
-        "yaxis": axis | {"domain": [0, 0.46], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
+        "yaxis": axis | {"domain": [0, 0.42], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
         "yaxis2": axis | {
-            "domain": [0.54, 1], "title": _title("energy e", ink), "nticks": 4, "zerolinecolor": ink.quiet,
+            "domain": [0.55, 1], "title": _title("energy e", ink), "nticks": 4, "zerolinecolor": ink.quiet,
         },
-        "meta": {"alt": _attention_alt(trace, step), "narrowest": 60 + min(13 * count, 4000)},
+        "meta": {
+            "alt": _attention_alt(trace, step),
+            "narrowest": 60 + min(13 * count, max(320, 8 * count), 4000),
+            "peak": int(trace.alignment[step].argmax()),
+        },
     }  # fmt: skip
     return build(traces, layout)
 
@@ -74,10 +85,10 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
     terms = alpha[:, None] * trace.annotations[:, :size]
     kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
     rest = np.setdiff1d(np.arange(len(alpha)), kept)
-    names = [f"{alpha[j]:.2f} · {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
+    names = [f"{alpha[j]:.2f}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
     rows = [terms[kept]]
     if rest.size:
-        names.append(f"{alpha[rest].sum():.2f} · {rest.size} more")
+        names.append(f"{alpha[rest].sum():.2f}  {rest.size} more")
         rows.append(terms[rest].sum(axis=0, keepdims=True))
     return [*names, f"c{_subscript(step + 1)} = sum"], np.concatenate([*rows, trace.contexts[step][None]])
 
@@ -85,14 +96,15 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
 def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw alpha_ij h_j for the pieces of largest weight and, below them, their sum c_i, one pixel column a unit.
 
-    Blue is positive, red negative; a rule parts the forward half of the annotations from the backward half.
+    Blue is positive, red negative, darker with the square root of the amount, or small terms would be invisible; past
+    the 98th percentile of |c_i| it gets no darker. A rule parts the forward half of the annotations from the backward.
     """
     ink, (names, rows) = palette(theme), weighted_annotations(trace, step)
     units, hidden = rows.shape[1], trace.initial_state.shape[0]
-    limit = float(np.abs(rows[-1]).max()) or 1.0
+    limit = float(np.quantile(np.abs(rows[-1]), 0.98)) or 1.0
     strips = {
         "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
-        "colorscale": ink.signed, "showscale": False, "ygap": 3,
+        "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,
         "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     bottom = len(names) - 1
@@ -105,7 +117,7 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     labels[-1] = emphasise(labels[-1], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
     layout = base_layout(ink) | {
-        "height": 34 + _ROW * len(names), "margin": {"l": 142, "r": 6, "t": 26, "b": 6}, "shapes": shapes,
+        "height": 60 + _STRIP * len(names), "margin": {"l": 142, "r": 6, "t": 26, "b": 34}, "shapes": shapes,
         "xaxis": axis | {
             "side": "top", "tickvals": [x for _, x in halves], "ticktext": [name for name, _ in halves],
             "range": [0.5, units + 0.5],
@@ -166,12 +178,12 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
         "hovertemplate": "%{customdata}: %{x:.6f}<extra></extra>",
     }  # fmt: skip
     labels = [
-        emphasise(label, ink.decoder) if one else label for label, one in zip(axis_labels(names), chosen, strict=True)
+        emphasise(label, ink.decoder) if one else label
+        for label, one in zip(axis_labels(names, _CANDIDATE), chosen, strict=True)
     ]
-    left = 14 + int(7.5 * max(len(shorten(name)) for name in names))
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": _ROW * len(names) + 12, "margin": {"l": left, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
+        "height": _ROW * len(names) + 12, "margin": {"l": 110, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
         "xaxis": axis | {"range": [0, 1], "showticklabels": False},
         "yaxis": axis | {
             "range": [len(names) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": labels,
@@ -215,6 +227,16 @@ def _percent(p: float) -> str:
 
 def _subscript(number: int) -> str:
     return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))
+
+
+def _signed_bar(limit: float, ink: Palette) -> Spec:
+    """Return the legend of the strips' colours, below them."""
+    return {
+        "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 6, "thickness": 8,
+        "lenmode": "pixels", "len": 150, "outlinewidth": 1, "outlinecolor": ink.line,
+        "tickvals": [-limit, 0, limit], "ticktext": [f"≤ −{limit:.2g}", "0", f"≥ {limit:.2g}"],
+        "tickfont": {"size": 11, "color": ink.quiet},
+    }  # fmt: skip
 
 
 def _hover(symbol: str) -> str:

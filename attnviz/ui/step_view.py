@@ -54,7 +54,7 @@ def step_view(trace: Trace) -> None:
     with above:
         player(trace, step, lambda chosen: state.go_to(st.session_state, chosen, count))
     long = len(trace.words().source) > 36
-    left, right = st.columns([3, 2] if long else [11, 10], gap="large")
+    left, right = st.columns([1, 1] if long else [11, 10], gap="large")
     with left:
         _alignment(trace, theme)
     with right, st.container(key="step_panel"):

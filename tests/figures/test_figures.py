@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tomllib
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 
 from attnviz import Trace, figures
 from attnviz.figures.alignment import grid
-from attnviz.figures.palette import DARK, LIGHT, ThemeName, palette, scale
+from attnviz.figures.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -118,6 +119,30 @@ def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     np.testing.assert_array_equal(table["alpha"], trace.alignment[2])
     signs = [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
     assert list(energies.marker.color) == signs
+
+
+def test_the_bars_name_their_peak_and_stay_narrow() -> None:
+    trace = synthetic.trace(" ".join(["mot"] * 80), "un deux")
+    meta = figures.attention_bars(trace, 1).layout.meta
+    assert meta["peak"] == int(trace.alignment[1].argmax())
+    assert meta["narrowest"] == 60 + 8 * 81
+
+
+def test_the_candidates_bars_begin_at_one_place() -> None:
+    base = synthetic.trace()
+    long = dataclasses.replace(base, top_pieces=(("▁" + "anticonstitutionnellement",) * 12, *base.top_pieces[1:]))
+    margins = {figures.candidates(long, step).layout.margin.l for step in range(len(long.target_pieces))}
+    assert len(margins) == 1
+
+
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_the_signed_scale_is_a_square_root(ink: Palette) -> None:
+    colours = dict(ink.signed_root)
+    assert (colours[0.0], colours[0.5], colours[1.0]) == (ink.minus, ink.paper, ink.plus)
+    assert list(colours) == sorted(colours)
+    quarter = [int(colours[0.5 + 0.5 * 0.25][k : k + 2], 16) for k in (1, 3, 5)]
+    ends = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in (ink.paper, ink.plus)]
+    np.testing.assert_allclose(quarter, np.mean(ends, axis=0), atol=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
