@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -27,13 +28,19 @@ def downloads(trace: Trace) -> None:
     with box:
         export_buttons(print_heatmap(trace))
         st.download_button(
-            "Alignment, CSV", functools.partial(alignment_csv, trace, by, end), "attnviz-alignment.csv", "text/csv",
-            key="csv", on_click="ignore", width="stretch",
+            "Alignment, CSV", functools.partial(alignment_csv, trace, by, end), file_name(trace, "alignment.csv"),
+            "text/csv", key="csv", on_click="ignore", width="stretch",
         )  # fmt: skip
         st.download_button(
-            "Whole trace, JSON", trace.to_json, "attnviz-trace.json", "application/json",
+            "Whole trace, JSON", trace.to_json, file_name(trace, "trace.json"), "application/json",
             key="json", on_click="ignore", width="stretch",
         )  # fmt: skip
+
+
+def file_name(trace: Trace, ending: str) -> str:
+    """Return a name for a file of `trace`: the first words of the sentence, then `ending`."""
+    words = "-".join(re.findall(r"\w+", trace.source_text.lower())[:4])[:40]
+    return "-".join(filter(None, ("attnviz", words, ending)))
 
 
 def alignment_csv(trace: Trace, by: By, end: bool) -> bytes:

@@ -15,7 +15,7 @@ from attnviz import figures
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP
 from attnviz.ui.components import ASSETS
-from attnviz.ui.downloads import alignment_csv
+from attnviz.ui.downloads import alignment_csv, file_name
 from attnviz.ui.player import player_record
 from attnviz.ui.step_view import step_sentence
 from tests.figures import synthetic
@@ -96,6 +96,19 @@ def test_the_sentence_of_a_step_says_what_came_before() -> None:
     probability = f"{float(trace.probabilities[0]):.3f}"
     assert step_sentence(trace, 1) == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
     assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 2)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("The agreement on the European Area.", "attnviz-the-agreement-on-the-trace.json"),
+        ("../../etc <b>", "attnviz-etc-b-trace.json"),
+        ("?!", "attnviz-trace.json"),
+        ("x" * 500, f"attnviz-{'x' * 40}-trace.json"),
+    ],
+)
+def test_a_file_is_named_after_its_sentence(sentence: str, name: str) -> None:
+    assert file_name(dataclasses.replace(synthetic.trace(), source_text=sentence), "trace.json") == name
 
 
 def test_the_csv_is_the_table() -> None:
