@@ -163,15 +163,16 @@ def _state(trace: Trace, step: int, colours: Palette) -> Equation:
     k = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     gate, proposal = float(trace.update_gates[step, k]), float(trace.candidates[step, k])
     before, after = float(trace.previous_states[step, k]), float(trace.states[step, k])
-    mixed = rf"{number(1 - gate)}\,({number(proposal)}) + {number(gate)}\,({number(before)})"
     lines = (
         rf"{new} &= (1 - z_{{{i}}}) \odot {candidate} + z_{{{i}}} \odot {old}",
-        rf"\text{{unit {k + 1}:}}\;\; {number(after)} &= {mixed}",
+        rf"{_in(colours.decoder, f's_{{{i},{k + 1}}}')} &= {number(1 - gate)}\,({number(proposal)})",
+        rf"&\quad + {number(gate)}\,({number(before)})",
+        rf"&= {number(after)}",
         rf"{new} &= {vector(trace.states[step])}",
     )
     note = (
-        "The gated unit as it ran (torch's): z keeps the old state, where the paper's z lets the new one in. The unit "
-        "written out is the one that moved most."
+        "The gated unit as it ran (PyTorch's): z keeps the old state, where the paper's z lets the new one in. "
+        f"Written out is unit {k + 1}, the one that moved most."
     )
     return Equation("Decoder state", _aligned(*lines), note)
 
@@ -188,7 +189,9 @@ def _word(trace: Trace, step: int, colours: Palette) -> Equation:
         rf"p({chosen}) &= \operatorname{{softmax}}(W_o t_{{{i}}} + b_o)_{{y_{{{i}}}}}",
         rf"&= {number(float(trace.probabilities[step]))}",
     )
-    which = "the new state, as in the paper's Eq. 4" if current else "the state before the step, as in its appendix"
+    which = (
+        "the new state, as in the paper's Eq. 4" if current else "the state before the step, as in the paper's appendix"
+    )
     return Equation(
         "Word", _aligned(*lines), f"State, previous word and context vote on the next word. This model reads {which}."
     )

@@ -36,6 +36,23 @@ END_MARK = (
     "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. Hidden, its "
     "share is missing: rows then add up to less than 1."
 )
+STRIPS = (
+    '<p class="label">One column for each unit; blue is positive, red negative, stronger with the square root of the '
+    "amount, so that small terms can be seen. The strips add up to the framed one.</p>"
+)
+GLOSSARY = """
+**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.
+
+**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and a stretch of text the model has never seen.
+
+**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.
+
+**Energy** $e_{ij}$: how well the decoder, before step $i$, fits annotation $j$; any number, also negative.
+
+**Weight** $\\alpha_{ij}$: the energies of a step made positive and adding up to 1: the share of its look.
+
+**Greedy search**: take the likeliest piece at each step; **beam search** keeps the best few translations alive.
+"""
 KEYS = (
     '<div class="keys"><kbd>←</kbd><kbd>→</kbd> step · <kbd>Space</kbd> play, pause · click a cell or a French word to '
     "open its step · <kbd>Ctrl</kbd><kbd>Enter</kbd> translate</div>"
@@ -95,6 +112,8 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
         st.selectbox("Colours", list(SCALES), format_func=SCALES.__getitem__, key="colours",
                      label_visibility="collapsed", width=260)  # fmt: skip
     st.html(KEYS)
+    with st.popover("What the words on this page mean", type="tertiary", key="glossary"):
+        st.markdown(GLOSSARY)
 
 
 def heatmap_choices() -> tuple[By, Colours, bool, bool]:
@@ -165,6 +184,7 @@ def _equations(trace: Trace, step: int, theme: ThemeName) -> None:
                 st.caption(equation.note)
                 if equation.title == "Context vector":
                     chart({step: figures.context_strips(trace, step - 1, theme=theme).to_json()}, "context")
+                    st.html(STRIPS)
 
 
 def _tables(trace: Trace, step: int) -> None:
