@@ -37,8 +37,8 @@ END_MARK = (
     "share is missing: rows then add up to less than 1."
 )
 STRIPS = (
-    '<p class="label">One column for each unit; blue is positive, red negative, stronger with the square root of the '
-    "amount, so that small terms can be seen. The strips add up to the framed one.</p>"
+    "One column for each unit; blue is positive, red negative, stronger with the square root of the amount, so "
+    "that small terms can be seen. The strips add up to the framed one."
 )
 GLOSSARY = """
 **Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.
@@ -163,7 +163,9 @@ def step_sentence(trace: Trace, step: int) -> str:
     i = step - 1
     verb = "was given" if trace.search.method == "forced" else "wrote"
     chosen, before = (_surface(pieces[i]) for pieces in (trace.target_pieces, trace.previous_pieces))
-    return f"After {before}, the decoder {verb} {chosen} with probability {float(trace.probabilities[i]):.3f}."
+    p = float(trace.probabilities[i])
+    amount = f"{p:.3f}" if p >= 0.0005 else "less than 0.001"
+    return f"After {before}, the decoder {verb} {chosen} with probability {amount}."
 
 
 def _surface(piece: str) -> str:
@@ -184,7 +186,7 @@ def _equations(trace: Trace, step: int, theme: ThemeName) -> None:
                 st.caption(equation.note)
                 if equation.title == "Context vector":
                     chart({step: figures.context_strips(trace, step - 1, theme=theme).to_json()}, "context")
-                    st.html(STRIPS)
+                    st.caption(STRIPS)
 
 
 def _tables(trace: Trace, step: int) -> None:

@@ -96,6 +96,8 @@ def test_the_sentence_of_a_step_says_what_came_before() -> None:
     probability = f"{float(trace.probabilities[0]):.3f}"
     assert step_sentence(trace, 1) == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
     assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 2)
+    unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
+    assert step_sentence(unlikely, 1).endswith("with probability less than 0.001.")
 
 
 @pytest.mark.parametrize(
