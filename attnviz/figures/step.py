@@ -42,9 +42,11 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     stride = label_stride(count)
     angle = -90 if count > 14 else -50
     bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 30)
+    # A slanted label reaches to the left of its bar; only the first can reach past the axis.
+    left = max(46, int(len(shorten(names[0])) * size * 0.37)) if angle == -50 else 46
     axis = base_axis(ink)
     layout = base_layout(ink) | {
-        "height": 214 + bottom, "margin": {"l": 46, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
+        "height": 214 + bottom, "margin": {"l": left, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
         "xaxis": axis | {
             "tickvals": list(range(0, count, stride)), "ticktext": axis_labels(names[::stride]), "tickangle": angle,
             "showgrid": False, "zeroline": False,
