@@ -105,6 +105,17 @@ def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
     assert "Led through your own translation" in texts(linked)
 
 
+def test_rows_are_said_to_add_up_to_what_is_shown(page: Run) -> None:
+    app = page()
+
+    def reading() -> str:
+        return next(html.proto.body for html in app.get("html") if "brighter a cell" in html.proto.body)
+
+    assert reading().endswith("Every row adds up to 1.</p>")
+    app.toggle(key="end").set_value(False).run()
+    assert "together with the hidden" in reading()
+
+
 def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
     app = page()
     assert len(app.dataframe) == 0
