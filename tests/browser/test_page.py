@@ -118,6 +118,22 @@ def test_keys_move_the_step(open_page: Opener) -> None:
     assert query(page)["step"] == ["2"]
 
 
+def test_keys_move_the_step_after_a_choice_by_mouse(open_page: Opener) -> None:
+    page = open_page()
+    page.get_by_role("radio", name="pieces").click()
+    expect(page.locator(".st-key-heatmap .ytick")).to_have_count(steps(page))
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    switch = page.get_by_role("switch", name="√α")
+    switch.locator("xpath=ancestor::label").click()
+    expect(switch).to_be_checked()
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+    page.keyboard.press("Space")  # the switch keeps it
+    expect(switch).not_to_be_checked()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
 def test_no_key_of_a_quick_succession_is_lost(open_page: Opener) -> None:
     page = open_page()
     wanted = min(5, steps(page))
@@ -276,6 +292,50 @@ def test_a_telephone_scrolls_only_downwards(open_page: Opener, dark: bool) -> No
     assert background == ("rgb(23, 23, 26)" if dark else "rgb(251, 250, 246)")
     page.get_by_role("button", name="Next").click()
     expect_step(page, 2)
+
+
+CONTRASTS = """
+() => {
+  const linear = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+  const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const luminance = (colour) => {
+    brush.fillStyle = colour;
+    brush.fillRect(0, 0, 1, 1);
+    const [r, g, b] = Array.from(brush.getImageData(0, 0, 1, 1).data, linear);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = luminance(getComputedStyle(document.querySelector(".stApp")).backgroundColor);
+  return [...document.querySelectorAll(
+    ".masthead .title, .masthead .about, .st-key-attention h3, .st-key-attention p, .reading, .label, " +
+    ".st-key-status p, .st-key-heatmap .xtick text, .st-key-heatmap .ytick text, .st-key-attention .xtick text, " +
+    ".st-key-candidates .ytick text, .st-key-context .ytick text"
+  )].map((node) => {
+    const style = getComputedStyle(node);
+    const ink = luminance(node instanceof SVGElement ? style.fill : style.color);
+    return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+  });
+}
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opener, dark: bool) -> None:
+    page = open_page("?step=2", dark=dark)
+    expect_step(page, 2)
+    tick = page.locator(".st-key-attention .xtick text").first
+    before = tick.evaluate("(node) => getComputedStyle(node).fill")
+    page.locator("[data-testid=stMainMenu] button").first.click()
+    page.get_by_role("menuitemradio", name="Light" if dark else "Dark").click()
+    page.keyboard.press("Escape")
+    expect(tick).not_to_have_css("fill", before)
+    expect(page.locator(".st-key-heatmap .ytick text").first).to_have_css(
+        "fill", "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
+    )
+    expect_step(page, 2)
+    page.wait_for_timeout(1000)  # the last figure to be redrawn is not among those waited for
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 30
+    assert min(contrasts) >= 4.5
 
 
 def test_every_chart_has_a_table(open_page: Opener) -> None:

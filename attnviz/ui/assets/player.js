@@ -88,7 +88,11 @@ function controller(root, state) {
   return { go, play, pause };
 }
 
-const TYPING = "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio']";
+const TYPING = [
+  "input:not([type='checkbox'])", "textarea", "select", "[contenteditable='true']", "[role='slider']", "[role='listbox']",
+  "[role='menu']", "[role='radio']",
+].join();
+const PRESSED = "button, a, summary, input"; // Space presses these themselves
 
 function keys(event, state, { go, play }) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
@@ -96,9 +100,16 @@ function keys(event, state, { go, play }) {
   if (focused.closest?.(TYPING)) return;
   if (event.key === "ArrowRight") go(state.step + 1);
   else if (event.key === "ArrowLeft") go(state.step - 1);
-  else if (event.key === " " && !focused.closest?.("button, a, summary")) play();
+  else if (event.key === " " && !focused.closest?.(PRESSED)) play();
   else return;
   event.preventDefault();
+}
+
+function release(event) {
+  // The arrows of a radio group are for those who came to it by the keyboard; after the mouse they are to step again.
+  // The press ends before the click and the choice is drawn anew after it: hence the wait.
+  if (!event.target.closest?.("[role='radio'], [type='radio']")) return;
+  setTimeout(() => document.activeElement?.matches("[role='radio'], [type='radio']") && document.activeElement.blur(), 0);
 }
 
 function start(root) {
@@ -117,11 +128,13 @@ function start(root) {
   const onKey = (event) => keys(event, state, control);
   const onCell = (event) => control.go(event.detail);
   document.addEventListener("keydown", onKey);
+  document.addEventListener("pointerup", release);
   window.addEventListener("attnviz:choose", onCell);
   state.stop = () => {
     control.pause();
     clearTimeout(state.late);
     document.removeEventListener("keydown", onKey);
+    document.removeEventListener("pointerup", release);
     window.removeEventListener("attnviz:choose", onCell);
     states.delete(root);
   };
