@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
 from attnviz.figures.palette import ThemeName, palette
+from attnviz.ui.components import ASSETS, component
 
-_ASSETS = Path(__file__).parent / "assets"
-
-ICON = str(_ASSETS / "icon.svg")
+ICON = str(ASSETS / "icon.svg")
 """The browser tab's picture: a file of ours, since Streamlit fetches its named icons from afar."""
 
 
@@ -20,9 +17,11 @@ def theme_name() -> ThemeName:
 
 
 def apply_style(theme: ThemeName) -> None:
-    """Put the style sheet on the page, with the palette's colours as its variables."""
-    ink = palette(theme)
-    names = ("ink", "quiet", "line", "encoder", "decoder", "context", "minus")
-    variables = "".join(f"--{name}: {getattr(ink, name)};" for name in names)
-    sheet = (_ASSETS / "page.css").read_text(encoding="utf-8")
-    st.html(f"<style>:root {{ {variables} }}\n{sheet}</style>")
+    """Put the style sheet on the page; once the browser shows another theme than `theme`, run the page again.
+
+    Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
+    """
+    st.html(f"<style>{(ASSETS / 'page.css').read_text(encoding='utf-8')}</style>")
+    component("theme", "html", "css", isolate=False)(
+        key="theme", data={"background": palette(theme).paper}, height=1, on_changed_change=lambda: None
+    )

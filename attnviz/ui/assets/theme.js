@@ -1,0 +1,21 @@
+// Hands Streamlit's live colours to the whole page, which knows them only inside components, and asks the server to draw
+// the figures again once the visitor changes the theme.
+
+const NAMES = ["background", "secondary-background", "text", "border", "primary", "green", "violet", "orange", "red"];
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const probe = parentElement.querySelector(".theme");
+  const publish = () => {
+    const live = getComputedStyle(probe);
+    for (const name of NAMES) {
+      const variable = `--st-${name}-color`;
+      document.documentElement.style.setProperty(variable, live.getPropertyValue(variable));
+    }
+    return live.getPropertyValue("--st-background-color").trim().toLowerCase();
+  };
+  probe.ontransitionend = () => {
+    const background = publish();
+    if (background !== data.background) setTriggerValue("changed", background);
+  };
+  publish();
+}
