@@ -204,7 +204,7 @@ def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener
     page = open_page(f"?sentence={quote(NEW)}")
     sentence = page.locator(".st-key-attention p")
     expect(sentence).to_contain_text("the decoder wrote")
-    page.locator(".st-key-choices button").click()
+    page.locator(".st-key-own button").click()
     page.locator(".st-key-target textarea").fill("Maison verte.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".st-key-status")).to_contain_text("your own translation")
@@ -280,6 +280,26 @@ def test_markup_is_never_read(open_page: Opener, text: str) -> None:
     words = page.locator(".player .source .word").all_inner_texts()
     for word in words:
         assert word[:12].strip() in ticks.replace("\xa0", " ") or len(word) > 12, word
+
+
+LONG = "Two men in blue shirts are playing guitar on a busy street " * 4
+
+
+def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(LONG.strip())}&step=30", width=390, height=844)
+    expect_step(page, 30)
+    box = page.locator(".st-key-attention .scroll")
+    expect(box).to_have_class(re.compile("more-left|more-right"))
+    inside = page.wait_for_function(
+        """() => {
+          const scroll = document.querySelector(".st-key-attention .scroll");
+          const chart = scroll.querySelector(".chart");
+          const axis = chart._fullLayout.xaxis;
+          const x = axis._offset + axis.c2p(chart.layout.meta.peak) - scroll.scrollLeft;
+          return scroll.scrollWidth > scroll.clientWidth && x > 0 && x < scroll.clientWidth;
+        }"""
+    )
+    assert inside.json_value() is True
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -33,10 +33,34 @@ function describe(box, layout) {
   chart.classList.toggle("clickable", Boolean(layout.meta.steps));
 }
 
-function listen(Plotly, chart) {
+// Where a chart is wider than its box: brings the column that matters into view, and fades the edges with more behind.
+function aim(box, chart, step) {
+  const scroll = box.querySelector(".scroll");
+  fade(scroll);
+  if (scroll.scrollWidth <= scroll.clientWidth) return;
+  const { peak, rows } = chart.layout.meta;
+  const weights = chart._fullData[0].z?.[rows?.[step - 1]];
+  const column = peak ?? (weights ? weights.indexOf(Math.max(...weights)) : undefined);
+  if (column === undefined) return;
+  const axis = chart._fullLayout.xaxis;
+  const x = axis._offset + axis.c2p(column);
+  const edge = 40;
+  if (x < scroll.scrollLeft + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) {
+    scroll.scrollLeft = x - scroll.clientWidth / 2;
+  }
+}
+
+function fade(scroll) {
+  scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
+  scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
+}
+
+function listen(Plotly, box, chart) {
+  const scroll = box.querySelector(".scroll");
+  scroll.addEventListener("scroll", () => fade(scroll), { passive: true });
   const size = new ResizeObserver(() => {
     if (chart.clientWidth && chart.clientWidth !== chart._fullLayout?.width) {
-      Plotly.relayout(chart, { width: chart.clientWidth });
+      Plotly.relayout(chart, { width: chart.clientWidth }).then(() => fade(scroll));
     }
   });
   size.observe(chart);
@@ -65,12 +89,13 @@ async function draw(box, state) {
   const shapes = every ? frame(figure.layout, step) : figure.layout.shapes ?? [];
   if (same) {
     await Plotly.relayout(chart, { shapes });
+    aim(box, chart, step);
     return;
   }
   describe(box, figure.layout);
-  const known = chart.classList.contains("js-plotly-plot");
   await Plotly.react(chart, figure.data, { ...figure.layout, shapes, width: chart.clientWidth }, CONFIG);
-  if (!known) state.size = listen(Plotly, chart);
+  state.size ??= listen(Plotly, box, chart);
+  aim(box, chart, step);
 }
 
 function start(box) {
