@@ -19,8 +19,10 @@ function frame(layout, step) {
 }
 
 function caption(box, [heading, sentence]) {
-  box.querySelector("h3").textContent = heading;
-  box.querySelector("p").textContent = sentence;
+  for (const [name, text] of [["h3", heading], ["p", sentence]]) {
+    const line = box.querySelector(name);
+    if (line.textContent !== text) line.textContent = text;
+  }
 }
 
 function describe(box, layout) {
