@@ -63,6 +63,8 @@ def team(config: TrainingConfig) -> Iterator[Team]:
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team(rank, size, device)
+        # Nobody leaves before all are done: a connection cut under a peer that still writes aborts it.
+        dist.barrier()
     finally:
         dist.destroy_process_group()
 
