@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.text import join_pieces, word_groups
+from attnviz.text import BOS, join_pieces, word_groups
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
@@ -142,6 +142,11 @@ class Trace:
     def previous_pieces(self) -> tuple[str, ...]:
         """y_{i-1} of each step: `<s>`, then the target pieces but the last."""
         return ("<s>", *self.target_pieces[:-1])
+
+    @property
+    def previous_ids(self) -> tuple[int, ...]:
+        """Ids of y_{i-1} of each step."""
+        return (BOS, *self.target_ids[:-1])
 
     @property
     def previous_states(self) -> FloatArray:

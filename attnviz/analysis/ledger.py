@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Weights
-from attnviz.text import BOS
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -68,8 +67,7 @@ def ledger(trace: Trace, weights: Weights, step: int, piece_id: int) -> Ledger:
         raise IndexError(f"there is no step {step} or no piece {piece_id}")
     current = trace.config["readout_state"] == "current"
     state = _exact(trace.states[step] if current else trace.previous_states[step])
-    previous = BOS if step == 0 else trace.target_ids[step - 1]
-    word = _exact(weights["decoder.embedding.weight"][previous])
+    word = _exact(weights["decoder.embedding.weight"][trace.previous_ids[step]])
     annotations = _exact(trace.annotations)[:, : trace.contexts.shape[1]]
     shared = _exact(trace.alignment[step])[:, None] * annotations
     by_state = _exact(weights["decoder.readout_state.weight"]) @ state

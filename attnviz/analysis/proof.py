@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import below, decode_step, project_keys
-from attnviz.text import BOS
 from attnviz.trace import Trace
 
 TOLERANCE = 1e-4
@@ -53,10 +52,9 @@ def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof
     readout and probabilities. `weights` are those of the model that made the trace (`load_weights`)."""
     decoder = {name: np.asarray(value, dtype=np.float64) for name, value in below(weights, "decoder.").items()}
     annotations, keys = trace.annotations.astype(np.float64), trace.keys.astype(np.float64)
-    previous = BOS if step == 0 else trace.target_ids[step - 1]
     found = decode_step(
         decoder, trace.config, annotations, keys, trace.previous_states[step].astype(np.float64),
-        decoder["embedding.weight"][previous],
+        decoder["embedding.weight"][trace.previous_ids[step]],
     )  # fmt: skip
     probabilities = found.pop("probabilities")
     found.pop("logits")

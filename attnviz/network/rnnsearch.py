@@ -33,7 +33,7 @@ class RNNsearch(nn.Module):
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
         """Set all weights afresh: recurrent matrices orthogonal, other matrices Glorot-uniform, embeddings
-        N(0, 1/sqrt(m)) and biases 0 (the paper's A. B.1 in spirit; Glorot's scale suits these smaller sizes)."""
+        N(0, 1/sqrt(m)) and biases 0 (the paper's B.1 in spirit; Glorot's scale suits these smaller sizes)."""
         for name, parameter in self.named_parameters():
             if "weight_hh" in name:
                 for block in parameter.chunk(3):

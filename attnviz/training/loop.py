@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -160,7 +160,7 @@ class _Run:
                     self.validation.snapshot(self.network, progress.update)
                 if progress.update % config.validate_every == 0 or progress.update == config.updates:
                     self._validate(bar)
-                if progress.update % config.checkpoint_every == 0 or progress.update == config.updates:
+                if progress.update % config.checkpoint_every == 0:
                     self._checkpoint()
                 over = self._is_over()
                 if over:
@@ -258,10 +258,7 @@ class _Window:
     tokens: int = 0
     loss: float = 0.0
     likelihood: float = 0.0
-    started: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.started = time.perf_counter()
+    started: float = field(default_factory=time.perf_counter)
 
     def add(self, tokens: int, loss: float, likelihood: float) -> None:
         self.tokens += tokens
