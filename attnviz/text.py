@@ -131,6 +131,8 @@ class Tokenizer:
                 normalization_rule_name="identity",
                 character_coverage=0.9998,
                 input_sentence_size=1_000_000,
+                # Each digit by itself: otherwise the full stop after a year sticks to its last digits.
+                split_digits=True,
                 shuffle_input_sentence=True,
                 pad_id=PAD,
                 unk_id=UNK,

@@ -40,7 +40,12 @@ class TrainingConfig:
     updates: int = _option("updates of the weights after which training ends", 20000)
     learning_rate: float = _option("peak learning rate of Adam", 1e-3)
     warmup: int = _option("updates over which the learning rate rises from 0", 500)
-    final_rate: float = _option("share of the peak that the learning rate decays to, along a cosine", 0.02)
+    final_rate: float = _option("share of the peak that the learning rate decays to", 0.02)
+    decay_updates: int = _option(
+        "keep the peak rate and let it fall in a straight line over this many last updates, so that a run can be made "
+        "longer before they begin; 0 lets it fall along a cosine from the end of the warmup",
+        0,
+    )
     label_smoothing: float = _option("probability spread evenly over the vocabulary", 0.1)
     clip: float = _option("largest norm of the gradient", 1.0)
     seed: int = _option("seed of the weights, the order of the data and dropout", 1)
@@ -73,7 +78,7 @@ class TrainingConfig:
         for name in ("batch_tokens", "updates", "max_words", "validate_every", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("warmup", "patience", "bleu_sentences", "snapshots", "threads"):
+        for name in ("warmup", "decay_updates", "patience", "bleu_sentences", "snapshots", "threads"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")
         if not 0 <= self.label_smoothing < 1:

@@ -79,13 +79,14 @@ def keep_memory() -> None:
 
 
 def learning_rate(config: TrainingConfig, update: int) -> float:
-    """Return the rate of update number `update` (from 0): a linear rise over `warmup`, then a cosine down to
-    `final_rate` of the peak at the last update."""
+    """Return the rate of update number `update` (from 0): a linear rise over `warmup`, then a way down to `final_rate`
+    of the peak at the last update, along a cosine or, with `decay_updates`, level and then along a straight line."""
     if update < config.warmup:
         return config.learning_rate * (update + 1) / config.warmup
-    share = min(1.0, (update - config.warmup) / max(1, config.updates - config.warmup))
-    low = config.final_rate
-    return config.learning_rate * (low + (1 - low) * (1 + math.cos(math.pi * share)) / 2)
+    falling = config.decay_updates or config.updates - config.warmup
+    share = min(1.0, max(0.0, 1 - (config.updates - update) / max(1, falling)))
+    height = 1 - share if config.decay_updates else (1 + math.cos(math.pi * share)) / 2
+    return config.learning_rate * (config.final_rate + (1 - config.final_rate) * height)
 
 
 def run(config: TrainingConfig) -> Path:

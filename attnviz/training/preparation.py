@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
 from attnviz.errors import AttnvizError
@@ -39,13 +41,19 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     if config.tokenizer:
         tokenizer = Tokenizer.load(config.tokenizer)
     else:
-        tokenizer = Tokenizer.train((side for pair in pairs for side in pair), config.vocabulary_size, config.seed)
+        tokenizer = Tokenizer.train(_sample(pairs, weights, config.seed), config.vocabulary_size, config.seed)
     corpus = encode(pairs, weights, tokenizer)
     tokenizer_path.write_bytes(tokenizer.model)
     corpus.save(corpus_path)
     # Written last: its presence says that the other two are whole.
     config_path.write_text(json.dumps(config.to_dict(), indent=2) + "\n", encoding="utf-8")
     return tokenizer, corpus
+
+
+def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]:
+    """Yield both sides of the pairs an epoch shows, each once at most: the pieces shall fit the mixture."""
+    chosen = np.random.default_rng(seed).random(len(pairs)) < np.asarray(weights)
+    return (side for pair, kept in zip(pairs, chosen.tolist(), strict=True) if kept for side in pair)
 
 
 def _compare(path: Path, config: TrainingConfig) -> None:
