@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from attnviz.checkpoint import CONFIG, load_model
+from attnviz.checkpoint import CONFIG, WEIGHTS, load_model
 from attnviz.decoding import Finished, Record, force, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
@@ -40,9 +41,14 @@ def available_models(root: str | Path = "models") -> list[Path]:
 class Translator:
     """A network with its tokenizer. It holds no state of a translation, so threads may share one."""
 
-    def __init__(self, network: RNNsearch, tokenizer: Tokenizer, name: str = "unnamed") -> None:
-        """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards."""
-        self.network, self.tokenizer, self.name = network, tokenizer, name
+    def __init__(
+        self, network: RNNsearch, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = ""
+    ) -> None:
+        """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards.
+
+        `name` and `weights_digest`, the SHA-256 of the file the weights are from, go into every trace.
+        """
+        self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.decoder.output.weight.device
         self._encoder, self._decoder = PreparedEncoder(network.encoder), StepDecoder(network)
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
@@ -54,7 +60,9 @@ class Translator:
         Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
         """
         network, tokenizer = load_model(folder)
-        return cls(network.to(resolve_device(device)), tokenizer, Path(folder).resolve().name)
+        with (Path(folder) / WEIGHTS).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(network.to(resolve_device(device)), tokenizer, Path(folder).resolve().name, digest)
 
     def translate(self, text: str, *, beam: int = 1, target: str | None = None, length_penalty: float = 1.0) -> Trace:
         """Translate one sentence and record everything computed on the way.
@@ -92,6 +100,14 @@ class Translator:
 
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
         """
+        found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
+        return [self.tokenizer.decode(finished[0].ids) for finished in found]
+
+    def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
+        """Return the finished hypotheses of many sentences, each sentence's best first; raise as `translate_batch`.
+
+        The length penalty orders them and no more: which ones are found depends on the width of the beam alone.
+        """
         _check_beam(beam)
         sources = []
         for number, text in enumerate(texts, 1):
@@ -99,15 +115,15 @@ class Translator:
                 sources.append(self._encode(text, "sentence"))
             except AttnvizError as error:
                 raise AttnvizError(f"Sentence {number}: {error}") from error
-        translations = [""] * len(sources)
+        hypotheses: list[list[Finished]] = [[] for _ in sources]
         for places in _batches([len(source) for source in sources], beam):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
                 limits = [longest_target(len(sources[place])) for place in places]
                 found = search(self._decoder, memory, limits, beam, length_penalty)
             for place, finished in zip(places, found, strict=True):
-                translations[place] = self.tokenizer.decode(finished[0].ids)
-        return translations
+                hypotheses[place] = finished
+        return hypotheses
 
     def _encode(self, text: str, what: str) -> list[int]:
         """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
@@ -153,6 +169,7 @@ class Translator:
             "initial_state": self.network.decoder.initial_state(memory.annotations)[0],
             "keys": memory.keys[0],
             "queries": column("query"),
+            "score_vector": getattr(self.network.decoder.attention, "score", torch.zeros(0)),
             "energies": column("energies"),
             "alignment": alignment,
             "contexts": alignment @ memory.annotations[0, :, : config.context_size],
@@ -184,6 +201,7 @@ class Translator:
             hypotheses=tuple(hypotheses) or (Hypothesis(translation, score),),
             config=config.to_dict(),
             model=self.name,
+            weights_digest=self.weights_digest,
             device=str(self.device),
             seconds=time.perf_counter() - started,
         )
