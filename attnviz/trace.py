@@ -25,7 +25,9 @@ FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
 
 FORMAT = "attnviz-trace"
-VERSION = 1
+VERSION = 2
+_SINCE_VERSION_2: dict[str, Any] = {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}
+"""Fields that files of version 1 lack, and what stands for them."""
 STORED_CANDIDATES = 100
 """How many of the likeliest pieces of each step a trace keeps."""
 
@@ -93,6 +95,9 @@ class Trace:
     """U_a h_j (additive, (Tx, n')) or P h_j (dot, (Tx, n)); (Tx, 0) without attention."""
     queries: FloatArray
     """W_a s_{i-1} (additive, (Ty, n')) or s_{i-1} (dot, (Ty, n)); (Ty, 0) without attention."""
+    score_vector: FloatArray
+    """v_a, which weighs the units of an additive energy, (n',); (0,) for dot-product and no attention, which have none,
+    and where it is unknown."""
     energies: FloatArray
     """e_ij, (Ty, Tx). Without attention: 0 for the last source piece and -inf for every other."""
     alignment: FloatArray
@@ -126,6 +131,9 @@ class Trace:
     """The `ModelConfig` of the model as a dictionary: sizes, `attention`, `readout_state`."""
     model: str
     """Name of the model folder."""
+    weights_digest: str
+    """SHA-256 of the model's `model.safetensors` in hexadecimal: tells whether a model at hand is the one that made
+    this trace. Empty where it is unknown."""
     device: str
     """The torch device it ran on, as in "cpu" or "cuda:0"."""
     seconds: float
@@ -201,10 +209,12 @@ class Trace:
             record = json.loads(text)
             if not isinstance(record, dict) or record.get("format") != FORMAT:
                 raise AttnvizError("This is not a saved trace: it lacks the mark of one.")
-            if record.get("version") != VERSION:
+            if record.get("version") not in (1, VERSION):
                 raise AttnvizError(
-                    f"This trace has format version {record.get('version')}; this program reads version {VERSION}."
+                    f"This trace has format version {record.get('version')}; this program reads up to {VERSION}."
                 )
+            if record["version"] == 1:
+                record |= _SINCE_VERSION_2
             values = {field.name: _decode(field.name, record[field.name]) for field in dataclasses.fields(cls)}
             trace = cls(**values)
             trace._check()
@@ -240,6 +250,8 @@ class Trace:
             raise ValueError("the alignment does not fit the pieces")
         if self.annotations.shape != (columns, 2 * hidden) or self.keys.shape[:1] != (columns,):
             raise ValueError("the annotations do not fit the source pieces")
+        if self.score_vector.shape not in ((0,), self.keys.shape[1:]):
+            raise ValueError("the score vector does not fit the keys")
         by_step = (
             self.contexts, self.queries, self.states, self.update_gates, self.reset_gates, self.candidates,
             self.readouts, self.log_probabilities, self.top_ids, self.top_probabilities,

@@ -71,6 +71,14 @@ def test_infinite_energies_survive(trace: Trace) -> None:
     )
 
 
+def test_files_of_version_1_open_without_what_they_lack(trace: Trace) -> None:
+    record = json.loads(trace.to_json()) | {"version": 1}
+    del record["score_vector"], record["weights_digest"]
+    loaded = Trace.from_json(json.dumps(record))
+    assert (loaded.score_vector.shape, loaded.weights_digest) == ((0,), "")
+    _assert_same(loaded, dataclasses.replace(trace, score_vector=loaded.score_vector, weights_digest=""))
+
+
 def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path) -> None:
     trace.save(tmp_path / "x.json")
     program = (
@@ -142,7 +150,7 @@ def _array(array: np.ndarray) -> dict[str, Any]:
 DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "no mark": lambda r: r.pop("format"),
     "another format": lambda r: r.update(format="something-else"),
-    "a newer version": lambda r: r.update(version=2),
+    "a newer version": lambda r: r.update(version=3),
     "no version": lambda r: r.pop("version"),
     "no alignment": lambda r: r.pop("alignment"),
     "no pieces": lambda r: r.update(source_pieces=[], target_pieces=[]),
@@ -166,6 +174,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "rows that do not sum to 1": lambda r: r.update(
         alignment=_array(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
     ),
+    "a score vector of another model": lambda r: r.update(score_vector=_array(np.zeros(8, np.float32))),
     "states of another sentence": lambda r: r.update(states=_array(np.zeros((99, 10), np.float32))),
     "search with unknown fields": lambda r: r["search"].update(temperature=1),
     "hypotheses a number": lambda r: r.update(hypotheses=5),

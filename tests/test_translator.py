@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import shutil
@@ -18,7 +19,7 @@ from attnviz.errors import AttnvizError
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import LONGEST, Translator, available_models
-from tests.conftest import SENTENCES
+from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import texts
 
 
@@ -51,6 +52,23 @@ def test_beams_out_of_range(translator: Translator, beam: int) -> None:
 
 def test_no_sentences_at_all(translator: Translator) -> None:
     assert translator.translate_batch([]) == []
+
+
+def test_a_trace_tells_which_weights_made_it_and_what_weighs_an_energy(
+    translator: Translator, model_folder: Path
+) -> None:
+    trace = translator.translate("A dog.")
+    assert trace.weights_digest == hashlib.sha256((model_folder / "model.safetensors").read_bytes()).hexdigest()
+    units = np.tanh(trace.queries[:, None] + trace.keys)
+    np.testing.assert_allclose(units @ trace.score_vector, trace.energies, atol=1e-5)
+
+
+@pytest.mark.parametrize("attention", ["dot", "none"])
+def test_only_additive_energies_have_a_score_vector(
+    make_network: ModelFactory, tokenizer: Tokenizer, attention: str
+) -> None:
+    trace = Translator(make_network(attention), tokenizer).translate("A dog.")
+    assert trace.score_vector.shape == (0,)
 
 
 def test_unknown_characters(translator: Translator) -> None:
