@@ -1,18 +1,30 @@
 """What the page remembers of a visitor, and how each click or key changes it.
 
-Steps are counted from 1 here, as in the URL and the equations. Every function works on a plain mapping, so that it can
-be tested without a browser; the page passes `st.session_state`.
+Steps, source pieces and stages are counted from 1 here, as in the URL and the equations. Every function works on a
+plain mapping, so that it can be tested without a browser; the page passes `st.session_state`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
+
+import numpy as np
+
+from attnviz.trace import Trace
 
 State = MutableMapping[Any, Any]
 
 STEP = "step"
+SOURCE = "source"
+"""The source piece j that a visitor chose, or None: then it is the one of the largest weight, step by step."""
+WORD = "word"
+"""Id of the piece whose logit is taken apart, or None: then it is the one the step chose."""
+STAGE = "stage"
+"""The stage a visitor went to, or None."""
+SELECTED_OF = "selection_of"
+STAGES = 5
 SHOWN = "shown_translation"
 SENTENCE = "sentence"
 TARGET = "target"
@@ -33,6 +45,55 @@ def open_translation(state: State, identity: tuple[Any, ...], count: int, linked
     elif state[SHOWN] != identity:
         go_to(state, 1, count)
     state[SHOWN] = identity
+
+
+def open_selection(state: State, identity: tuple[Any, ...], trace: Trace, linked: Mapping[str, str]) -> None:
+    """Forget what was chosen in another translation; the first of a visit takes source, word and stage of its link."""
+    if state.get(SELECTED_OF) == identity:
+        return
+    first = SELECTED_OF not in state
+    limits = {SOURCE: len(trace.source_pieces), WORD: None, STAGE: STAGES}
+    for key, most in limits.items():
+        state[key] = _number(linked.get(key), most, least=0 if key == WORD else 1) if first else None
+    state[SELECTED_OF] = identity
+
+
+def choose(state: State, choice: Mapping[str, Any], trace: Trace) -> None:
+    """Take over what a visitor chose in the browser: any of `step`, `source`, `word`, `stage`; None undoes a choice.
+
+    A word belongs to its step: another step is shown with the word it chose itself.
+    """
+    if "step" in choice:
+        before = state.get(STEP)
+        go_to(state, int(choice["step"]), len(trace.target_pieces))
+        if state[STEP] != before:
+            state[WORD] = None
+    if "source" in choice:
+        state[SOURCE] = _number(choice["source"], len(trace.source_pieces))
+    if "word" in choice:
+        state[WORD] = _number(choice["word"], None, least=0)
+    if "stage" in choice:
+        state[STAGE] = _number(choice["stage"], STAGES)
+
+
+def source_of(state: Mapping[Any, Any], trace: Trace, step: int) -> int:
+    """Return the source piece on show at 1-based `step`, from 1: the chosen one, or that of the largest weight."""
+    chosen = state.get(SOURCE)
+    return int(chosen) if chosen else int(np.argmax(trace.alignment[step - 1])) + 1
+
+
+def word_of(state: Mapping[Any, Any], trace: Trace, step: int) -> int:
+    """Return the id of the piece whose logit is on show at 1-based `step`: the chosen one, or that of the step."""
+    chosen = state.get(WORD)
+    return int(trace.target_ids[step - 1] if chosen is None else chosen)
+
+
+def _number(value: Any, most: int | None, least: int = 1) -> int | None:
+    """Return a number of a link or of the browser, or None where it is none or out of range."""
+    text = str(value)
+    if not re.fullmatch("[0-9]{1,6}", text) or int(text) < least or (most is not None and int(text) > most):
+        return None
+    return int(text)
 
 
 def take_example(state: State, sentence: str) -> None:

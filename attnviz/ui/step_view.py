@@ -64,6 +64,7 @@ SCALES = {"paper": "Grey, as in the paper", "cividis": "Cividis, safe for colour
 def step_view(trace: Trace) -> None:
     """Draw everything that depends on the step."""
     theme = theme_name()  # asked for here: a fragment that runs again is given the arguments of the page's last run
+    state.open_selection(st.session_state, trace_identity(trace), trace, st.query_params)
     count = len(trace.target_pieces)
     above, below = st.container(key="player_box"), st.container(key="slider")
     with below:
@@ -72,11 +73,20 @@ def step_view(trace: Trace) -> None:
         player(trace, step, lambda chosen: state.go_to(st.session_state, chosen, count))
     long = len(trace.words().source) > 36
     left, right = st.columns([1, 1] if long else [11, 10], gap="large")
+    source = state.source_of(st.session_state, trace, step)  # noqa: F841  for the microscope
     with left:
         _alignment(trace, theme)
+        # slot: reading
     with right, st.container(key="step_panel"):
+        # slot: proof
         _step_charts(trace, step, theme)
     _equations(trace, step, theme)
+    with st.container(key="inside_energy"):
+        pass
+        # slot: microscope
+    with st.container(key="inside_word"):
+        pass
+        # slot: ledger
     _tables(trace, step)
 
 
