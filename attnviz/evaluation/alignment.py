@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.forced import Forced, force_pairs
 from attnviz.text import SPACE, normalise
 from attnviz.translator import Translator
 
@@ -119,18 +120,21 @@ def detokenise(words: Sequence[str]) -> str:
     return re.sub(r"(?<=\w) - (?=\w)", "-", text)
 
 
-def word_alignment(translator: Translator, gold: GoldAlignment) -> NDArray[np.float64]:
-    """Return attention between the words of `gold`, under forced decoding: (target words, source words).
+def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> list[NDArray[np.float64]]:
+    """Return attention between the words of each pair, under forced decoding: (target words, source words).
 
     `</s>` is left out. Pieces of the detokenised pair belong to words by character offsets, blanks not counted; alpha
     is summed over source pieces and averaged over target pieces.
     """
-    source, target = detokenise(gold.source), detokenise(gold.target)
-    trace = translator.translate(source, target=target)
-    cut = translator.tokenizer.surfaces
-    columns, rows = _memberships(cut(source), gold.source), _memberships(cut(target), gold.target)
+    forced = force_pairs(translator, [(detokenise(pair.source), detokenise(pair.target)) for pair in gold])
+    return [_between_words(pair, steps) for pair, steps in zip(gold, forced, strict=True)]
+
+
+def _between_words(gold: GoldAlignment, forced: Forced) -> NDArray[np.float64]:
+    columns = _memberships(forced.source_pieces, gold.source)
+    rows = _memberships(forced.target_pieces, gold.target)
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
-    merged: NDArray[np.float64] = rows @ trace.alignment[:-1, :-1].astype(np.float64) @ columns.T
+    merged: NDArray[np.float64] = rows @ forced.alignment[:-1, :-1].astype(np.float64) @ columns.T
     return merged
 
 
@@ -150,7 +154,13 @@ def _memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.floa
     return shares
 
 
-def evaluate(translator: Translator, gold: Sequence[GoldAlignment], threshold: float | None = None) -> ErrorRate:
-    """Return the error rate of attention on `gold`: each target word linked to the source word it looked at most, or,
-    given a `threshold`, to all with at least that much of its attention."""
-    return error_rate((links(word_alignment(translator, sentence), threshold) for sentence in gold), gold)
+def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
+    """Return the links of a (target words, source words) matrix that are the largest of both their row and column."""
+    columns = alignment.argmax(axis=0)
+    return [(j, i) for j, i in links(alignment) if columns[j] == i]
+
+
+def best_threshold(alignments: Sequence[NDArray[np.float64]], gold: Sequence[GoldAlignment]) -> float:
+    """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`."""
+    candidates = [step / 100 for step in range(1, 100)]
+    return min(candidates, key=lambda share: error_rate((links(each, share) for each in alignments), gold).aer)

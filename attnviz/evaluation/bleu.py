@@ -1,12 +1,22 @@
-"""BLEU and chrF of translations, by sacrebleu, each with the signature that makes it comparable."""
+"""BLEU and chrF of translations, by sacrebleu, each with the signature that makes it comparable; how sure BLEU is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
+
+Counts = NDArray[np.int64]
+"""What BLEU is made of, a row a sentence, (N, 10): words of the translation and of the reference, the n-grams (n = 1 to
+4) of the translation that the reference has too, and all of them. Rows add up."""
+
+_SENTENCE = BLEU(effective_order=True)  # the counts are the same; without it, sacrebleu warns at every sentence
+_RESAMPLINGS = 1000
+_SEED = 12345
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,14 @@ class Score:
         return f"{self.metric} {self.value:.2f}  {self.signature}"
 
 
+@dataclass(frozen=True)
+class Interval:
+    """Where 95 of 100 resamplings of the sentences put a number."""
+
+    low: float
+    high: float
+
+
 def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tuple[Score, Score]:
     """Return BLEU and chrF2 of detokenised, cased `translations` against one reference each.
 
@@ -37,3 +55,35 @@ def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tup
         scores.append(Score(score.name, score.score, str(metric.get_signature())))
     bleu, chrf = scores
     return bleu, chrf
+
+
+def sentence_counts(translations: Sequence[str], references: Sequence[str]) -> Counts:
+    """Return the counts of each translation against its reference, (N, 10)."""
+    rows = []
+    for translation, reference in zip(translations, references, strict=True):
+        score = _SENTENCE.sentence_score(translation, [reference])
+        rows.append([score.sys_len, score.ref_len, *score.counts, *score.totals])
+    return np.array(rows, dtype=np.int64).reshape(-1, 10)
+
+
+def bleu_of(counts: Counts) -> float:
+    """Return the corpus BLEU, 0 to 100, of summed counts (10,): the very number of `corpus_scores`."""
+    words, reference_words, *grams = counts.tolist()
+    return float(BLEU.compute_bleu(grams[:4], grams[4:], words, reference_words, smooth_method="exp").score)
+
+
+def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
+    """Return the BLEU of 1,000 corpora drawn, with replacement, from the N sentences with these counts (Koehn 2004).
+
+    The draws depend on N alone: for two systems on the same sentences, entry k is of the same draw, so that the
+    differences of their entries tell how sure the difference of their scores is (the paired bootstrap).
+    """
+    generator = np.random.default_rng(_SEED)
+    times = generator.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=_RESAMPLINGS)
+    return np.array([bleu_of(row) for row in times @ counts])
+
+
+def interval(resampled: NDArray[np.float64]) -> Interval:
+    """Return the bounds of the middle 95% of `resampled`."""
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return Interval(float(low), float(high))

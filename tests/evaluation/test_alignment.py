@@ -11,13 +11,15 @@ import pytest
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import (
     GoldAlignment,
+    best_threshold,
     detokenise,
     error_rate,
-    evaluate,
+    mutual_links,
     read_gold,
-    word_alignment,
+    word_alignments,
 )
 from attnviz.translator import Translator
+from tests.conftest import SENTENCES
 
 
 def gold(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> GoldAlignment:
@@ -81,7 +83,7 @@ def test_detokenised_text_reads_as_written() -> None:
 def test_attention_between_gold_words_sums_to_what_the_end_does_not_take(translator: Translator) -> None:
     words = ("A", "girl", "'s", "red", "bicycle", ",", "\u2603\u2603", "nobody", "'s", ".")
     sentence = GoldAlignment("x", words, ("Une", "fille", ",", "l'", "accord", "."), frozenset({(0, 0)}), frozenset())
-    matrix = word_alignment(translator, sentence)
+    (matrix,) = word_alignments(translator, [sentence])
     assert matrix.shape == (6, 10)
     trace = translator.translate(detokenise(sentence.source), target=detokenise(sentence.target))
     assert matrix.sum(axis=1).max() <= 1 + 1e-6
@@ -91,10 +93,22 @@ def test_attention_between_gold_words_sums_to_what_the_end_does_not_take(transla
     assert np.all(matrix >= 0)
 
 
-def test_evaluation_of_a_model(translator: Translator) -> None:
-    sentence = GoldAlignment("x", ("A", "girl"), ("Une", "fille"), frozenset({(0, 0), (1, 1)}), frozenset())
-    assert 0 <= evaluate(translator, [sentence]).aer <= 1
-    # A threshold of 0 links everything: all sure links are found, and half of the links are wrong.
-    everything = evaluate(translator, [sentence], threshold=0)
-    assert everything.recall == 1
-    assert everything.precision == pytest.approx(0.5)
+def test_mutual_links_by_hand() -> None:
+    # Target word 1 looks most at source word 0, which is looked at more by target word 0.
+    assert mutual_links(np.array([[0.9, 0.1, 0.0], [0.5, 0.1, 0.4], [0.2, 0.7, 0.1]])) == [(0, 0), (1, 2)]
+
+
+def test_the_best_threshold_by_hand() -> None:
+    """Above 0.2 the wrong link is gone, above 0.3 a right one too: 0.21 is the first of the best."""
+    alignment = np.array([[0.7, 0.2], [0.1, 0.3]])
+    sentence = GoldAlignment("x", ("a", "b"), ("c", "d"), frozenset({(0, 0), (1, 1)}), frozenset())
+    assert best_threshold([alignment], [sentence]) == 0.21
+
+
+def test_words_of_many_pairs_at_once_are_those_of_one(translator: Translator) -> None:
+    pairs = [
+        GoldAlignment("x", tuple(source.split()), tuple(target.split()), frozenset({(0, 0)}), frozenset())
+        for source, target in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)
+    ]
+    for together, pair in zip(word_alignments(translator, pairs), pairs, strict=True):
+        np.testing.assert_allclose(together, word_alignments(translator, [pair])[0], atol=1e-6)

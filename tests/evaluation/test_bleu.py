@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from attnviz.evaluation.bleu import corpus_scores
+from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_counts
 
 
 def test_bleu_by_hand() -> None:
@@ -31,3 +32,32 @@ def test_the_signature_is_part_of_the_line() -> None:
 def test_nothing_to_score(translations: list[str], references: list[str]) -> None:
     with pytest.raises(ValueError, match="cannot be scored"):
         corpus_scores(translations, references)
+
+
+def test_counts_by_hand() -> None:
+    counts = sentence_counts(["the cat sat on the mat", "no"], ["the cat sat on a mat", "yes it is"])
+    assert counts.tolist() == [[6, 6, 5, 3, 2, 1, 6, 5, 4, 3], [1, 3, 0, 0, 0, 0, 1, 0, 0, 0]]
+
+
+def test_counts_add_up_to_the_corpus_score() -> None:
+    translations = ["Le chat est là.", "Deux chiens jouent dans la neige.", "Je ne sais pas", "oui"]
+    references = ["Le chat est ici.", "Deux chiens jouent dans l'eau.", "Je ne sais pas de quoi.", "oui"]
+    counts = sentence_counts(translations, references)
+    assert bleu_of(counts.sum(axis=0)) == pytest.approx(corpus_scores(translations, references)[0].value)
+
+
+def test_resampling_is_paired_and_repeatable() -> None:
+    """Where two systems err on some of the same sentences, their difference varies less than unpaired draws would."""
+    references = [f"the cat number {number} sat on a large red mat" for number in range(40)]
+    worse = [text.replace("sat on", "lay by") if place % 3 else text for place, text in enumerate(references)]
+    better = [text.replace("sat on", "lay by") if place % 2 else text for place, text in enumerate(references)]
+    first, second = (resampled_bleu(sentence_counts(texts, references)) for texts in (worse, better))
+    np.testing.assert_array_equal(first, resampled_bleu(sentence_counts(worse, references)))
+    span = interval(first)
+    assert span.low < bleu_of(sentence_counts(worse, references).sum(axis=0)) < span.high
+    assert np.std(second - first) < np.hypot(np.std(first), np.std(second))
+
+
+def test_one_sentence_has_no_spread() -> None:
+    span = interval(resampled_bleu(sentence_counts(["the cat sat on the mat"], ["the cat sat on a mat"])))
+    assert span.low == span.high == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)

@@ -1,0 +1,123 @@
+"""Forced decoding of many sentence pairs at once: how likely a model finds given translations, and where it looks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from attnviz.text import BOS, EOS, PAD, normalise
+from attnviz.translator import Translator
+
+_BATCH_PIECES = 2000
+"""Target pieces led through at once, padding included: their logits are 64 MB at a vocabulary of 8,000."""
+
+Progress = Callable[[int], object]
+"""Called with the number of sentences just finished."""
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A sentence pair through which a decoder was led."""
+
+    source_pieces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    """As the text has them, `</s>` left out; Tx - 1 and Ty - 1 of them."""
+    log_likelihood: float
+    """Sum over the Ty pieces of the target, `</s>` included, of log p(y_i), in nats."""
+    alignment: NDArray[np.float32]
+    """alpha, (Ty, Tx)."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """How well a model predicts given translations."""
+
+    nats: float
+    """Negative log likelihood of them all."""
+    pieces: int
+    """Target pieces, a `</s>` for each sentence included."""
+    characters: int
+    """Characters of the normalised targets, the end of each counted as one."""
+
+    @property
+    def perplexity(self) -> float:
+        """e to the negative log likelihood per piece, from 1; it compares models of one tokenizer only."""
+        return math.exp(self.nats / self.pieces)
+
+    @property
+    def bits_per_character(self) -> float:
+        """Bits it takes to tell a character of the target; it compares models of any tokenizer."""
+        return self.nats / math.log(2) / self.characters
+
+
+@torch.inference_mode()
+def force_pairs(
+    translator: Translator, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+) -> list[Forced]:
+    """Lead the decoder through the target of each (source, target), in batches of like length."""
+    tokenizer = translator.tokenizer
+    sides = [[[*ids, EOS] for ids in tokenizer.encode_batch(list(side))] for side in zip(*pairs, strict=True)]
+    forced: list[Forced | None] = [None] * len(pairs)
+    for places in _batches([len(target) for target in sides[1]] if pairs else []):
+        sources, targets = ([side[place] for place in places] for side in sides)
+        likelihoods, alignments = _force(translator, sources, targets)
+        for row, place in enumerate(places):
+            forced[place] = Forced(
+                tokenizer.surfaces(pairs[place][0]),
+                tokenizer.surfaces(pairs[place][1]),
+                likelihoods[row],
+                alignments[row, : len(targets[row]), : len(sources[row])],
+            )
+        if progress:
+            progress(len(places))
+    return [pair for pair in forced if pair is not None]
+
+
+def likelihood(forced: Iterable[Forced], targets: Iterable[str]) -> Likelihood:
+    """Return the likelihood of pairs with these target texts, all together."""
+    nats, pieces, characters = 0.0, 0, 0
+    for pair, target in zip(forced, targets, strict=True):
+        nats -= pair.log_likelihood
+        pieces += len(pair.alignment)
+        characters += len(normalise(target)) + 1
+    return Likelihood(nats, pieces, characters)
+
+
+def _force(
+    translator: Translator, sources: Sequence[list[int]], targets: Sequence[list[int]]
+) -> tuple[list[float], NDArray[np.float32]]:
+    """Return the log likelihood of each target and the alignments (S, Ty, Tx), padded."""
+    network, device = translator.network, translator.device
+    lengths = torch.tensor([len(source) for source in sources], device=device)
+    target = _padded(targets).to(device)
+    previous = target.roll(1, dims=1)
+    previous[:, 0] = BOS
+    readouts, alignment = network(_padded(sources).to(device), lengths, previous)
+    kept = target != PAD
+    likely = torch.log_softmax(network.decoder.output(readouts[kept]), -1)
+    chosen = torch.zeros(target.shape, dtype=torch.float64, device=device)
+    chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].double()
+    return chosen.sum(1).tolist(), alignment.float().cpu().numpy()
+
+
+def _padded(sentences: Sequence[list[int]]) -> Tensor:
+    """Return ids as a matrix (S, longest), filled up with PAD."""
+    rows = [torch.tensor(ids) for ids in sentences]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Return the places of sentences that go together: like lengths, at most `_BATCH_PIECES` with padding."""
+    batches: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batches and (len(batches[-1]) + 1) * lengths[place] <= _BATCH_PIECES:
+            batches[-1].append(place)
+        else:
+            batches.append([place])
+    return batches
