@@ -2,6 +2,7 @@
 
 from attnviz.figures.alignment import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.equations import Equation, equations
+from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.step import (
     attention_bars,
     attention_table,
@@ -12,7 +13,9 @@ from attnviz.figures.step import (
 )
 
 __all__ = [
+    "STEP_FIGURES",
     "Equation",
+    "StepFigure",
     "attention_bars",
     "attention_table",
     "candidates",
@@ -23,4 +26,6 @@ __all__ = [
     "heatmap",
     "heatmap_alt",
     "heatmap_table",
+    "step_figure",
+    "step_figures",
 ]

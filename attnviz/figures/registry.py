@@ -1,0 +1,68 @@
+"""The pictures of a decoder step, by name: what there is to show of a step, to save, and to hand out as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.errors import AttnvizError
+from attnviz.figures.palette import ThemeName
+from attnviz.figures.step import (
+    attention_bars,
+    attention_table,
+    candidates,
+    candidates_table,
+    context_strips,
+    context_table,
+)
+from attnviz.trace import Trace
+
+
+class Draw(Protocol):
+    """Draws a picture of 0-based `step`."""
+
+    def __call__(self, trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+        """Return the picture, with `alt` and `narrowest` in its `layout.meta`."""
+
+
+class Tabulate(Protocol):
+    """Makes the table of the numbers in a picture of 0-based `step`."""
+
+    def __call__(self, trace: Trace, step: int) -> pd.DataFrame:
+        """Return the table."""
+
+
+@dataclass(frozen=True)
+class StepFigure:
+    """A picture of a step, with its table."""
+
+    title: str
+    draw: Draw
+    table: Tabulate
+    needs_attention: bool = False
+    """Whether it has something to say only of a model that has energies."""
+
+
+STEP_FIGURES: dict[str, StepFigure] = {
+    "attention": StepFigure("Energies and weights", attention_bars, attention_table, needs_attention=True),
+    "context": StepFigure("Context vector", context_strips, context_table),
+    "candidates": StepFigure("Likeliest words", candidates, candidates_table),
+}
+"""Every picture of a step, in the order of the equations; the keys are part of file names and of the command line."""
+
+
+def step_figures(trace: Trace) -> dict[str, StepFigure]:
+    """Return the pictures that there are of each step of `trace`."""
+    has_energies = trace.config["attention"] != "none"
+    return {name: figure for name, figure in STEP_FIGURES.items() if has_energies or not figure.needs_attention}
+
+
+def step_figure(trace: Trace, name: str) -> StepFigure:
+    """Return the picture `name` of a step of `trace`; raise AttnvizError where there is none of that name."""
+    offered = step_figures(trace)
+    if name not in offered:
+        raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {', '.join(offered)}.")
+    return offered[name]
