@@ -9,6 +9,7 @@ so it splits into bias, state, previous word, and a signed number per source pie
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +64,14 @@ def ledger(trace: Trace, weights: Weights, step: int, piece_id: int) -> Ledger:
     `weights` are the arrays of the model that made the trace (`load_weights`). Raise IndexError where there is no such
     step or piece.
     """
-    if not 0 <= step < len(trace.target_pieces) or not 0 <= piece_id < len(weights["decoder.output.bias"]):
-        raise IndexError(f"there is no step {step} or no piece {piece_id}")
+    return ledgers(trace, weights, step, [piece_id])[0]
+
+
+def ledgers(trace: Trace, weights: Weights, step: int, piece_ids: Sequence[int]) -> list[Ledger]:
+    """Return the ledgers of several pieces at one step, like `ledger`; what they share is computed once."""
+    rows = len(weights["decoder.output.bias"])
+    if not 0 <= step < len(trace.target_pieces) or not all(0 <= piece < rows for piece in piece_ids):
+        raise IndexError(f"there is no step {step} or no piece among {list(piece_ids)}")
     current = trace.config["readout_state"] == "current"
     state = _exact(trace.states[step] if current else trace.previous_states[step])
     word = _exact(weights["decoder.embedding.weight"][trace.previous_ids[step]])
@@ -72,19 +79,19 @@ def ledger(trace: Trace, weights: Weights, step: int, piece_id: int) -> Ledger:
     shared = _exact(trace.alignment[step])[:, None] * annotations
     by_state = _exact(weights["decoder.readout_state.weight"]) @ state
     by_word = _exact(weights["decoder.readout_word.weight"]) @ word
-    by_source = shared @ _exact(weights["decoder.readout_context.weight"]).T
+    by_context = _exact(weights["decoder.readout_context.weight"])
     offset = _exact(weights["decoder.readout_state.bias"])
-    wide = by_state + by_word + by_source.sum(axis=0) + offset
+    wide = by_state + by_word + by_context @ shared.sum(axis=0) + offset
     winners = np.arange(0, len(wide), 2) + wide.reshape(-1, 2).argmax(axis=1)
-    row = _exact(weights["decoder.output.weight"][piece_id])
-    return Ledger(
-        step=step,
-        piece_id=piece_id,
-        bias=float(row @ offset[winners]) + float(weights["decoder.output.bias"][piece_id]),
-        state=float(row @ by_state[winners]),
-        previous_word=float(row @ by_word[winners]),
-        source=by_source[:, winners] @ row,
-    )
+    won = by_context[winners]
+
+    def account(piece: int) -> Ledger:
+        row = _exact(weights["decoder.output.weight"][piece])
+        bias = float(row @ offset[winners]) + float(weights["decoder.output.bias"][piece])
+        parts = float(row @ by_state[winners]), float(row @ by_word[winners])
+        return Ledger(step, piece, bias, *parts, source=shared @ (row @ won))
+
+    return [account(piece) for piece in piece_ids]
 
 
 def _exact(values: NDArray[Any]) -> Array:

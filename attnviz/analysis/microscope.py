@@ -30,6 +30,8 @@ class Microscope:
     """tanh(query + key), or query * key, (n',)."""
     score: Array
     """(v_a)_k, or 1, (n',)."""
+    bounded: bool = True
+    """Whether the activation is a tanh, as in the additive energy."""
 
     @property
     def contributions(self) -> Array:
@@ -47,22 +49,34 @@ class Microscope:
         return np.argsort(-np.abs(self.contributions), kind="stable")
 
 
-def microscope(trace: Trace, weights: Weights, step: int, position: int) -> Microscope:
+def microscope(trace: Trace, weights: Weights | None, step: int, position: int) -> Microscope:
     """Take the energy of 0-based target `step` and source `position` apart, in float64.
 
-    Raise ValueError for a model without attention, whose energies are not computed from units.
+    v_a is the trace's own; only a trace that lacks it (one saved by an early version) needs `weights`. Raise ValueError
+    for a model without attention, whose energies are not computed from units, and where v_a is nowhere to be had.
     """
     query = np.asarray(trace.queries[step], dtype=np.float64)
     key = np.asarray(trace.keys[position], dtype=np.float64)
     kind = trace.config["attention"]
-    if kind == "additive":
-        score = np.asarray(weights["decoder.attention.score"], dtype=np.float64)
-        return Microscope(query, key, np.tanh(query + key), score)
     if kind == "dot":
-        return Microscope(query, key, query * key, np.ones_like(query))
-    raise ValueError("a model without attention has no energies to take apart")
+        return Microscope(query, key, query * key, np.ones_like(query), bounded=False)
+    return Microscope(query, key, np.tanh(query + key), score_vector(trace, weights))
+
+
+def score_vector(trace: Trace, weights: Weights | None) -> Array:
+    """Return v_a, (n',), or ones for the dot product; raise ValueError where there is none (see `microscope`)."""
+    kind = trace.config["attention"]
+    if kind == "none":
+        raise ValueError("a model without attention has no energies to take apart")
+    if kind == "dot":
+        return np.ones(trace.keys.shape[1])
+    if trace.score_vector.size:
+        return np.asarray(trace.score_vector, dtype=np.float64)
+    if weights is None:
+        raise ValueError("the trace lacks v_a, and the model that made it is not here")
+    return np.asarray(weights["decoder.attention.score"], dtype=np.float64)
 
 
 def saturated(units: Microscope) -> NDArray[np.bool_]:
-    """Return which units of an additive energy are saturated, (n',)."""
-    return np.abs(units.activation) >= SATURATED
+    """Return which units of an additive energy are saturated, (n',); a product cannot be."""
+    return (np.abs(units.activation) >= SATURATED) & units.bounded

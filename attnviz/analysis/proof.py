@@ -3,19 +3,26 @@ shown beside it, by code that shares nothing with the network's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import below, decode_step, project_keys
+from attnviz.analysis.ledger import ledgers
+from attnviz.analysis.microscope import microscope
+from attnviz.analysis.recomputation import below, decode_step, encode, project_keys
 from attnviz.trace import Trace
+
+Array = NDArray[np.float64]
 
 TOLERANCE = 1e-4
 """Largest difference that still counts as right, relative to the largest number of the quantity (or to 1 where that is
 less): a hundred times what float32 sums of a thousand terms lose, a hundredth of what a page shows."""
+LIKELIEST = 10
+"""Candidates of a step whose ledgers are proved: those the page shows."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class Discrepancy:
     """A number that does not come out as shown."""
 
     quantity: str
-    """The trace's name for it."""
+    """The trace's name for it; `energy sums` and `ledger sums` are what microscope and ledger add up to."""
     index: tuple[int, ...]
     """Its place in the quantity."""
     shown: float
@@ -31,15 +38,38 @@ class Discrepancy:
 
 
 @dataclass(frozen=True)
-class Proof:
-    """The outcome of recomputing a step."""
+class Check:
+    """How one quantity of a step came out."""
 
+    quantity: str
     numbers: int
     """How many numbers were recomputed."""
     largest_difference: float
     """Largest |shown - recomputed|."""
-    discrepancies: tuple[Discrepancy, ...]
-    """The worst number of each quantity that is off by more than the tolerance."""
+    discrepancy: Discrepancy | None
+    """The worst number, where it is off by more than the tolerance."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome of recomputing a step."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers were recomputed."""
+        return sum(check.numbers for check in self.checks)
+
+    @property
+    def largest_difference(self) -> float:
+        """Largest |shown - recomputed|."""
+        return max(check.largest_difference for check in self.checks)
+
+    @property
+    def discrepancies(self) -> tuple[Discrepancy, ...]:
+        """The worst number of each quantity that is off by more than the tolerance."""
+        return tuple(check.discrepancy for check in self.checks if check.discrepancy)
 
     @property
     def holds(self) -> bool:
@@ -47,41 +77,71 @@ class Proof:
         return not self.discrepancies
 
 
+class Prover:
+    """Proves the steps of one trace. What serves every step, the encoder's part, is recomputed once."""
+
+    def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already."""
+        self._trace, self._weights = trace, weights
+        decoder = below(weights, "decoder.")
+        self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
+
+    def prove(self, step: int, pieces: Sequence[int] = ()) -> Proof:
+        """Recompute all that 0-based `step` shows: annotations, keys, query, energies and the units they are sums of,
+        alignment, context, gates, candidate, state, readout, probabilities, and the ledgers of the chosen and the
+        likeliest pieces, and of `pieces`."""
+        trace = self._trace
+        found = decode_step(
+            self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
+            _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+        )  # fmt: skip
+        probabilities, logits = found.pop("probabilities"), found.pop("logits")
+        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
+        pairs |= {name: (getattr(trace, name)[step], expected) for name, expected in found.items()}
+        pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
+        pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
+        if trace.config["attention"] != "none":
+            columns = range(len(trace.source_pieces))
+            sums = [microscope(trace, self._weights, step, position).energy for position in columns]
+            pairs["energy sums"] = sums, found["energies"]
+        shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
+        pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self._weights, step, shown)], logits[shown]
+        return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
+
+    @cached_property
+    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
+        """What is the same at every step: as shown, and recomputed."""
+        trace, decoder = self._trace, self._decoder
+        encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self._weights, "encoder.").items()}
+        annotations = _exact(trace.annotations)
+        backward = annotations[0, annotations.shape[1] // 2 :]
+        pairs: dict[str, tuple[Any, Array]] = {
+            "annotations": (trace.annotations, encode(encoder, trace.source_ids)),
+            "initial_state": (
+                trace.initial_state, np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
+            ),
+            "keys": (trace.keys, project_keys(decoder, annotations, trace.config["attention"])),
+        }  # fmt: skip
+        if trace.score_vector.size:
+            pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
+        return pairs
+
+
 def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof:
-    """Recompute all that 0-based `step` shows: keys, query, energies, alignment, context, gates, candidate, state,
-    readout and probabilities. `weights` are those of the model that made the trace (`load_weights`)."""
-    decoder = {name: np.asarray(value, dtype=np.float64) for name, value in below(weights, "decoder.").items()}
-    annotations, keys = trace.annotations.astype(np.float64), trace.keys.astype(np.float64)
-    found = decode_step(
-        decoder, trace.config, annotations, keys, trace.previous_states[step].astype(np.float64),
-        decoder["embedding.weight"][trace.previous_ids[step]],
-    )  # fmt: skip
-    probabilities = found.pop("probabilities")
-    found.pop("logits")
-    pairs = {name: (getattr(trace, name)[step], expected) for name, expected in found.items()}
-    pairs["keys"] = trace.keys, project_keys(decoder, annotations, trace.config["attention"])
-    pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
-    pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
-    if step == 0:
-        first = annotations[0, annotations.shape[1] // 2 :]
-        initial = np.tanh(decoder["initial.weight"] @ first + decoder["initial.bias"])
-        pairs["initial_state"] = trace.initial_state, initial
-    results = [_compare(name, np.asarray(shown), np.asarray(expected)) for name, (shown, expected) in pairs.items()]
-    return Proof(
-        numbers=sum(count for count, _, _ in results),
-        largest_difference=max(difference for _, difference, _ in results),
-        discrepancies=tuple(wrong for _, _, wrong in results if wrong),
-    )
+    """Prove one 0-based step; for several of one trace keep a `Prover`."""
+    return Prover(trace, weights).prove(step)
 
 
-def _compare(
-    quantity: str, shown: NDArray[Any], expected: NDArray[np.float64]
-) -> tuple[int, float, Discrepancy | None]:
-    """Return how many numbers were compared, the largest difference, and the worst number where it is too far off."""
+def _exact(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _check(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
+    """Compare all numbers of a quantity."""
     if shown.shape != expected.shape:
-        return 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan"))
+        return Check(quantity, 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan")))
     if not shown.size:
-        return 0, 0.0, None
+        return Check(quantity, 0, 0.0, None)
     # Equal infinities (masked energies) differ by nothing; a number against an infinity by infinity.
     with np.errstate(invalid="ignore"):
         differences = np.where(shown == expected, 0.0, np.abs(shown.astype(np.float64) - expected))
@@ -92,6 +152,5 @@ def _compare(
     difference = float(differences[worst])
     wrong = None
     if difference > allowed:
-        place = tuple(int(i) for i in worst)
-        wrong = Discrepancy(quantity, place, float(shown[worst]), float(expected[worst]))
-    return int(shown.size), difference, wrong
+        wrong = Discrepancy(quantity, tuple(int(i) for i in worst), float(shown[worst]), float(expected[worst]))
+    return Check(quantity, int(shown.size), difference, wrong)
