@@ -1,4 +1,4 @@
-"""The alignment heatmap: the paper's Fig. 3, source on top, target down the side."""
+"""The alignment heatmap: the paper's Fig. 3, source on top, target down the side, sums and entropies in its margins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.measures import coverage, entropy
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
 from attnviz.figures.palette import Colours, Palette, ThemeName, palette, scale
@@ -26,6 +27,9 @@ LARGEST_SIDE = 4000
 _SEAM = "#3b3935"
 """Between cells: dark enough not to pass for weight, light enough to tell two black cells apart."""
 
+_BELOW, _GAP, _SHARE = 44, 8, 0.87
+"""Of the margins: pixels of the bars below the heatmap, pixels between, the share of the width left to the heatmap."""
+
 MOST_TEXTS = 10_000
 """Cells that get a hover text each."""
 
@@ -40,6 +44,12 @@ class Grid:
     """(rows, columns), exact."""
     steps: tuple[tuple[int, ...], ...]
     """For each row, the 0-based decoder steps that wrote it."""
+    pieces: tuple[tuple[int, ...], ...]
+    """For each column, its 0-based source pieces."""
+    covered: NDArray[np.float64]
+    """sum_i alpha_ij of each column over all rows, those not drawn included: (columns,)."""
+    entropies: NDArray[np.float64]
+    """H_i in bits of each row, that of its pieces, as the network computed them; for a word of several the mean."""
 
 
 def grid(trace: Trace, by: By = "words", end: bool = True) -> Grid:
@@ -50,17 +60,23 @@ def grid(trace: Trace, by: By = "words", end: bool = True) -> Grid:
     if by == "words":
         words = trace.words()
         source, target, alpha, steps = words.source, words.target, words.alignment, words.target_groups
+        pieces = words.source_groups
     elif by == "pieces":
         source = tuple(piece_name(piece) for piece in trace.source_pieces)
         target = tuple(piece_name(piece) for piece in trace.target_pieces)
         alpha, steps = trace.alignment, tuple((i,) for i in range(len(target)))
+        pieces = tuple((j,) for j in range(len(source)))
     else:
         raise ValueError(f"by must be words or pieces, not {by!r}")
+    rows, columns = alpha.shape
     if not end:
-        columns = len(source) - (trace.source_pieces[-1] == "</s>" and len(source) > 1)
-        rows = len(target) - (trace.target_pieces[-1] == "</s>" and len(target) > 1)
-        source, target, alpha, steps = source[:columns], target[:rows], alpha[:rows, :columns], steps[:rows]
-    return Grid(source, target, alpha, steps)
+        columns -= trace.source_pieces[-1] == "</s>" and columns > 1
+        rows -= trace.target_pieces[-1] == "</s>" and rows > 1
+    bits = entropy(trace.alignment)
+    return Grid(
+        source[:columns], target[:rows], alpha[:rows, :columns], steps[:rows], pieces[:columns],
+        coverage(alpha)[:columns], np.array([bits[list(group)].mean() for group in steps[:rows]]),
+    )  # fmt: skip
 
 
 def heatmap(
@@ -70,16 +86,19 @@ def heatmap(
     colours: Colours = "paper",
     root: bool = False,
     end: bool = True,
+    margins: bool = False,
     step: int | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
-    frames the row it belongs to. `layout.meta` has the text alternative (`alt`), the width below which the figure
-    should scroll (`narrowest`), and for those who listen to clicks or move the frame themselves: the first step of each
-    row (`steps`), the row of each step or None (`rows`), and the frame's colour (`frame`). Raise ValueError on an
-    unknown choice.
+    frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
+    on the right, the entropy H_i of each row in bits (`Grid`). `layout.meta` has the text alternative (`alt`), the
+    width below which the figure should scroll (`narrowest`), and for those who listen to clicks or move the frames
+    themselves: the first step of each row (`steps`), the row of each step or None (`rows`), likewise the first source
+    piece of each column and the column of each source piece (`sources`, `columns`), and the colours of the frames of a
+    row and a cell (`frame`, `mark`). Raise ValueError on an unknown choice.
     """
     cells, ink = grid(trace, by, end), palette(theme)
     gap = 1 if max(cells.alpha.shape) <= 32 else 0
@@ -93,22 +112,35 @@ def heatmap(
         "alt": heatmap_alt(trace, by=by, end=end),
         "narrowest": _narrowest(cells),
         "steps": [steps[0] for steps in cells.steps],
+        "sources": [pieces[0] for pieces in cells.pieces],
         "rows": rows,
+        "columns": _places(cells.pieces, len(trace.source_pieces)),
         "frame": ink.decoder,
+        "mark": ink.encoder,
     }
+    bars: list[Spec] = []
+    if margins:
+        bars = _margin_bars(cells, len(trace.source_pieces), ink)
+        _make_room(layout, cells, len(trace.source_pieces), ink)
     row = None if step is None else rows[step]
     if row is not None:
-        layout["shapes"] = [rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ink.decoder, 2.5)]
-    return build([image], layout)
+        frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ink.decoder, 2.5)
+        layout["shapes"] = [*layout.get("shapes", []), frame]
+    return build([image, *bars], layout)
 
 
 def rows_of_steps(cells: Grid, count: int) -> list[int | None]:
     """Return the row that each of `count` steps wrote, or None where it is not drawn."""
-    rows: list[int | None] = [None] * count
-    for row, steps in enumerate(cells.steps):
-        for step in steps:
-            rows[step] = row
-    return rows
+    return _places(cells.steps, count)
+
+
+def _places(groups: tuple[tuple[int, ...], ...], count: int) -> list[int | None]:
+    """Return the row (or column) that each of `count` pieces is in, or None where that is not drawn."""
+    places: list[int | None] = [None] * count
+    for place, group in enumerate(groups):
+        for piece in group:
+            places[piece] = place
+    return places
 
 
 def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
@@ -143,6 +175,51 @@ def _hover(cells: Grid, root: bool) -> Spec:
         for row, alphas in zip(target, cells.alpha.tolist(), strict=True)
     ]
     return {"text": text, "hoverinfo": "text"}
+
+
+def _margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
+    """Return the bars of the margins: `y2` hangs below the columns, `x2` stands right of the rows."""
+    sums = [
+        f"{literal(shorten(name, 60))}: looked at {amount:.2f} times in all (Σ α over the rows)"
+        for name, amount in zip(cells.source, cells.covered, strict=True)
+    ]
+    spreads = [
+        f"{literal(shorten(name, 60))}: entropy H = {bits:.2f} of at most {np.log2(positions):.2f} bits, as if it "
+        f"looked at {2**bits:.1f} pieces alike" + (f"<br>mean of its {len(steps)} pieces" if len(steps) > 1 else "")
+        for name, bits, steps in zip(cells.target, cells.entropies, cells.steps, strict=True)
+    ]
+    bar = {"type": "bar", "hovertemplate": "%{customdata}<extra></extra>"}
+    return [
+        bar | {"name": "coverage", "x": list(range(len(sums))), "y": cells.covered.tolist(), "yaxis": "y2",
+               "customdata": sums, "marker": {"color": ink.encoder}},
+        bar | {"name": "entropy", "orientation": "h", "x": cells.entropies.tolist(), "y": list(range(len(spreads))),
+               "xaxis": "x2", "customdata": spreads, "marker": {"color": ink.decoder}},
+    ]  # fmt: skip
+
+
+def _make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
+    """Move the heatmap of `layout` up and to the left, and put the axes of the margins' bars in the room this wins."""
+    inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    bottom = (_BELOW + _GAP) / (inner + _BELOW + _GAP)
+    layout["height"] += _BELOW + _GAP
+    layout["meta"]["narrowest"] = round(layout["meta"]["narrowest"] / _SHARE)
+    layout["xaxis"]["domain"], layout["yaxis"]["domain"] = [0, _SHARE], [bottom, 1]
+    most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
+    title = {"font": {"size": 11, "color": ink.quiet}, "standoff": 3}
+    layout["yaxis2"] = axis | {
+        "domain": [0, bottom * _BELOW / (_BELOW + _GAP)], "range": [most * 1.04, 0], "anchor": "x",
+        "tickvals": [0, most], "ticktext": ["Σ α  0", f"{most:.1f}"],
+    }  # fmt: skip
+    layout["xaxis2"] = axis | {
+        "domain": [_SHARE + 0.02, 1], "range": [0, largest], "anchor": "y", "side": "bottom",
+        "tickvals": [0, largest], "ticktext": ["0", f"{largest:.1f}"], "title": title | {"text": "H, bits"},
+    }  # fmt: skip
+    layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
+    # A background belongs to every panel of a figure; that between the cells must be the heatmap's alone.
+    rows, columns = cells.alpha.shape
+    seam = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, _SEAM, 0) | {"fillcolor": _SEAM, "layer": "below"}
+    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [seam]
 
 
 def _row_height(rows: int) -> float:

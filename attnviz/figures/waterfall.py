@@ -1,4 +1,4 @@
-"""Sums drawn as waterfalls: the logit ledger and the energy microscope, each with its table."""
+"""The logit ledger as a figure: a sum drawn as a waterfall, each source piece's attention beside what it added."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.ledger import Ledger
-from attnviz.analysis.microscope import SATURATED, Microscope, saturated
-from attnviz.figures.build import base_axis, base_layout, build
+from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
-from attnviz.figures.palette import ThemeName, palette
+from attnviz.figures.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
 
 SOURCES = 12
 """Source pieces of a ledger with a bar of their own, the largest entries; the rest are one bar."""
-UNITS = 12
-"""Units of a microscope with a bar of their own, likewise."""
 
-_ROW = 21
+ROW = 21
+"""Pixels of a row of a waterfall."""
+
+_LABEL = 15
+"""Characters of a row's label: the same room at every step, so that the bars begin at one place."""
 
 
 def ledger_table(trace: Trace, account: Ledger) -> pd.DataFrame:
@@ -37,90 +38,103 @@ def ledger_table(trace: Trace, account: Ledger) -> pd.DataFrame:
 def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, theme: ThemeName = "light") -> go.Figure:
     """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`.
 
-    Entries of source pieces stand in sentence order; beside each is its alpha_ij, so that much attention with little
-    effect is seen for what it is.
+    Entries of source pieces stand in sentence order; on the left of each is its alpha_ij as a bar, so that much
+    attention with little effect is seen for what it is.
     """
-    order = np.sort(np.argsort(-np.abs(account.source), kind="stable")[:SOURCES])
-    alpha = trace.alignment[account.step]
-    through = "through sᵢ" if trace.config["readout_state"] == "current" else "state sᵢ₋₁"
-    names = ["bias", through, "previous word"]
-    names += [f"{shorten(piece_name(trace.source_pieces[j]), 14)}  α {alpha[j]:.2f}" for j in order]
-    values = [account.bias, account.state, account.previous_word, *account.source[order]]
-    others = np.setdiff1d(np.arange(len(account.source)), order)
-    if others.size:
-        names.append(f"{others.size} more  α {alpha[others].sum():.2f}")
-        values.append(float(account.source[others].sum()))
-    largest = int(np.abs(account.source).argmax())
-    piece = shorten(piece_name(trace.source_pieces[largest]))
-    alt = (
-        f"What each ingredient of step {account.step + 1} added to a sum of {account.logit:.2f}. The largest entry of "
-        f"a source piece, {account.source[largest]:+.2f}, is that of {piece}."
-    )
-    return _waterfall(names, values, title, alt, theme)
-
-
-def microscope_table(units: Microscope) -> pd.DataFrame:
-    """Return the units of an energy, largest |contribution| first, with the running sum; the index is the unit's
-    number, from 1."""
-    order = units.order
-    contributions = units.contributions[order]
-    return pd.DataFrame(
-        {
-            "query": units.query[order],
-            "key": units.key[order],
-            "activation": units.activation[order],
-            "v": units.score[order],
-            "contribution": contributions,
-            "running sum": np.cumsum(contributions),
-            "saturated": saturated(units)[order],
-        },
-        index=pd.Index(order + 1, name="unit"),
-    )
-
-
-def microscope_waterfall(units: Microscope, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw an energy as the sum of its units: the largest by name, the rest as one bar; `▮` marks saturated ones."""
-    order, flat = units.order, saturated(units)
-    top, rest = order[:UNITS], order[UNITS:]
-    names = [f"unit {k + 1}{' ▮' if flat[k] else ''}" for k in top]
-    values = list(units.contributions[top])
-    if rest.size:
-        names.append(f"{rest.size} more")
-        values.append(float(units.contributions[rest].sum()))
-    alt = (
-        f"An energy of {units.energy:.3f} as the sum of {len(order)} units, of which {int(flat.sum())} are saturated "
-        f"(|tanh| at least {SATURATED}). The largest is unit {order[0] + 1} with {units.contributions[order[0]]:+.3f}."
-    )
-    return _waterfall(names, values, "energy e", alt, theme)
-
-
-def _waterfall(names: Sequence[str], values: Sequence[float], total: str, alt: str, theme: ThemeName) -> go.Figure:
-    """Draw `values` one under another, each from where the last ended, and their sum at the bottom."""
     ink = palette(theme)
-    labels = axis_labels([*names, total], 34)
-    rows = list(range(len(labels)))
-    amounts = [*(float(value) for value in values), float(np.sum(values))]
-    ends = np.concatenate([[0.0], np.cumsum(values)])
-    low, high = float(ends.min()), float(ends.max())
-    room = 0.16 * (high - low or 1.0)
-    bars = {
-        "type": "waterfall", "orientation": "h", "y": rows, "x": amounts,
+    order = np.sort(np.argsort(-np.abs(account.source), kind="stable")[:SOURCES])
+    others = np.setdiff1d(np.arange(len(account.source)), order)
+    alpha = [float(weight) for weight in trace.alignment[account.step][order]]
+    pieces = [piece_name(trace.source_pieces[j]) for j in order]
+    values = [account.bias, account.state, account.previous_word, *account.source[order].tolist()]
+    if others.size:
+        pieces.append(f"{others.size} more")
+        alpha.append(float(trace.alignment[account.step][others].sum()))
+        values.append(float(account.source[others].sum()))
+    through = "through sᵢ" if trace.config["readout_state"] == "current" else "state sᵢ₋₁"
+    before = piece_name(trace.previous_pieces[account.step])
+    names = ["bias", through, f"after {before}", *pieces, title]
+    amounts = [*values, account.logit]
+    colours = [ink.quiet, ink.decoder, ink.decoder, *([ink.encoder] * len(pieces)), ink.ink]
+    labels = [
+        emphasise(label, colour) if row == len(names) - 1 else f'<span style="color:{colour}">{label}</span>'
+        for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
+    ]
+    hover = [f"{literal(shorten(name, 60))}: {signed(amount, 4)}" for name, amount in zip(names, amounts, strict=True)]
+    for row, weight in enumerate(alpha, 3):
+        hover[row] += f"<br>α = {weight:.4f}"
+    attention = {
+        "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": list(range(3, 3 + len(alpha))),
+        "x": alpha, "marker": {"color": ink.bar}, "customdata": hover[3:-1],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }  # fmt: skip
+    layout = rows_layout(labels, 118, ink) | {
+        "xaxis": panel(ink, [0.19, 1], "running sum") | {"range": sum_range(values), "nticks": 5},
+        "xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]},
+        "meta": {"alt": _alt(trace, account, title), "narrowest": 320},
+    }
+    return build([waterfall(values, hover, ink), attention], layout)
+
+
+def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> Spec:
+    """Return `values` one under another, each from where the last ended, and their sum in the row below; `hover` has a
+    text for each of them and for the sum."""
+    amounts = [*map(float, values), float(np.sum(values))]
+    return {
+        "type": "waterfall", "orientation": "h", "name": "sum", "y": list(range(len(amounts))), "x": amounts,
         "measure": ["relative"] * len(values) + ["total"],
         "increasing": {"marker": {"color": ink.plus}}, "decreasing": {"marker": {"color": ink.minus}},
         "totals": {"marker": {"color": ink.decoder}}, "connector": {"line": {"color": ink.line, "width": 1}},
-        "text": [f"{amount:+.2f}" for amount in amounts], "textposition": "outside", "cliponaxis": False,
-        "textfont": {"size": 12, "color": ink.ink}, "customdata": [literal(name) for name in [*names, total]],
-        "hovertemplate": "%{customdata}: %{text}<extra></extra>",
+        "text": [signed(amount) for amount in amounts], "textposition": "outside", "cliponaxis": False,
+        "textfont": {"size": 12, "color": ink.ink}, "customdata": list(hover),
+        "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
-    left = 16 + int(6.8 * max(len(name) for name in [*names, total]))
-    axis = base_axis(ink)
-    layout = base_layout(ink) | {
-        "height": _ROW * len(labels) + 34, "margin": {"l": min(left, 210), "r": 12, "t": 6, "b": 28}, "bargap": 0.3,
-        "xaxis": axis | {"range": [low - room, high + room], "zerolinecolor": ink.quiet, "nticks": 5},
+
+
+def signed(amount: float, places: int = 2) -> str:
+    """Return a number with its sign, a true minus."""
+    return f"{amount:+.{places}f}".replace("-", "−")
+
+
+def sum_range(values: Sequence[float]) -> list[float]:
+    """Return the range of an axis that holds every running sum of `values`, with room for the numbers beside."""
+    ends = np.concatenate([[0.0], np.cumsum(values)])
+    low, high = float(ends.min()), float(ends.max())
+    room = 0.2 * (high - low or 1.0)
+    return [low - room, high + room]
+
+
+def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Spec:
+    """Return the layout of a figure with one row for each of `labels`, which are drawn as they are."""
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    count = len(labels)
+    return base_layout(ink) | {
+        "height": ROW * count + 48, "margin": {"l": left, "r": 8, "t": 40, "b": 8}, "bargap": 0.3,
         "yaxis": axis | {
-            "range": [len(rows) - 0.4, -0.6], "tickvals": rows, "ticktext": labels, "showgrid": False,
-            "tickfont": {"size": 12, "color": ink.ink},
+            "range": [count - 0.4, -0.6], "tickvals": list(range(count)), "ticktext": list(labels),
+            "tickfont": {"size": 12, "color": ink.ink}, "anchor": "free", "position": 0,
         },
-        "meta": {"alt": alt, "narrowest": 320},
+        # A rule above the sum, as on paper.
+        "shapes": [{
+            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": count - 1.5, "y1": count - 1.5,
+            "line": {"color": ink.quiet, "width": 1},
+        }],
     }  # fmt: skip
-    return build([bars], layout)
+
+
+def panel(ink: Palette, domain: Sequence[float], title: str) -> Spec:
+    """Return an axis on top of one of several panels that share their rows."""
+    return base_axis(ink) | {
+        "side": "top", "domain": list(domain), "zerolinecolor": ink.quiet, "anchor": "y",
+        "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+    }  # fmt: skip
+
+
+def _alt(trace: Trace, account: Ledger, title: str) -> str:
+    largest = int(np.abs(account.source).argmax())
+    piece = shorten(piece_name(trace.source_pieces[largest]))
+    return (
+        f"{shorten(title, 60)}: what each ingredient of step {account.step + 1} added to the sum of "
+        f"{account.logit:.2f}. The largest entry of a source piece, {account.source[largest]:+.2f}, is that of "
+        f"{piece}, whose weight is {trace.alignment[account.step][largest]:.2f}."
+    )

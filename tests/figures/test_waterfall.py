@@ -8,14 +8,8 @@ import pytest
 
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import Microscope
-from attnviz.figures.waterfall import (
-    SOURCES,
-    UNITS,
-    ledger_table,
-    ledger_waterfall,
-    microscope_table,
-    microscope_waterfall,
-)
+from attnviz.figures.microscope import MARK, UNITS, microscope_figure, microscope_table
+from attnviz.figures.waterfall import SOURCES, ledger_table, ledger_waterfall
 from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(["word"] * 30)
@@ -25,6 +19,17 @@ def account(count: int) -> Ledger:
     return Ledger(2, 7, 0.5, -1.25, 0.75, np.random.default_rng(1).normal(size=count))
 
 
+def lens(size: int, bounded: bool = True) -> Microscope:
+    query, key, score = np.random.default_rng(2).normal(size=(3, size)) * 2
+    if bounded:
+        return Microscope(query, key, np.tanh(query + key), score)
+    return Microscope(query, key, query * key, np.ones(size), bounded=False)
+
+
+def named(figure: go.Figure, name: str):
+    return next(trace for trace in figure.data if trace.name == name)
+
+
 @pytest.mark.parametrize("source", ["one two three .", LONG])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_ledger_is_drawn_whole(source: str, theme) -> None:
@@ -32,15 +37,31 @@ def test_a_ledger_is_drawn_whole(source: str, theme) -> None:
     entries = account(len(trace.source_pieces))
     figure = ledger_waterfall(trace, entries, "logit of <b>x</b> $y$", theme=theme)
     go.Figure(figure.to_dict())  # Plotly's own check of every property
-    bars = figure.data[0]
+    bars = named(figure, "sum")
     assert sum(bars.x[:-1]) == pytest.approx(entries.logit)
     assert bars.x[-1] == pytest.approx(entries.logit)
     assert len(bars.x) == 3 + min(SOURCES, len(trace.source_pieces)) + (len(trace.source_pieces) > SOURCES) + 1
-    assert "<b>" not in figure.layout.yaxis.ticktext[-1]
+    assert "<b>x" not in figure.layout.yaxis.ticktext[-1]
     assert f"{entries.logit:.2f}" in figure.layout.meta["alt"]
     low, high = figure.layout.xaxis.range
     assert low <= np.cumsum(bars.x[:-1]).min()
     assert np.cumsum(bars.x[:-1]).max() <= high
+
+
+def test_attention_stands_beside_what_it_added() -> None:
+    trace = make_trace(LONG)
+    figure = ledger_waterfall(trace, account(len(trace.source_pieces)))
+    alpha = named(figure, "alpha")
+    assert sum(alpha.x) == pytest.approx(1, abs=1e-5)
+    assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
+
+
+def test_the_entry_through_the_new_state_is_called_that() -> None:
+    trace = make_trace()
+    trace.config["readout_state"] = "current"
+    entries = account(len(trace.source_pieces))
+    assert "through sᵢ" in ledger_waterfall(trace, entries).layout.yaxis.ticktext[1]
+    assert ledger_table(trace, entries)["entry"].iloc[1] == "through s_i"
 
 
 def test_the_table_of_a_ledger_has_every_entry() -> None:
@@ -52,17 +73,37 @@ def test_the_table_of_a_ledger_has_every_entry() -> None:
     assert table["alpha"].isna().sum() == 4
 
 
-@pytest.mark.parametrize("size", [3, UNITS, 40])
-def test_a_microscope_is_drawn_whole(size: int) -> None:
-    rng = np.random.default_rng(2)
-    query, key, score = rng.normal(size=(3, size)) * 2
-    units = Microscope(query, key, np.tanh(query + key), score)
-    figure = microscope_waterfall(units)
+@pytest.mark.parametrize("size", [1, 3, UNITS, 40])
+@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize("operands", [True, False])
+def test_a_microscope_is_drawn_whole(size: int, bounded: bool, operands: bool) -> None:
+    units = lens(size, bounded)
+    figure = microscope_figure(units, operands=operands)
     go.Figure(figure.to_dict())
-    assert figure.data[0].x[-1] == pytest.approx(units.energy)
-    assert sum(figure.data[0].x[:-1]) == pytest.approx(units.energy)
+    bars = named(figure, "sum")
+    assert bars.x[-1] == pytest.approx(units.energy)
+    assert sum(bars.x[:-1]) == pytest.approx(units.energy)
+    low, high = figure.layout.xaxis.range
+    assert low <= min(0, np.cumsum(bars.x[:-1]).min())
+    assert max(0, np.cumsum(bars.x[:-1]).max()) <= high
     table = microscope_table(units)
     assert table["running sum"].iloc[-1] == pytest.approx(units.energy)
     assert list(table["contribution"].abs()) == sorted(table["contribution"].abs(), reverse=True)
-    marked = sum("▮" in label for label in figure.layout.yaxis.ticktext)
+    marked = sum(MARK in label for label in figure.layout.yaxis.ticktext)
     assert marked == int(table["saturated"].iloc[:UNITS].sum())
+    if not bounded:
+        assert not table["saturated"].any()
+
+
+def test_the_operands_of_a_unit_give_its_contribution() -> None:
+    figure = microscope_figure(lens(40))
+    query, key, together, activation, score = (
+        np.array(named(figure, name).x) for name in ("query", "key", "together", "activation", "score")
+    )
+    assert query + key == pytest.approx(together)
+    assert np.tanh(together) == pytest.approx(activation)
+    assert score * activation == pytest.approx(np.array(named(figure, "sum").x[:UNITS]))
+    product = microscope_figure(lens(40, bounded=False))
+    assert np.array(named(product, "query").x) * np.array(named(product, "key").x) == pytest.approx(
+        np.array(named(product, "sum").x[:UNITS])
+    )

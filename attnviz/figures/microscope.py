@@ -1,0 +1,124 @@
+"""The energy microscope as a figure: one cell's energy, unit by unit, from its operands to the running sum.
+
+The page moves from cell to cell in the browser: its program (`ui/assets/microscope.js`) fills this figure with the
+numbers of another cell, trace by trace, by their names.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.microscope import SATURATED, Microscope, saturated
+from attnviz.figures.build import Spec, build, emphasise
+from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.figures.waterfall import panel, rows_layout, signed, sum_range, waterfall
+
+UNITS = 12
+"""Units with a row of their own, those of the largest |contribution|; the rest are one row."""
+
+MARK = " ▮"
+"""Follows the name of a saturated unit."""
+
+ADDITIVE = "unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}"
+PRODUCT = "unit {k}<br>{q} × {u} = {c}"
+"""What the pointer reads at a unit: its query, key, activation, score and contribution."""
+
+
+def microscope_table(units: Microscope) -> pd.DataFrame:
+    """Return the units of an energy, largest |contribution| first, with the running sum; the index is the unit's
+    number, from 1."""
+    order = units.order
+    contributions = units.contributions[order]
+    return pd.DataFrame(
+        {
+            "query": units.query[order],
+            "key": units.key[order],
+            "activation": units.activation[order],
+            "v": units.score[order],
+            "contribution": contributions,
+            "running sum": np.cumsum(contributions),
+            "saturated": saturated(units)[order],
+        },
+        index=pd.Index(order + 1, name="unit"),
+    )
+
+
+def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeName = "light") -> go.Figure:
+    """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below them.
+
+    With `operands`, which need some 640 pixels, each named unit shows from left to right its query (purple) and key
+    (green) with their sum as a diamond, the tanh of it, and v, and then its place in the running sum.
+    """
+    ink = palette(theme)
+    top, rest = units.order[:UNITS], units.order[UNITS:]
+    values = [*units.contributions[top].tolist(), *([float(units.contributions[rest].sum())] if rest.size else [])]
+    flat = saturated(units)
+    names = [f"unit {k + 1}{MARK if flat[k] else ''}" for k in top]
+    hover = [_hover(units, int(k)) for k in top]
+    if rest.size:
+        names.append(f"{rest.size} more")
+        hover.append(f"{rest.size} more units: {signed(values[-1], 4)}")
+    labels = [*names, emphasise("energy e", ink.ink)]
+    panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
+    layout = rows_layout(labels, 92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], "running sum")} | axes
+    layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
+    layout["meta"] = {"alt": microscope_alt(units), "narrowest": 640 if operands else 300}
+    return build([waterfall(values, [*hover, f"e = {signed(units.energy, 4)}"], ink), *panels], layout)
+
+
+def microscope_alt(units: Microscope) -> str:
+    """Return a sentence for those who do not see the figure."""
+    largest, flat = int(units.order[0]), int(saturated(units).sum())
+    saturation = f", of which {flat} are saturated (|tanh| at least {SATURATED})" if units.bounded else ""
+    return (
+        f"An energy of {units.energy:.3f} as the sum of {len(units.query)} units{saturation}. "
+        f"The largest is unit {largest + 1} with {units.contributions[largest]:+.3f}."
+    )
+
+
+def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
+    """Return the panels left of the running sum, and their axes."""
+    rows, flat = list(range(len(top))), saturated(units)[top]
+    query, key, activation = units.query[top], units.key[top], units.activation[top]
+    bar = {
+        "type": "bar", "orientation": "h", "y": rows, "customdata": hover,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }  # fmt: skip
+    traces = [
+        bar | {"name": "query", "xaxis": "x2", "x": query.tolist(), "marker": {"color": ink.decoder}},
+        bar | {"name": "key", "xaxis": "x2", "x": key.tolist(), "marker": {"color": ink.encoder}},
+    ]
+    limit = 1.08 * float(np.abs([query, key, query + key]).max() or 1)
+    inputs = panel(ink, [0, 0.27], "") | {"range": [-limit, limit], "nticks": 3}
+    if not units.bounded:
+        inputs["title"]["text"] = f"{_tint('sₖ', ink.decoder)}, {_tint('(P h)ₖ', ink.encoder)}"
+        return traces, {"xaxis2": inputs | {"domain": [0, 0.4]},
+                        "xaxis": panel(ink, [0.46, 1], "→ product, running sum")}  # fmt: skip
+    inputs["title"]["text"] = f"{_tint('(Wₐ s)ₖ', ink.decoder)} + {_tint('(Uₐ h)ₖ', ink.encoder)} ◆"
+    diamonds = {
+        "type": "scatter", "mode": "markers", "name": "together", "xaxis": "x2", "y": rows, "x": (query + key).tolist(),
+        "marker": {"symbol": "diamond", "size": 7, "color": ink.ink}, "hoverinfo": "skip",
+    }  # fmt: skip
+    fills = [1 if one else 0.45 for one in flat]
+    squashed = bar | {"name": "activation", "xaxis": "x3", "x": activation.tolist(),
+                      "marker": {"color": ink.bar, "opacity": fills}}  # fmt: skip
+    votes = bar | {"name": "score", "xaxis": "x4", "x": units.score[top].tolist(), "marker": {"color": ink.quiet}}
+    most = 1.08 * float(np.abs(units.score).max() or 1)
+    return [*traces, diamonds, squashed, votes], {
+        "xaxis2": inputs,
+        "xaxis3": panel(ink, [0.31, 0.45], "→ tanh") | {"range": [-1.08, 1.08], "tickvals": [-1, 0, 1]},
+        "xaxis4": panel(ink, [0.49, 0.6], "× vₖ") | {"range": [-most, most], "nticks": 3},
+        "xaxis": panel(ink, [0.64, 1], "→ running sum"),
+    }
+
+
+def _hover(units: Microscope, k: int) -> str:
+    numbers = {"q": units.query[k], "u": units.key[k], "a": units.activation[k], "v": units.score[k]}
+    written = {name: f"{value:.3f}".replace("-", "−") for name, value in numbers.items()}
+    return (ADDITIVE if units.bounded else PRODUCT).format(k=k + 1, c=signed(units.contributions[k], 4), **written)
+
+
+def _tint(text: str, colour: str) -> str:
+    return f'<span style="color:{colour}">{text}</span>'
