@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attnviz import AttnvizError, __version__
+from attnviz.cli_evaluate import add_options as add_evaluation_options
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -85,10 +86,8 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     _add_model_options(command, beam=False)
 
-    command = _add(commands, "evaluate", _evaluate, "BLEU and chrF on files of sentence pairs")
-    command.add_argument("files", nargs="+", type=Path, help="source<TAB>reference a line, .tsv or .tsv.xz")
-    command.add_argument("--limit", type=_positive, help="use the first so many pairs of each file")
-    _add_model_options(command, beam=True)
+    command = _add(commands, "evaluate", _evaluate, "measure models: BLEU, chrF, perplexity, alignment error, speed")
+    add_evaluation_options(command, _default_model(), _positive)
 
     command = _add(commands, "train", _train, "train a model, or go on with a run that was stopped")
     if "train" in arguments[:1]:
@@ -109,13 +108,15 @@ def _add(commands: Any, name: str, run: Callable[[argparse.Namespace], None], su
 
 
 def _add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
-    shipped = Path("models/en-fr")
-    command.add_argument(
-        "--model", type=Path, default=shipped if shipped.is_dir() else _ROOT / shipped, help="folder of the model"
-    )
+    command.add_argument("--model", type=Path, default=_default_model(), help="folder of the model")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     if beam:
         command.add_argument("--beam", type=_positive, default=1, help="width of the search; 1 is greedy")
+
+
+def _default_model() -> Path:
+    shipped = Path("models/en-fr")
+    return shipped if shipped.is_dir() else _ROOT / shipped
 
 
 def _add_training_options(command: argparse.ArgumentParser) -> None:
@@ -236,24 +237,9 @@ def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from attnviz.evaluation.bleu import corpus_scores
-    from attnviz.training.corpus import read_pairs
+    from attnviz.cli_evaluate import evaluate
 
-    translator = _load(options)
-    for path in options.files:
-        pairs, malformed = read_pairs(path)
-        if malformed:
-            print(f"{path}: {malformed} malformed lines skipped", file=sys.stderr)
-        pairs = pairs[: options.limit]
-        translations: list[str] = []
-        with _progress("sentence", len(pairs)) as bar:
-            for block in _blocks(iter(pairs), 5 * _BLOCK):
-                with _about(f"{path}, after {len(translations)} pairs"):
-                    translations += translator.translate_batch([source for source, _ in block], beam=options.beam)
-                bar.update(len(block))
-        print(f"{path}: {len(pairs)} pairs, beam {options.beam}")
-        for score in corpus_scores(translations, [target for _, target in pairs]):
-            print(f"  {score}", flush=True)
+    evaluate(options)
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -133,6 +133,13 @@ def test_bytes_that_are_not_utf_8(run) -> None:
         ["evaluate", "nowhere.tsv"],
         ["evaluate", "nowhere.tsv.xz"],
         ["evaluate"],
+        ["evaluate", "nowhere.jsonl"],
+        ["evaluate", "nowhere.tsv", "--beam", "1,none"],
+        ["evaluate", "nowhere.tsv", "--length-penalty", "-1"],
+        ["evaluate", "nowhere.tsv", "--csv", "out.csv"],
+        ["evaluate", "nowhere.tsv", "--by-length", "--figure", "out.png"],
+        ["evaluate", "nowhere.jsonl", "--tune"],
+        ["evaluate", "nowhere.tsv", "--threshold-from", "nowhere.jsonl"],
         ["train"],
         ["train", "--data", "nowhere.tsv", "--validation", "nowhere.tsv", "--output", "unmade"],
         ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--clip", "-1"],
@@ -217,20 +224,6 @@ def test_align_names_a_bad_line(run, line: str) -> None:
     assert code == 2
     assert "Line 2" in errors
     assert _one_sentence(errors)
-
-
-def test_evaluate(run, tmp_path: Path, translator: Translator) -> None:
-    """Scored against what the model itself says, a file has a BLEU and chrF of 100."""
-    path = tmp_path / "pairs.tsv"
-    own = zip(SENTENCES, translator.translate_batch(SENTENCES), strict=True)
-    path.write_text("no tab\n" + "".join(f"{source}\t{target}\n" for source, target in own), encoding="utf-8")
-    code, out, errors = run("evaluate", str(path), "--limit", "10")
-    assert code == 0
-    assert errors == f"{path}: 1 malformed lines skipped\n"
-    heading, bleu, chrf = out.splitlines()
-    assert heading == f"{path}: 10 pairs, beam 1"
-    assert re.match(r"  BLEU 100\.00  nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:\d", bleu)
-    assert re.match(r"  chrF2 100\.00  nrefs:1\|case:mixed\|eff:yes\|nc:6\|nw:0\|space:no\|version:\d", chrf)
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ class Likelihood:
 
     @property
     def perplexity(self) -> float:
-        """e to the negative log likelihood per piece, from 1; it compares models of one tokenizer only."""
+        """2 to the bits per piece, from 1; it compares models of one tokenizer only."""
         return math.exp(self.nats / self.pieces)
 
     @property

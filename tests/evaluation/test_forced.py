@@ -35,7 +35,7 @@ def test_batched_equals_single(translator: Translator) -> None:
 def test_perplexity_against_numpy(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:
-    """e to the mean of -log p over all pieces, each probability recomputed in float64 from the saved weights."""
+    """Each probability is recomputed in float64 from the saved weights."""
     network = make_network(attention)
     save_model(tmp_path, network, tokenizer)
     weights, surprises = load_weights(tmp_path), []

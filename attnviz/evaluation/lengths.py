@@ -1,0 +1,89 @@
+"""BLEU by the length of the source sentence, as in the paper's Fig. 2: where a fixed context gives out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.evaluation.bleu import Interval, bleu_of, interval, resampled_bleu, sentence_counts
+
+BUCKETS = ("1-10", "11-20", "21-30", "31-40", "41-50", ">50")
+"""Words of a source sentence, counted by blanks."""
+
+FEWEST = 10
+"""Sentences without which resampling them says nothing."""
+
+
+@dataclass(frozen=True)
+class LengthScore:
+    """How well one model translates the sentences of one bucket."""
+
+    words: str
+    """One of `BUCKETS`."""
+    pairs: int
+    mean_words: float
+    """Mean number of source words."""
+    model: str
+    bleu: float
+    spread: Interval | None
+    """95% of resamplings; None where the bucket has fewer than `FEWEST` sentences."""
+    length_ratio: float
+    """Words of the translations for each word of the references: below 1 where something is left out."""
+    difference: float | None
+    """BLEU minus that of the first model; None for the first model itself."""
+    difference_spread: Interval | None
+
+    def record(self) -> dict[str, str | int | float | None]:
+        """Return everything as a flat row, as the CSV and JSON have it."""
+        own, gap = self.spread, self.difference_spread
+        return {
+            "words": self.words,
+            "pairs": self.pairs,
+            "mean_words": round(self.mean_words, 2),
+            "model": self.model,
+            "bleu": round(self.bleu, 3),
+            "bleu_low": None if own is None else round(own.low, 3),
+            "bleu_high": None if own is None else round(own.high, 3),
+            "length_ratio": round(self.length_ratio, 4),
+            "difference": None if self.difference is None else round(self.difference, 3),
+            "difference_low": None if gap is None else round(gap.low, 3),
+            "difference_high": None if gap is None else round(gap.high, 3),
+        }
+
+
+def bucket(sentence: str) -> int:
+    """Return the place in `BUCKETS` of a source sentence; a blank one counts as one word."""
+    return min(max(len(sentence.split()) - 1, 0) // 10, len(BUCKETS) - 1)
+
+
+def scores_by_length(
+    sources: Sequence[str], references: Sequence[str], translations: Mapping[str, Sequence[str]]
+) -> list[LengthScore]:
+    """Return the scores of each model's `translations`, bucket by bucket; buckets without a sentence are left out."""
+    counts = {model: sentence_counts(texts, references) for model, texts in translations.items()}
+    buckets = np.array([bucket(source) for source in sources])
+    words = np.array([len(source.split()) for source in sources])
+    scores = []
+    for place, label in enumerate(BUCKETS):
+        inside = buckets == place
+        if not inside.any():
+            continue
+        enough = inside.sum() >= FEWEST
+        first: tuple[float, NDArray[np.float64]] | None = None
+        for model, rows in counts.items():
+            total, resampled = rows[inside].sum(axis=0), resampled_bleu(rows[inside])
+            bleu = bleu_of(total)
+            scores.append(
+                LengthScore(
+                    label, int(inside.sum()), float(words[inside].mean()), model, bleu,
+                    interval(resampled) if enough else None,
+                    float(total[0] / max(1, total[1])),
+                    None if first is None else bleu - first[0],
+                    None if first is None or not enough else interval(resampled - first[1]),
+                )
+            )  # fmt: skip
+            first = first or (bleu, resampled)
+    return scores

@@ -1,0 +1,284 @@
+"""What a model card needs, measured: each function returns one section, of one or several models side by side."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from attnviz.analysis.measures import links
+from attnviz.checkpoint import WEIGHTS
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
+from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
+from attnviz.evaluation.forced import Progress, force_pairs, likelihood
+from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
+from attnviz.evaluation.sentences import FIGURE_3, LONG
+from attnviz.evaluation.tables import MINUS, Record, Section, markdown_table, number
+from attnviz.evaluation.tuning import best_trial, tune
+from attnviz.translator import Translator
+
+Pairs = Sequence[tuple[str, str]]
+_BLOCK = 500
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model under test."""
+
+    name: str
+    folder: Path
+    translator: Translator
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A file of pairs as one model translated it."""
+
+    model: Model
+    corpus: str
+    beam: int
+    translations: list[str]
+    seconds: float
+
+
+def search_name(beam: int) -> str:
+    """Return "greedy" or "beam 5"."""
+    return "greedy" if beam == 1 else f"beam {beam}"
+
+
+def translate_all(
+    models: Sequence[Model], corpora: Mapping[str, Pairs], beams: Sequence[int], length_penalty: float,
+    progress: Progress,
+) -> list[Translated]:  # fmt: skip
+    """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
+    done = []
+    for model in models:
+        for corpus, pairs in corpora.items():
+            for beam in beams:
+                translations: list[str] = []
+                started = time.perf_counter()
+                for start in range(0, len(pairs), _BLOCK):
+                    block = [source for source, _ in pairs[start : start + _BLOCK]]
+                    try:
+                        found = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
+                    except AttnvizError as error:
+                        raise AttnvizError(f"{corpus}, after {start} pairs: {error}") from error
+                    translations += found
+                    progress(len(block))
+                done.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
+    return done
+
+
+def model_section(models: Sequence[Model]) -> Section:
+    """Return sizes and, where the log of the training lies beside the model, what training it took."""
+    records, rows = [], []
+    for model in models:
+        config = model.translator.network.config
+        record: Record = {
+            "model": model.name, **config.to_dict(),
+            "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
+            "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
+            "folder_bytes": sum(path.stat().st_size for path in model.folder.rglob("*") if path.is_file()),
+            **_training(model.folder),
+        }  # fmt: skip
+        records.append(record)
+        sizes = (config.embedding_size, config.hidden_size, config.alignment_size, config.maxout_size)
+        hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
+        rows.append(
+            [
+                model.name, config.attention, " / ".join(map(str, sizes)), number(config.vocabulary_size, 0),
+                number(record["parameters"], 0), f"{number(record['weights_bytes'] / 1e6)} MB",
+                number(record["training_updates"], 0), number(record["training_pieces"], 0), number(hours, 2),
+            ]
+        )  # fmt: skip
+    columns = ["model", "attention", "m / n / n' / l", "K", "parameters", "weights", "updates",
+               "target pieces trained on", "hours of training"]  # fmt: skip
+    return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
+
+
+def _training(folder: Path) -> Record:
+    """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
+    row: dict[str, str] = {}
+    for path in (folder / "training-log.csv", folder.parent / "log.csv"):
+        if path.is_file():
+            with path.open(newline="", encoding="utf-8", errors="replace") as file:
+                row = list(csv.DictReader(file))[-1:][0] if path.stat().st_size else {}
+            break
+    try:
+        return {
+            "training_updates": int(row["update"]),
+            "training_pieces": int(row["tokens"]),
+            "training_seconds": float(row["seconds"]),
+        }
+    except (KeyError, ValueError, TypeError):
+        return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))
+
+
+def score_section(
+    models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[Translated], progress: Progress
+) -> Section:
+    """Return BLEU, chrF2, speed and likelihood, a row for each file and model, the searches side by side."""
+    records, rows = [], []
+    signatures: dict[str, str] = {}
+    beams = list(dict.fromkeys(one.beam for one in translated))
+    for corpus, pairs in corpora.items():
+        targets = [target for _, target in pairs]
+        for model in models:
+            found = likelihood(force_pairs(model.translator, pairs, progress), targets)
+            record: Record = {
+                "file": corpus, "pairs": len(pairs), "model": model.name, "perplexity": found.perplexity,
+                "bits_per_character": found.bits_per_character, "searches": [],
+            }  # fmt: skip
+            for one in translated:
+                if (one.model, one.corpus) != (model, corpus):
+                    continue
+                bleu, chrf = corpus_scores(one.translations, targets)
+                signatures |= {score.metric: score.signature for score in (bleu, chrf)}
+                spread = interval(resampled_bleu(sentence_counts(one.translations, targets)))
+                record["searches"].append(
+                    {
+                        "beam": one.beam, "bleu": bleu.value, "bleu_low": spread.low, "bleu_high": spread.high,
+                        "chrf2": chrf.value, "sentences_per_second": len(pairs) / one.seconds,
+                    }
+                )  # fmt: skip
+            records.append(record)
+            rows.append(
+                [corpus, model.name, number(len(pairs), 0)]
+                + [number(search[key]) for key in ("bleu", "chrf2") for search in record["searches"]]
+                + [number(found.perplexity, 2), number(found.bits_per_character, 3)]
+                + [number(search["sentences_per_second"], 0) for search in record["searches"]]
+            )
+    columns = ["file", "model", "pairs"]
+    columns += [f"{metric} {search_name(beam)}" for metric in ("BLEU", "chrF2") for beam in beams]
+    columns += ["perplexity", "bits a character"] + [f"sentences/s {search_name(beam)}" for beam in beams]
+    note = (
+        "Detokenised and cased, by sacrebleu: "
+        + "; ".join(f"{metric} `{signature}`" for metric, signature in signatures.items())
+        + ". Perplexity is per piece of the model's own tokenizer and compares models that share one; bits a character "
+        f"compare all. Speed in batches on {models[0].translator.device}, {torch.get_num_threads()} threads."
+    )
+    return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
+
+
+def length_section(corpora: Mapping[str, Pairs], translated: Sequence[Translated]) -> tuple[Section, list[LengthScore]]:
+    """Return BLEU by source length, over all files together, of each model with the widest of its searches."""
+    beam = max(one.beam for one in translated)
+    pairs = [pair for corpus in corpora.values() for pair in corpus]
+    translations: dict[str, list[str]] = {}
+    for one in translated:
+        if one.beam == beam:
+            translations.setdefault(one.model.name, []).extend(one.translations)
+    scores = scores_by_length([source for source, _ in pairs], [target for _, target in pairs], translations)
+    first, *others = translations
+    rows = []
+    for label in BUCKETS:
+        inside = [score for score in scores if score.words == label]
+        if inside:
+            rows.append(
+                [label, number(inside[0].pairs, 0)]
+                + [number(score.bleu) + _half_width(score) for score in inside]
+                + [_gap(score) for score in inside[1:]]
+            )
+    columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
+    note = "Behind ±, half of the 95% interval of 1,000 resamplings of the sentences"
+    note += "; of differences, the 95% interval of the paired bootstrap in brackets" if others else ""
+    note += f"; neither for fewer than {FEWEST} sentences."
+    section = Section(
+        "by_length", f"BLEU by source length, {search_name(beam)}", [score.record() for score in scores],
+        markdown_table(columns, rows), "pairs", ("--by-length",), [note],
+    )  # fmt: skip
+    return section, scores
+
+
+def _half_width(score: LengthScore) -> str:
+    return "" if score.spread is None else f" ±{(score.spread.high - score.spread.low) / 2:.1f}"
+
+
+def _gap(score: LengthScore) -> str:
+    gap, spread = number(score.difference, signed=True), score.difference_spread
+    return gap if spread is None else f"{gap} [{number(spread.low, signed=True)}, {number(spread.high, signed=True)}]"
+
+
+def alignment_section(
+    models: Sequence[Model],
+    gold: Mapping[str, Sequence[GoldAlignment]],
+    choosing: Mapping[str, Sequence[GoldAlignment]],
+) -> Section:
+    """Return the alignment error rates on each file of `gold`, by argmax, by mutual argmax and, where there are files
+    for `choosing` it on, by the threshold that is best on those together."""
+    records, notes = [], []
+    for model in models:
+        if model.translator.network.config.attention == "none":
+            notes.append(f"{model.name} has no attention, hence no alignment.")
+            continue
+        threshold: float | None = None
+        if choosing:
+            sentences = [sentence for file in choosing.values() for sentence in file]
+            threshold = best_threshold(word_alignments(model.translator, sentences), sentences)
+        for file, sentences_ in gold.items():
+            matrices = word_alignments(model.translator, sentences_)
+            found = {"argmax": [links(each) for each in matrices], "mutual argmax": [mutual_links(m) for m in matrices]}
+            if threshold is not None:
+                found[f"threshold {threshold:.2f}"] = [links(each, threshold) for each in matrices]
+            for rule, each in found.items():
+                rate = asdict(error_rate(each, sentences_))
+                records.append({"file": file, "sentences": len(sentences_), "model": model.name, "links": rule, **rate})
+    records.sort(key=lambda record: list(gold).index(record["file"]))
+    rows = [
+        [record["file"], record["model"], record["links"], number(record["sentences"], 0)]
+        + [number(record[key], 3) for key in ("aer", "precision", "recall")]
+        for record in records
+    ]
+    notes.insert(
+        0,
+        "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; attention under forced decoding, between words. "
+        "Argmax links each target word to the source word it looked at most; mutual argmax keeps the links that are "
+        "also the largest of their source word.",
+    )
+    if choosing:
+        notes.append(f"The threshold is the multiple of 0.01 with the lowest AER on {' and '.join(choosing)}.")
+    columns = ["gold links", "model", "links", "sentences", "AER", "precision", "recall"]
+    return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 3), "gold", (), notes)
+
+
+def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Progress) -> Section:
+    """Return BLEU, mean over the files, for each width of the beam and length penalty, the best in bold."""
+    trials = tune(model.translator, corpora, progress=progress)
+    best = best_trial(trials)
+    penalties = list(dict.fromkeys(trial.length_penalty for trial in trials))
+    rows = []
+    for beam in dict.fromkeys(trial.beam for trial in trials):
+        of_width = [trial for trial in trials if trial.beam == beam]
+        cells = [f"**{number(t.bleu, 2)}**" if t is best else number(t.bleu, 2) for t in of_width]
+        rows.append([search_name(beam), *cells, number(of_width[0].sentences_per_second, 0)])
+    columns = ["search \\ length penalty", *(f"{penalty:.1f}" for penalty in penalties), "sentences/s"]
+    note = (
+        f"Best for {model.name}: {search_name(best.beam)}, length penalty {best.length_penalty:.1f} (mean BLEU "
+        f"{best.bleu:.2f}: {', '.join(f'{file} {bleu:.2f}' for file, bleu in best.by_file.items())})."
+    )
+    records = [{"model": model.name, **asdict(trial), "best": trial is best} for trial in trials]
+    title = f"Beam width and length penalty, {model.name}"
+    return Section("tuning", title, records, markdown_table(columns, rows), "pairs", ("--tune",), [note])
+
+
+def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penalty: float) -> Section:
+    """Return what every model makes of the paper's sentences and of long ones."""
+    texts = [*FIGURE_3, *LONG]
+    found = {
+        (model.name, beam): model.translator.translate_batch(texts, beam=beam, length_penalty=length_penalty)
+        for model in models for beam in beams
+    }  # fmt: skip
+    records, lines = [], []
+    for place, text in enumerate(texts):
+        lines.append(f"- {text}")
+        for (name, beam), translations in found.items():
+            records.append({"source": text, "model": name, "beam": beam, "translation": translations[place]})
+            whose = search_name(beam) if len(models) == 1 else f"{name}, {search_name(beam)}"
+            lines.append(f"  - {whose}: {translations[place]}")
+    title = "The paper's sentences, and long ones"
+    return Section("sentences", title, records, "\n".join(lines), "none", ("--sentences",))

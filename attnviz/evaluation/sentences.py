@@ -1,0 +1,33 @@
+"""The sentences that every model card shows the translations of, good or bad."""
+
+from __future__ import annotations
+
+FIGURE_3 = (
+    "The agreement on the European Economic Area was signed in August 1992.",
+    "It should be noted that the marine environment is the least known of environments.",
+    "Destruction of the equipment means that Syria can no longer produce new chemical weapons.",
+    "“This will change my future with my family,” the man said.",
+)
+"""Those of Bahdanau, Cho & Bengio 2014, Fig. 3."""
+
+LONG = (
+    (
+        "Madam President, we support the report because it asks the Commission to publish, before the end of "
+        "next year, a clear account of how much public money each Member State has spent on its railways and "
+        "what the passengers have received in return."
+    ),
+    (
+        "After three days of heavy rain the river rose so quickly on Sunday night that the firemen had to "
+        "wake more than two hundred families and take them by boat to the sports hall, where volunteers were "
+        "already preparing hot soup."
+    ),
+    (
+        "My brother had promised to bring the tent, but when we arrived at the lake he discovered that he had "
+        "left it in the garage, so we slept in the car with both dogs and laughed about it all the way home."
+    ),
+    (
+        "When I was a young teacher I believed that my job was to answer questions, and it took me ten years "
+        "to understand that what my students really needed was somebody who would let them ask better ones."
+    ),
+)
+"""Of 30 to 50 words: parliament, news, an everyday story, a talk."""

@@ -1,0 +1,92 @@
+"""The width of the beam and the length penalty, tried out on development files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.decoding import Finished
+from attnviz.evaluation.bleu import bleu_of, sentence_counts
+from attnviz.evaluation.forced import Progress
+from attnviz.translator import Translator
+
+BEAMS = (1, 2, 4, 5, 8, 12)
+LENGTH_PENALTIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
+_BLOCK = 500
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One choice of the two, tried."""
+
+    beam: int
+    length_penalty: float
+    bleu: float
+    """Mean of the files' BLEU, so that each file has one voice however long it is."""
+    by_file: dict[str, float]
+    sentences_per_second: float
+
+
+def tune(
+    translator: Translator,
+    corpora: Mapping[str, Sequence[tuple[str, str]]],
+    beams: Sequence[int] = BEAMS,
+    length_penalties: Sequence[float] = LENGTH_PENALTIES,
+    progress: Progress | None = None,
+) -> list[Trial]:
+    """Return a trial for each width and penalty, by width, then penalty.
+
+    Each width is searched once: a length penalty only chooses among the hypotheses that the search finished.
+    """
+    trials = []
+    for beam in beams:
+        started = time.perf_counter()
+        found = {name: _search(translator, pairs, beam, progress) for name, pairs in corpora.items()}
+        speed = sum(map(len, found.values())) / (time.perf_counter() - started)
+        by_file = {
+            name: _rescored(translator, hypotheses, [target for _, target in corpora[name]], length_penalties)
+            for name, hypotheses in found.items()
+        }
+        for place, penalty in enumerate(length_penalties):
+            each = {name: scores[place] for name, scores in by_file.items()}
+            trials.append(Trial(beam, penalty, sum(each.values()) / len(each), each, speed))
+    return trials
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial:
+    """Return the trial with the highest BLEU, the narrowest beam among equals."""
+    return max(trials, key=lambda trial: (trial.bleu, -trial.beam))
+
+
+def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:
+    """Return the best of the hypotheses under a penalty, given scores that are plain log probabilities (penalty 0)."""
+    return max(finished, key=lambda hypothesis: hypothesis.score / len(hypothesis.ids) ** length_penalty)
+
+
+def _search(
+    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Progress | None
+) -> list[list[Finished]]:
+    found: list[list[Finished]] = []
+    for start in range(0, len(pairs), _BLOCK):
+        block = [source for source, _ in pairs[start : start + _BLOCK]]
+        found += translator.search_batch(block, beam=beam, length_penalty=0.0)
+        if progress:
+            progress(len(block))
+    return found
+
+
+def _rescored(
+    translator: Translator, found: Sequence[Sequence[Finished]], references: Sequence[str], penalties: Sequence[float]
+) -> list[float]:
+    """Return the BLEU under each penalty; a hypothesis that several penalties choose is counted once."""
+    totals = np.zeros((len(penalties), 10), dtype=np.int64)
+    for finished, reference in zip(found, references, strict=True):
+        chosen = [choose(finished, penalty).ids for penalty in penalties]
+        texts = {ids: translator.tokenizer.decode(ids) for ids in dict.fromkeys(chosen)}
+        counts = dict(zip(texts, sentence_counts(list(texts.values()), [reference] * len(texts)), strict=True))
+        for total, ids in zip(totals, chosen, strict=True):
+            total += counts[ids]
+    return [bleu_of(total) for total in totals]

@@ -1,0 +1,33 @@
+"""Files to evaluate on, made from the tests' sentences and what the tiny model says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+
+
+@pytest.fixture
+def own_pairs(tmp_path: Path, translator: Translator) -> Path:
+    """Return a file whose references are the model's own greedy translations, and one line that is no pair."""
+    path = tmp_path / "own" / "pairs.tsv"
+    path.parent.mkdir()
+    own = zip(SENTENCES, translator.translate_batch(SENTENCES), strict=True)
+    path.write_text("no tab\n" + "".join(f"{source}\t{target}\n" for source, target in own), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def gold_links(tmp_path: Path) -> Path:
+    """Return a file of gold links, counted from 0."""
+    path = tmp_path / "gold.jsonl"
+    records = [
+        {"id": "1", "en": ["A", "girl", "."], "fr": ["Une", "fille", "."], "S": [[0, 0], [1, 1]], "P": [[2, 2]]},
+        {"id": "2", "en": ["Two", "dogs"], "fr": ["Deux", "chiens"], "S": [[0, 0], [1, 1]], "P": []},
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path

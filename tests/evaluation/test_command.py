@@ -1,0 +1,149 @@
+"""`attnviz evaluate` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import plotly.io
+import pytest
+
+from attnviz.checkpoint import save_model
+from attnviz.cli import main
+from attnviz.evaluation.alignment import error_rate, read_gold, word_alignments
+from attnviz.evaluation.sentences import FIGURE_3, LONG
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+
+@pytest.fixture
+def fixed_context(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+    """Return the model folder of a run, without attention, with the log of its training."""
+    folder = tmp_path / "fixed" / "model"
+    save_model(folder, make_network("none"), tokenizer)
+    (tmp_path / "fixed" / "log.csv").write_text("update,tokens,seconds\n50,900,1.5\n100,2000,3600\n")
+    return folder
+
+
+@pytest.fixture
+def evaluate(capfd: pytest.CaptureFixture[str]):
+    """Return a function that runs the command and gives what it printed; it must succeed."""
+
+    def run(*arguments: object) -> str:
+        assert main(["evaluate", "--device", "cpu", *map(str, arguments)]) == 0
+        return capfd.readouterr().out
+
+    return run
+
+
+def test_a_model_against_its_own_translations(evaluate, own_pairs: Path, model_folder: Path, capfd) -> None:
+    """Greedy, it has a BLEU and chrF of 100 by definition."""
+    assert main(["evaluate", str(own_pairs), "--model", str(model_folder), "--limit", "10", "--beam", "1,2"]) == 0
+    out, errors = capfd.readouterr()
+    assert errors == f"{own_pairs}: 1 malformed lines skipped\n"
+    assert re.search(r"\| own/pairs.tsv \| tiny  \| +10 \| +100\.0 \| +[\d.]+ \| +100\.0 \|", out)
+    assert re.search(r"BLEU `nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:\d", out)
+    assert re.search(r"chrF2 `nrefs:1\|case:mixed\|eff:yes\|nc:6\|nw:0\|space:no\|version:\d", out)
+    assert "/own/pairs.tsv" not in out
+
+
+def test_everything_as_json(
+    evaluate, own_pairs: Path, gold_links: Path, model_folder: Path, fixed_context: Path, translator: Translator
+) -> None:
+    models = ("--model", model_folder, "--model", fixed_context)
+    found = json.loads(
+        evaluate(own_pairs, gold_links, *models, "--json", "--by-length", "--sentences", "--beam", "2,1",
+                 "--threshold-from", gold_links)
+    )  # fmt: skip
+    assert list(found) == ["models", "scores", "by_length", "alignment", "sentences"]
+    tiny, fixed = found["models"]
+    assert (tiny["model"], fixed["model"]) == ("tiny", "fixed")
+    assert tiny["parameters"] == sum(weight.numel() for weight in translator.network.parameters())
+    assert tiny["weights_bytes"] == (model_folder / "model.safetensors").stat().st_size
+    assert (tiny["training_updates"], tiny["training_pieces"]) == (None, None)
+    assert (fixed["training_updates"], fixed["training_pieces"], fixed["training_seconds"]) == (100, 2000, 3600)
+
+    own, other = found["scores"]
+    assert [search["beam"] for search in own["searches"]] == [2, 1]
+    assert own["searches"][1]["bleu"] == pytest.approx(100)
+    assert own["searches"][1]["bleu_low"] == pytest.approx(100)
+    assert other["searches"][1]["bleu"] < 100
+    assert 1 < own["perplexity"] < other["perplexity"]
+
+    labels = {record["words"]: record["pairs"] for record in found["by_length"]}
+    assert labels == {"1-10": 7, "11-20": 5}
+    assert sum(labels.values()) == len(SENTENCES)
+
+    gold = read_gold(gold_links)
+    matrices = word_alignments(translator, gold)
+    assert {record["model"] for record in found["alignment"]} == {"tiny"}, "no attention, no alignment"
+    argmax, mutual, threshold = found["alignment"]
+    assert argmax["links"] == "argmax"
+    expected = error_rate([[(int(row.argmax()), i) for i, row in enumerate(m)] for m in matrices], gold)
+    assert argmax["aer"] == pytest.approx(expected.aer)
+    assert mutual["precision"] >= 0
+    assert threshold["aer"] <= argmax["aer"] + 0.5
+    assert threshold["links"].startswith("threshold 0.")
+
+    assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 4
+    said = {(record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]}
+    assert said[FIGURE_3[0], "tiny", 2] == translator.translate(FIGURE_3[0], beam=2).translation
+
+
+def test_markdown_has_the_command_over_each_table(evaluate, own_pairs: Path, gold_links: Path, model_folder) -> None:
+    out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
+    sections = re.split(r"^### ", out, flags=re.MULTILINE)[1:]
+    assert [section.splitlines()[0] for section in sections] == [
+        "Models", "Scores", "BLEU by source length, greedy", "Alignment error rate",
+    ]  # fmt: skip
+    for section in sections:
+        assert re.search(r"```sh\npython -m attnviz evaluate (.|\n)*?```\n\n\| ", section)
+        for line in (line for line in section.splitlines() if line.startswith("|")):
+            assert len(line) == len(next(line for line in section.splitlines() if line.startswith("|")))
+    assert "--by-length" in sections[2]
+    assert "--by-length" not in sections[1]
+    assert "pairs.tsv" not in sections[3]
+
+
+def test_the_csv_and_the_figure_by_length(evaluate, own_pairs: Path, model_folder, fixed_context, tmp_path) -> None:
+    table, figure, page = (tmp_path / name for name in ("lengths.csv", "lengths.json", "lengths.html"))
+    models = ("--model", model_folder, "--model", fixed_context)
+    evaluate(own_pairs, *models, "--by-length", "--csv", table, "--figure", figure)
+    evaluate(own_pairs, "--model", model_folder, "--by-length", "--figure", page)
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["words"], row["model"]) for row in rows] == [
+        ("1-10", "tiny"), ("1-10", "fixed"), ("11-20", "tiny"), ("11-20", "fixed"),
+    ]  # fmt: skip
+    first, second = plotly.io.from_json(figure.read_text(encoding="utf-8")).data
+    assert (first.name, second.name) == ("tiny", "fixed")
+    assert list(first.y) == [float(row["bleu"]) for row in rows if row["model"] == "tiny"]
+    assert "plotly" in page.read_text(encoding="utf-8")
+
+
+def test_tuning(evaluate, own_pairs: Path, model_folder: Path) -> None:
+    found = json.loads(evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3", "--json"))
+    assert list(found) == ["tuning"]
+    assert len(found["tuning"]) == 6 * 8
+    best = [trial for trial in found["tuning"] if trial["best"]]
+    assert [trial["bleu"] for trial in best] == [max(trial["bleu"] for trial in found["tuning"])]
+    out = evaluate(own_pairs, "--model", model_folder, "--tune", "--limit", "3")
+    assert out.count("**") == 2
+    assert "Best for tiny: greedy, length penalty 0.0" in out
+
+
+def test_sentences_need_no_file(evaluate, model_folder: Path) -> None:
+    out = evaluate("--model", model_folder, "--sentences", "--beam", "1")
+    assert [line[2:] for line in out.splitlines() if line.startswith("- ")] == [*FIGURE_3, *LONG]
+    assert all(30 <= len(sentence.split()) <= 50 for sentence in LONG)
+
+
+def test_a_sentence_that_is_too_long_is_named(own_pairs: Path, model_folder: Path, capfd) -> None:
+    with own_pairs.open("a", encoding="utf-8") as file:
+        file.write(f"{'word ' * 201}\tmot\n")
+    assert main(["evaluate", str(own_pairs), "--model", str(model_folder), "--device", "cpu"]) == 2
+    errors = capfd.readouterr().err.splitlines()
+    assert errors[-1].startswith("attnviz: own/pairs.tsv, after 0 pairs: Sentence 13: ")

@@ -1,0 +1,31 @@
+"""Tables and commands as Markdown."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from attnviz.evaluation.tables import command_line, markdown_table, number
+
+
+def test_a_table_by_hand() -> None:
+    assert markdown_table(["file", "BLEU"], [["a|b", "9.5"], ["c", "12.5"]]) == (
+        "| file | BLEU |\n| ---- | ---: |\n| a\\|b |  9.5 |\n| c    | 12.5 |"
+    )
+
+
+def test_numbers() -> None:
+    assert [number(12345.678), number(None), number(-1.25, 2, signed=True), number(0.5, signed=True)] == [
+        "12,345.7", "–", "\u22121.25", "+0.5",
+    ]  # fmt: skip
+
+
+def test_a_command_shows_no_more_of_a_path_than_its_end() -> None:
+    models = [Path("/somewhere/private/models/en-fr"), Path("models/a model")]
+    files = [Path(f"/somewhere/private/test/file-{number}.tsv") for number in range(9)]
+    command = command_line(files, models, ["--limit", "10"])
+    assert "private" not in command
+    assert max(map(len, command.splitlines())) <= 120
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words[:5] == ["python", "-m", "attnviz", "evaluate", "test/file-0.tsv"]
+    assert words[-6:] == ["--model", "models/en-fr", "--model", "models/a model", "--limit", "10"]

@@ -1,0 +1,36 @@
+"""Beam width and length penalty: rescored hypotheses are those of a search under that penalty."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz.decoding import Finished
+from attnviz.evaluation.bleu import corpus_scores
+from attnviz.evaluation.tuning import best_trial, choose, tune
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+
+SOURCES, REFERENCES = SENTENCES[::2], SENTENCES[1::2]
+
+
+def test_choosing_by_hand() -> None:
+    """-4 over 2 pieces against -6 over 4: the sum prefers the short one, the mean (-2, -1.5) the long one."""
+    short, long = Finished((5, 3), -4.0, 0), Finished((5, 6, 7, 3), -6.0, 0)
+    assert choose([short, long], 0.0) == short
+    assert choose([short, long], 1.0) == long
+
+
+def test_rescoring_equals_searching(translator: Translator) -> None:
+    corpora = {"a": list(zip(SOURCES, REFERENCES, strict=True)), "b": [(SOURCES[0], REFERENCES[1])]}
+    trials = tune(translator, corpora, (1, 3), (0.0, 0.7, 1.4))
+    assert [(trial.beam, trial.length_penalty) for trial in trials] == [
+        (1, 0.0), (1, 0.7), (1, 1.4), (3, 0.0), (3, 0.7), (3, 1.4),
+    ]  # fmt: skip
+    for trial in trials:
+        options = {"beam": trial.beam, "length_penalty": trial.length_penalty}
+        found = translator.translate_batch(SOURCES, **options)
+        assert trial.by_file["a"] == pytest.approx(corpus_scores(found, REFERENCES)[0].value)
+        assert trial.bleu == pytest.approx((trial.by_file["a"] + trial.by_file["b"]) / 2)
+    best = best_trial(trials)
+    assert best.bleu == max(trial.bleu for trial in trials)
+    assert best.beam == min(trial.beam for trial in trials if trial.bleu == best.bleu)
