@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -29,6 +30,9 @@ def folder(tmp_path: Path, shipped_model: Path) -> Path:
     (tmp_path / "sentences.txt").write_text("\n".join(SENTENCES[::2]) + "\n", encoding="utf-8")
     pairs = zip(SENTENCES[::2], SENTENCES[1::2], strict=True)
     (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+    link = {"id": "1", "en": ["A", "dog"], "fr": ["Un", "chien"], "S": [[0, 0], [1, 1]], "P": []}
+    for name in ("gold.jsonl", "other-gold.jsonl"):
+        (tmp_path / name).write_text(json.dumps(link) + "\n", encoding="utf-8")
     return tmp_path
 
 
