@@ -10,6 +10,9 @@ from attnviz.figures.palette import FONT, Palette
 
 Spec = dict[str, Any]
 
+PRINT_WIDTH = 760
+"""Pixels of a saved figure's width, unless its labels need more."""
+
 
 def build(traces: list[Spec], layout: Spec) -> go.Figure:
     """Return the figure of these traces and this layout.
@@ -56,3 +59,12 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
 def emphasise(label: str, colour: str) -> str:
     """Return an already literal label in bold and in `colour`, in Plotly's markup."""
     return f'<span style="color:{colour}"><b>{label}</b></span>'
+
+
+def for_print(figure: go.Figure, paper: str = "#ffffff", width: int | None = None) -> go.Figure:
+    """Return `figure` on `paper` and of a fixed width, at least `layout.meta["narrowest"]`: what a file is made of.
+
+    On the page a figure is as wide as its box, and the page shows through.
+    """
+    narrowest = figure.layout.meta["narrowest"]
+    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=max(narrowest, width or PRINT_WIDTH))

@@ -1,69 +1,27 @@
-"""`Trace`: one immutable record of a translation, with every number the pages show.
-
-It is written by the translator and read by everything else. It saves to one JSON file and opens again without the
-model and without torch.
-"""
+"""`Trace`: all that was computed while a sentence was translated, and ways to look at it."""
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import json
+import hashlib
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.text import BOS, join_pieces, word_groups
+from attnviz.trace import storage
+from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 
-FloatArray = NDArray[np.float32]
-IntArray = NDArray[np.int32]
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
-FORMAT = "attnviz-trace"
-VERSION = 2
-_SINCE_VERSION_2: dict[str, Any] = {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}
-"""Fields that files of version 1 lack, and what stands for them."""
 STORED_CANDIDATES = 100
 """How many of the likeliest pieces of each step a trace keeps."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """A trace seen word by word: pieces merged by *sum* over the source and *mean* over the target, so that each row
-    of `alignment` still sums to 1."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    alignment: FloatArray
-    """(target words, source words), in [0, 1]."""
-    source_groups: tuple[tuple[int, ...], ...]
-    """For each source word, the indices of its pieces."""
-    target_groups: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True)
-class Search:
-    """How the target was found."""
-
-    method: str
-    """"greedy", "beam", or "forced" (the target was given)."""
-    beam: int = 1
-    length_penalty: float = 0.0
-    """The exponent a of Ty^a, by which a hypothesis' summed log probability is divided."""
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A finished translation of the beam."""
-
-    translation: str
-    score: float
-    """Log probability of all its pieces, divided by Ty^length_penalty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,32 +155,50 @@ class Trace:
 
     def to_json(self) -> str:
         """Return the whole trace as one JSON object; arrays are compressed little-endian bytes in base64."""
-        record: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        for field in dataclasses.fields(self):
-            record[field.name] = _encode(getattr(self, field.name))
-        return json.dumps(record)
+        return storage.encode({field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
         """Return the trace that `to_json` wrote; raise AttnvizError where `text` is not one."""
         try:
-            record = json.loads(text)
-            if not isinstance(record, dict) or record.get("format") != FORMAT:
-                raise AttnvizError("This is not a saved trace: it lacks the mark of one.")
-            if record.get("version") not in (1, VERSION):
-                raise AttnvizError(
-                    f"This trace has format version {record.get('version')}; this program reads up to {VERSION}."
-                )
-            if record["version"] == 1:
-                record |= _SINCE_VERSION_2
-            values = {field.name: _decode(field.name, record[field.name]) for field in dataclasses.fields(cls)}
-            trace = cls(**values)
-            trace._check()
-        except AttnvizError:
-            raise
+            trace = cls(**storage.decode(text, get_type_hints(cls)))
+            storage.check(trace)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError, zlib.error) as error:
             raise AttnvizError(f"This trace is damaged ({type(error).__name__}: {error}). Save it again.") from error
         return trace
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all that is recorded, but for the time it took: two traces of one fingerprint look the same."""
+        digest = hashlib.sha256()
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                digest.update(repr(value.shape).encode() + value.tobytes())
+            elif field.name != "seconds":
+                digest.update(repr(value).encode("utf-8", "backslashreplace"))
+        return digest.hexdigest()
+
+    def heatmap(self, **choices: Any) -> go.Figure:
+        """Return the alignment as a Plotly figure, which a notebook shows; choices as those of `figures.heatmap`."""
+        from attnviz import figures
+
+        return figures.heatmap(self, **choices)
+
+    def step_figure(self, i: int, picture: str = "attention", **choices: Any) -> go.Figure:
+        """Return a picture of step index `i` (0-based), named as in `figures.STEP_FIGURES`.
+
+        Raise IndexError where there is no such step and AttnvizError where there is no such picture.
+        """
+        from attnviz import figures
+
+        return figures.step_figure(self, picture).draw(self, range(len(self.target_pieces))[i], **choices)
+
+    def _repr_html_(self) -> str:
+        """Return the heatmap as a bare table: what a notebook shows of a trace."""
+        from attnviz import figures
+
+        return figures.heatmap_html(self)
 
     def save(self, path: str | Path) -> None:
         """Write the whole trace to `path`."""
@@ -239,59 +215,3 @@ class Trace:
             raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
         except AttnvizError as error:
             raise AttnvizError(f"{path}: {error}") from error
-
-    def _check(self) -> None:
-        """Raise ValueError unless the arrays have the shapes the texts call for."""
-        rows, columns = len(self.target_pieces), len(self.source_pieces)
-        if not rows or not columns:
-            raise ValueError("it holds no pieces")
-        hidden = self.initial_state.shape[0]
-        if self.alignment.shape != (rows, columns) or self.energies.shape != (rows, columns):
-            raise ValueError("the alignment does not fit the pieces")
-        if self.annotations.shape != (columns, 2 * hidden) or self.keys.shape[:1] != (columns,):
-            raise ValueError("the annotations do not fit the source pieces")
-        if self.score_vector.shape not in ((0,), self.keys.shape[1:]):
-            raise ValueError("the score vector does not fit the keys")
-        by_step = (
-            self.contexts, self.queries, self.states, self.update_gates, self.reset_gates, self.candidates,
-            self.readouts, self.log_probabilities, self.top_ids, self.top_probabilities,
-        )  # fmt: skip
-        if any(array.shape[0] != rows for array in by_step) or len(self.top_pieces) != rows:
-            raise ValueError("an array does not fit the target pieces")
-        if self.top_ids.shape != self.top_probabilities.shape or len(self.top_pieces[0]) != self.top_ids.shape[1]:
-            raise ValueError("the candidates do not fit their probabilities")
-        if {len(self.source_ids), len(self.source_surfaces)} != {columns} or len(self.target_ids) != rows:
-            raise ValueError("the ids do not fit the pieces")
-        if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3):
-            raise ValueError("a row of the alignment does not sum to 1")
-
-
-def _encode(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        packed = zlib.compress(np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).tobytes(), 1)
-        return {"dtype": value.dtype.name, "shape": value.shape, "zlib": base64.b64encode(packed).decode("ascii")}
-    if isinstance(value, Search):
-        return dataclasses.asdict(value)
-    if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
-        return [dataclasses.asdict(hypothesis) for hypothesis in value]
-    return value
-
-
-def _decode(name: str, value: Any) -> Any:
-    if isinstance(value, dict) and "zlib" in value:
-        if value["dtype"] not in ("float32", "int32"):
-            raise ValueError(f"{name} has an unknown number type")
-        dtype = np.dtype(value["dtype"]).newbyteorder("<")
-        size = int(np.prod(value["shape"])) * dtype.itemsize
-        unpacker = zlib.decompressobj()
-        raw = unpacker.decompress(base64.b64decode(value["zlib"], validate=True), max(size, 1))
-        if len(raw) != size or unpacker.unconsumed_tail:
-            raise ValueError(f"{name} has the wrong length")
-        return np.frombuffer(raw, dtype=dtype).reshape(value["shape"]).astype(dtype.newbyteorder("="))
-    if name == "search":
-        return Search(**value)
-    if name == "hypotheses":
-        return tuple(Hypothesis(**hypothesis) for hypothesis in value)
-    if name == "top_pieces":
-        return tuple(tuple(pieces) for pieces in value)
-    return tuple(value) if isinstance(value, list) else value

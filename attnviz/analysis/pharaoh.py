@@ -1,0 +1,18 @@
+"""Word links as text, in the format of the Pharaoh decoder that alignment tools exchange: `i-j i-j …`."""
+
+from __future__ import annotations
+
+from attnviz.analysis.measures import links
+from attnviz.trace import Words
+
+
+def pharaoh(words: Words, threshold: float | None = None) -> str:
+    """Return the links of a translation as `i-j`, source before target, both from 0, `</s>` left out.
+
+    Each target word is linked to the source word it looked at most, and to none where that was `</s>`; with a
+    `threshold`, to all that got at least that share of its attention.
+    """
+    # </s> is the last word of both sides. Its row goes; its column stays until the links are drawn, for a word that
+    # looked most at the end of the sentence has no counterpart.
+    last = len(words.source) - 1
+    return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:-1], threshold) if i < last)

@@ -1,0 +1,108 @@
+"""Saving a translation's pictures and numbers: the ending of a file's name says what goes into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.pharaoh import pharaoh
+from attnviz.errors import AttnvizError
+from attnviz.figures.alignment import By, heatmap, heatmap_table
+from attnviz.figures.build import for_print
+from attnviz.figures.html import lecture_html
+from attnviz.figures.image import ImageFormat, image
+from attnviz.figures.palette import Colours, ThemeName, palette
+from attnviz.figures.registry import step_figure
+from attnviz.figures.tikz import heatmap_tikz
+from attnviz.trace import Trace
+
+HEATMAP = "heatmap"
+IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
+ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is drawn, and how."""
+
+    picture: str = HEATMAP
+    """The heatmap, or the name of a picture of a step."""
+    step: int | None = None
+    """0-based; the heatmap frames its row, a picture of a step is of this one."""
+    by: By = "words"
+    colours: Colours = "paper"
+    root: bool = False
+    end: bool = True
+    theme: ThemeName = "light"
+
+
+def save(trace: Trace, path: str | Path, look: Look | None = None) -> None:
+    """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
+    translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
+
+    Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
+    """
+    path = Path(path)
+    content = contents(trace, path.suffix.removeprefix(".").lower(), look or Look())
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise AttnvizError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def contents(trace: Trace, ending: str, look: Look) -> bytes:
+    """Return what a file of this `ending` holds; raise AttnvizError as `save` does."""
+    _check(trace, ending, look)
+    if ending in IMAGES:
+        paper = "#ffffff" if look.theme == "light" else palette(look.theme).paper
+        return image(for_print(picture(trace, look), paper), IMAGES[ending])
+    if ending == "csv":
+        return csv(table(trace, look))
+    if ending == "json":
+        text = trace.to_json()
+    elif ending == "pharaoh":
+        text = pharaoh(trace.words()) + "\n"
+    else:
+        write = lecture_html if ending == "html" else heatmap_tikz
+        text = write(trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step)
+    return text.encode("utf-8", "replace")
+
+
+def picture(trace: Trace, look: Look) -> go.Figure:
+    """Return the heatmap, or the picture of the step, as Plotly draws it."""
+    if look.picture != HEATMAP:
+        return step_figure(trace, look.picture).draw(trace, look.step or 0, theme=look.theme)
+    return heatmap(
+        trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step, theme=look.theme
+    )
+
+
+def table(trace: Trace, look: Look) -> pd.DataFrame:
+    """Return the numbers of the picture."""
+    if look.picture != HEATMAP:
+        return step_figure(trace, look.picture).table(trace, look.step or 0)
+    return heatmap_table(trace, by=look.by, end=look.end)
+
+
+def csv(numbers: pd.DataFrame) -> bytes:
+    """Return a table as CSV in UTF-8, with the byte-order mark that spreadsheets look for."""
+    return numbers.to_csv().encode("utf-8-sig")
+
+
+def _check(trace: Trace, ending: str, look: Look) -> None:
+    """Raise AttnvizError unless there is what is asked for."""
+    if ending not in ENDINGS:
+        raise AttnvizError(f"A file's name must end in one of {', '.join('.' + known for known in ENDINGS)}.")
+    steps = len(trace.target_pieces)
+    if look.step is not None and not 0 <= look.step < steps:
+        raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")
+    if look.picture == HEATMAP:
+        return
+    step_figure(trace, look.picture)
+    if look.step is None:
+        raise AttnvizError(f"The picture {look.picture!r} is of one step: say which.")
+    if ending in ("html", "tex", "json", "pharaoh"):
+        raise AttnvizError(f"A .{ending} file is of the whole translation, not of the picture {look.picture!r}.")

@@ -1,0 +1,67 @@
+"""PNG, SVG and PDF outside the page: Plotly drawn by a Chromium that is on the machine, through Kaleido."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from attnviz.errors import AttnvizError
+
+ImageFormat = Literal["png", "svg", "pdf"]
+
+BROWSER_VARIABLE = "BROWSER_PATH"
+"""Names the browser to use; Kaleido reads it too."""
+
+DOTS = 3
+"""Pixels of a PNG for each of the figure's: sharp in print at the size it has on screen."""
+
+_INSTEAD = "Files that end in .html, .tex, .csv and .json need no browser."
+
+
+def image(figure: go.Figure, form: ImageFormat) -> bytes:
+    """Return `figure`, which must have a width and a height, as a file of this form.
+
+    Nothing is fetched: Plotly's program is the installed package's, and MathJax, which no label uses, is left out.
+    Raise AttnvizError, saying what to do, where Kaleido or a browser is missing, or the browser fails.
+    """
+    try:
+        import kaleido
+    except ImportError as error:
+        raise AttnvizError(
+            f"PNG, SVG and PDF are drawn with the Python package kaleido, which is not installed: pip install kaleido. "
+            f"{_INSTEAD}"
+        ) from error
+    size = {"width": figure.layout.width, "height": figure.layout.height, "scale": DOTS if form == "png" else 1}
+    browser = find_browser()
+    try:
+        drawn: bytes = kaleido.calc_fig_sync(
+            figure, opts={"format": form, **size}, kopts={"path": browser, "mathjax": False}
+        )
+    except Exception as error:  # whatever a foreign browser does is one sentence here
+        raise AttnvizError(
+            f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another in "
+            f"{BROWSER_VARIABLE}. {_INSTEAD}"
+        ) from error
+    return drawn
+
+
+def find_browser() -> str:
+    """Return the path of a Chrome or Chromium on this machine; raise AttnvizError where there is none."""
+    from choreographer.browsers import Chromium
+
+    named = os.environ.get(BROWSER_VARIABLE)
+    if named:
+        found = shutil.which(named)
+        if not found:
+            raise AttnvizError(f"{BROWSER_VARIABLE} names {named}, which is no program. {_INSTEAD}")
+        return found
+    found = Chromium.find_browser(skip_local=False)
+    if not found:
+        raise AttnvizError(
+            "PNG, SVG and PDF are drawn by Chrome or Chromium, and none is found here. Install one, or name it in the "
+            f"environment variable {BROWSER_VARIABLE}. {_INSTEAD}"
+        )
+    return found

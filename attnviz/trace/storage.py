@@ -1,0 +1,166 @@
+"""A trace as text and back: one JSON object, arrays compressed inside it, and nothing believed that was read."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from attnviz.errors import AttnvizError
+from attnviz.trace.parts import Hypothesis, Search
+
+if TYPE_CHECKING:
+    from attnviz.trace.trace import Trace
+
+FORMAT = "attnviz-trace"
+VERSION = 2
+SINCE_VERSION_2: dict[str, Any] = {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}
+"""Fields that files of version 1 lack, and what stands for them."""
+
+LARGEST = 2**28
+"""Bytes of all arrays of a trace together: three times those of the longest sentence by a model of 1000 units. A small
+file can claim to hold more, and would fill the memory."""
+
+METHODS = ("greedy", "beam", "forced")
+CHOICES = {"attention": ("additive", "dot", "none"), "readout_state": ("previous", "current")}
+
+
+def encode(fields: Mapping[str, Any]) -> str:
+    """Return the fields of a trace as JSON."""
+    record = {"format": FORMAT, "version": VERSION} | {name: _encode(value) for name, value in fields.items()}
+    return json.dumps(record, separators=(",", ":"))
+
+
+def decode(text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that `encode` wrote, each of its type in `kinds`.
+
+    Raise AttnvizError where `text` is no trace or one of a later version; ValueError, KeyError, TypeError and their
+    like where it is damaged.
+    """
+    record = json.loads(text)
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise AttnvizError("This is not a saved trace: it lacks the mark of one.")
+    version = record.get("version")
+    if version not in (1, VERSION):
+        raise AttnvizError(f"This trace has format version {version}; this program reads up to {VERSION}. Update it.")
+    claimed = sum(_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
+    if claimed > LARGEST:
+        raise ValueError("it claims more numbers than a translation has")
+    if version == 1:
+        record |= SINCE_VERSION_2
+    fields = {name: _decode(name, record[name]) for name in kinds}
+    for name, kind in kinds.items():
+        if not _fits(fields[name], kind):
+            raise ValueError(f"{name} is of the wrong type")
+    return fields
+
+
+def check(trace: Trace) -> None:
+    """Raise ValueError unless the arrays have the shapes that the pieces call for, and their numbers make sense."""
+    _check_shapes(trace)
+    _check_texts(trace)
+    for field in dataclasses.fields(trace):
+        array = getattr(trace, field.name)
+        # An energy may be minus infinity: nothing is looked at there.
+        if isinstance(array, np.ndarray) and not np.isfinite(array[array != -np.inf]).all():
+            raise ValueError(f"{field.name} holds numbers that are none")
+    if not np.allclose(trace.alignment.sum(axis=1), 1, atol=1e-3) or trace.alignment.min() < 0:
+        raise ValueError("a row of the alignment does not sum to 1")
+    if trace.search.method not in METHODS:
+        raise ValueError("it was found by an unknown search")
+    for name, known in CHOICES.items():
+        if trace.config[name] not in known:
+            raise ValueError(f"its model has an unknown {name}")
+
+
+def _check_shapes(trace: Trace) -> None:
+    rows, columns = len(trace.target_pieces), len(trace.source_pieces)
+    if not rows or not columns:
+        raise ValueError("it holds no pieces")
+    hidden, width = trace.initial_state.shape[0], trace.keys.shape[-1]
+    context = hidden if trace.config["attention"] == "none" else 2 * hidden
+    state = (rows, hidden)
+    shapes: dict[str, tuple[int, ...]] = {
+        "initial_state": (hidden,), "annotations": (columns, 2 * hidden), "keys": (columns, width),
+        "queries": (rows, width), "energies": (rows, columns), "alignment": (rows, columns),
+        "contexts": (rows, context), "states": state, "update_gates": state, "reset_gates": state,
+        "candidates": state, "readouts": (rows, trace.readouts.shape[-1]), "log_probabilities": (rows,),
+        "top_ids": (rows, trace.top_ids.shape[-1]), "top_probabilities": (rows, trace.top_ids.shape[-1]),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        found = getattr(trace, name).shape
+        if found != shape:
+            raise ValueError(f"{name} has the shape {found}, not {shape}")
+    if trace.score_vector.shape not in ((0,), (width,)):
+        raise ValueError("the score vector does not fit the keys")
+    if [len(pieces) for pieces in trace.top_pieces] != [trace.top_ids.shape[1]] * rows:
+        raise ValueError("the candidates do not fit their probabilities")
+    if {len(trace.source_ids), len(trace.source_surfaces)} != {columns} or len(trace.target_ids) != rows:
+        raise ValueError("the ids do not fit the pieces")
+
+
+def _check_texts(trace: Trace) -> None:
+    """Raise UnicodeEncodeError, a ValueError, where a piece holds half a character: nothing could draw it."""
+    for pieces in (trace.source_pieces, trace.source_surfaces, trace.target_pieces, *trace.top_pieces):
+        "".join(pieces).encode("utf-8")
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        packed = zlib.compress(np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).tobytes(), 1)
+        return {"dtype": value.dtype.name, "shape": value.shape, "zlib": base64.b64encode(packed).decode("ascii")}
+    if isinstance(value, Search):
+        return dataclasses.asdict(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
+        return [dataclasses.asdict(hypothesis) for hypothesis in value]
+    return value
+
+
+def _size(packed: Mapping[str, Any]) -> int:
+    """Return the bytes that a packed array claims to have."""
+    if any(type(length) is not int or length < 0 for length in packed["shape"]):
+        raise ValueError("an array has a length that is none")
+    return int(4 * math.prod(packed["shape"]))
+
+
+def _decode(name: str, value: Any) -> Any:
+    if isinstance(value, dict) and "zlib" in value:
+        if value["dtype"] not in ("float32", "int32"):
+            raise ValueError(f"{name} has an unknown number type")
+        dtype, size = np.dtype(value["dtype"]).newbyteorder("<"), _size(value)
+        unpacker = zlib.decompressobj()
+        raw = unpacker.decompress(base64.b64decode(value["zlib"], validate=True), max(size, 1))
+        if len(raw) != size or unpacker.unconsumed_tail:
+            raise ValueError(f"{name} has the wrong length")
+        return np.frombuffer(raw, dtype=dtype).reshape(value["shape"]).astype(dtype.newbyteorder("="))
+    if name == "search":
+        return Search(**value)
+    if name == "hypotheses":
+        return tuple(Hypothesis(**hypothesis) for hypothesis in value)
+    if name == "top_pieces":
+        return tuple(tuple(pieces) for pieces in value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Return whether `value` is of the type `kind`, as far as a trace's fields have types."""
+    origin = get_origin(kind)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, get_args(kind)[0]) for item in value)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and value.dtype == np.dtype(get_args(get_args(kind)[1])[0])
+    if origin is dict:
+        return isinstance(value, dict)
+    if kind in (Search, Hypothesis):
+        return isinstance(value, kind) and all(
+            _fits(getattr(value, name), hint) for name, hint in get_type_hints(kind).items()
+        )
+    if kind is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    return type(value) is kind
