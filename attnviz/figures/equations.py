@@ -27,7 +27,8 @@ _SPOKEN = {"</s>": r"\text{</s>}", "<unk>": r"\text{<unk>}", SPACE: r"\text{(a b
 class Equation:
     """One stage of a step."""
 
-    title: str
+    stage: int
+    """1 to 5: energy, softmax, context, state, word."""
     latex: str
     """The equation, then the same with this step's numbers."""
     note: str
@@ -101,7 +102,7 @@ def _energy(trace: Trace, step: int, colours: Palette) -> Equation:
             rf"&= {query} \cdot {key}",
             rf"&= {value}",
         )
-        return Equation("Energy", _aligned(*lines), "How well the decoder's state fits this source piece.")
+        return Equation(1, _aligned(*lines), "How well the decoder's state fits this source piece.")
     lines = (
         rf"{left} &= v_a^\top \tanh\bigl(W_a {before} + U_a {here}\bigr)",
         rf"&= v_a^\top \tanh\Bigl({query}",
@@ -112,7 +113,7 @@ def _energy(trace: Trace, step: int, colours: Palette) -> Equation:
         "How well the state before this word fits a source piece; shown for the piece that wins. One layer over "
         "the two vectors joined together is the same map."
     )
-    return Equation("Energy", _aligned(*lines), note)
+    return Equation(1, _aligned(*lines), note)
 
 
 def _softmax(trace: Trace, step: int) -> Equation:
@@ -128,7 +129,7 @@ def _softmax(trace: Trace, step: int) -> Equation:
         rf"&= \frac{{e^{{{number(float(energies[j]))}}}}}{{{' + '.join(terms)}}}",
         rf"&= {number(float(trace.alignment[step, j]))}",
     )
-    return Equation("Softmax", _aligned(*lines), "Energies become weights: all positive, and they add up to 1.")
+    return Equation(2, _aligned(*lines), "Energies become weights: all positive, and they add up to 1.")
 
 
 def _context(trace: Trace, step: int, colours: Palette) -> Equation:
@@ -144,16 +145,14 @@ def _context(trace: Trace, step: int, colours: Palette) -> Equation:
         rf"&= {' + '.join(terms)}",
         rf"&= {vector(trace.contexts[step])}",
     )
-    return Equation(
-        "Context vector", _aligned(*lines), "The source as this step sees it: a weighted sum of annotations."
-    )
+    return Equation(3, _aligned(*lines), "The source as this step sees it: a weighted sum of annotations.")
 
 
 def _fixed_context(trace: Trace, step: int, colours: Palette) -> Equation:
     context = _in(colours.context, f"c_{{{step + 1}}}")
     last = _in(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
     note = "A model without attention: every step gets the same last forward annotation."
-    return Equation("Context vector", _aligned(rf"{context} &= {last}", rf"&= {vector(trace.contexts[step])}"), note)
+    return Equation(3, _aligned(rf"{context} &= {last}", rf"&= {vector(trace.contexts[step])}"), note)
 
 
 def _state(trace: Trace, step: int, colours: Palette) -> Equation:
@@ -174,7 +173,7 @@ def _state(trace: Trace, step: int, colours: Palette) -> Equation:
         "The gated unit as it ran (PyTorch's): z keeps the old state, where the paper's z lets the new one in. "
         f"Written out is unit {k + 1}, the one that moved most."
     )
-    return Equation("Decoder state", _aligned(*lines), note)
+    return Equation(4, _aligned(*lines), note)
 
 
 def _word(trace: Trace, step: int, colours: Palette) -> Equation:
@@ -193,5 +192,5 @@ def _word(trace: Trace, step: int, colours: Palette) -> Equation:
         "the new state, as in the paper's Eq. 4" if current else "the state before the step, as in the paper's appendix"
     )
     return Equation(
-        "Word", _aligned(*lines), f"State, previous word and context vote on the next word. This model reads {which}."
+        5, _aligned(*lines), f"State, previous word and context vote on the next word. This model reads {which}."
     )

@@ -191,9 +191,17 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
             "range": [len(names) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": labels,
             "tickfont": {"size": 13, "color": ink.ink},
         },
-        "meta": {"alt": _candidates_alt(table), "narrowest": 280},
+        "meta": {"alt": _candidates_alt(table), "narrowest": 280, "words": _ids(trace, step, table)},
     }  # fmt: skip
     return build([bars], layout)
+
+
+def _ids(trace: Trace, step: int, table: pd.DataFrame) -> list[int]:
+    """Return the id of each piece of `candidates_table`."""
+    return [
+        int(trace.target_ids[step] if chosen else trace.top_ids[step][rank - 1])
+        for rank, chosen in zip(table.index, table["chosen"], strict=True)
+    ]
 
 
 def _attention_alt(trace: Trace, step: int) -> str:

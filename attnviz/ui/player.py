@@ -5,7 +5,7 @@ Steps are taken in the browser, so that the picture follows a key at once; the s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,22 @@ BLANK = "\u00a0"
 """Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
 
 
-def player(trace: Trace, step: int, choose: Callable[[int], None]) -> None:
-    """Show both sentences with 1-based `step` marked; call `choose` with the step a visitor moves to."""
+def player(trace: Trace, step: int, source: int | None, choose: Callable[[Mapping[str, Any]], None]) -> None:
+    """Show both sentences with 1-based `step` marked, and the source piece that was chosen, if one was.
+
+    `choose` is called with what a visitor chose, anywhere among the pictures: `step`, `source` (None: no longer), and
+    where they were chosen `word` and `stage`.
+    """
 
     def chosen() -> None:
-        choose(int(st.session_state.player.chosen))
+        choose(st.session_state.player.chosen or {})
 
-    component("player", "html", "css")(key="player", data=player_record(trace, step), on_chosen_change=chosen)
+    component("player", "html", "css")(key="player", data=player_record(trace, step, source), on_chosen_change=chosen)
 
 
-def player_record(trace: Trace, step: int) -> dict[str, Any]:
-    """Return what the browser draws: words with their pieces and steps, and each source word's share of every alpha."""
+def player_record(trace: Trace, step: int, source_piece: int | None = None) -> dict[str, Any]:
+    """Return what the browser draws: words with their pieces (from 1), each source word's share of every alpha, and
+    for every step the source pieces (from 0) by weight."""
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -37,6 +42,7 @@ def player_record(trace: Trace, step: int) -> dict[str, Any]:
             "text": _surface(trace.source_surfaces, group),
             "space": _opens_with_space(trace.source_surfaces, group),
             "end": _is_end(trace.source_pieces, group),
+            "pieces": [j + 1 for j in group],
         }
         for group in words.source_groups
     ]
@@ -53,7 +59,9 @@ def player_record(trace: Trace, step: int) -> dict[str, Any]:
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
+        "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "step": step,
+        "source_piece": source_piece,
     }
 
 

@@ -5,22 +5,25 @@ It is one fragment, so a change of step runs no more than this; most of what it 
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
 from attnviz import figures
 from attnviz.figures.alignment import By
-from attnviz.figures.palette import Colours, ThemeName
+from attnviz.figures.palette import Colours, ThemeName, palette
+from attnviz.figures.stages import maxout_table, state_table
 from attnviz.text import join_pieces
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
+from attnviz.ui.components import component
 from attnviz.ui.player import player
+from attnviz.ui.resources import trace_identity, weights_of
+from attnviz.ui.stages import Words, pairs_of, stage, steps_at_once, words_of
 from attnviz.ui.style import theme_name
 
-MOST_AT_ONCE = 100
-"""Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
+__all__ = ["heatmap_choices", "step_sentence", "step_view", "trace_identity"]
 
 READING = (
     '<p class="reading">Each <span class="decoder">row</span> is a French word as it was written, each '
@@ -36,10 +39,6 @@ END_MARK = (
     "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. Hidden, its "
     "share is missing: rows then add up to less than 1."
 )
-STRIPS = (
-    "One column for each unit; blue is positive, red negative, stronger with the square root of the amount, so "
-    "that small terms can be seen. The strips add up to the framed one."
-)
 GLOSSARY = """
 **Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.
 
@@ -54,8 +53,10 @@ GLOSSARY = """
 **Greedy search**: take the likeliest piece at each step; **beam search** keeps the best few translations alive.
 """
 KEYS = (
-    '<div class="keys"><kbd>←</kbd><kbd>→</kbd> step · <kbd>Space</kbd> play, pause · click a cell or a French word to '
-    "open its step · <kbd>Ctrl</kbd><kbd>Enter</kbd> translate</div>"
+    '<div class="keys"><span><kbd>←</kbd><kbd>→</kbd> step</span><span><kbd>↑</kbd><kbd>↓</kbd> English piece</span>'
+    "<span><kbd>Home</kbd><kbd>End</kbd> first, last step</span><span><kbd>Space</kbd> play, pause</span>"
+    "<span><kbd>Esc</kbd> back to the piece looked at most</span><span><kbd>Ctrl</kbd><kbd>Enter</kbd> translate</span>"
+    "<span>or click a cell, a word, a bar, a strip</span></div>"
 )
 SCALES = {"paper": "Grey, as in the paper", "cividis": "Cividis, safe for colour blindness"}
 
@@ -65,44 +66,61 @@ def step_view(trace: Trace) -> None:
     """Draw everything that depends on the step."""
     theme = theme_name()  # asked for here: a fragment that runs again is given the arguments of the page's last run
     state.open_selection(st.session_state, trace_identity(trace), trace, st.query_params)
-    count = len(trace.target_pieces)
     above, below = st.container(key="player_box"), st.container(key="slider")
     with below:
-        step = _slider(count)
+        step = _slider(len(trace.target_pieces))
+    _keep_in_address()
     with above:
-        player(trace, step, lambda chosen: state.go_to(st.session_state, chosen, count))
+        chosen = cast("int | None", st.session_state.get(state.SOURCE))
+        player(trace, step, chosen, lambda choice: state.choose(st.session_state, choice, trace))
+    weights, source = weights_of(trace), state.source_of(st.session_state, trace, step)  # noqa: F841  for the slots
+    steps = steps_at_once(trace, step)
+    words = words_of(trace, steps)
     long = len(trace.words().source) > 36
     left, right = st.columns([1, 1] if long else [11, 10], gap="large")
-    source = state.source_of(st.session_state, trace, step)  # noqa: F841  for the microscope
     with left:
         _alignment(trace, theme)
         # slot: reading
     with right, st.container(key="step_panel"):
+        _facts(trace, words)
         # slot: proof
-        _step_charts(trace, step, theme)
-    _equations(trace, step, theme)
-    with st.container(key="inside_energy"):
-        pass
-        # slot: microscope
-    with st.container(key="inside_word"):
-        pass
-        # slot: ledger
+        st.html(KEYS)
+        with st.popover("What the words on this page mean", type="tertiary", key="glossary"):
+            st.markdown(GLOSSARY)
+    with st.container(key="stages"):
+        for equation in figures.equations(trace, step - 1, theme=theme):
+            with st.container(key=f"stage_{equation.stage}"):
+                stage(trace, equation.stage, step, theme, words, equation)
+            if equation.stage == 1:
+                with st.container(key="inside_energy"):
+                    pass  # slot: microscope
+            if equation.stage == 5:
+                with st.container(key="inside_word"):
+                    pass  # slot: ledger
     _tables(trace, step)
 
 
 def _slider(count: int) -> int:
-    """Draw the slider and put the step in the address; return the step on show, from 1."""
+    """Draw the slider; return the step on show, from 1."""
     step = 1
     if count > 1:
         step = st.slider(
             "Step", 1, count, key=state.STEP, format=f"step %d of {count}", label_visibility="collapsed"
         )  # fmt: skip
-    # Not `bind="query-params"`: a slider of another length would take its step from the address of the one before.
-    if step == 1:
-        st.query_params.pop(state.STEP, None)
-    elif st.query_params.get(state.STEP) != str(step):
-        st.query_params[state.STEP] = str(step)
     return step
+
+
+def _keep_in_address() -> None:
+    """Write the step and what else was chosen into the address; what nobody chose stays out of it."""
+    # Not `bind="query-params"`: a slider of another length would take its step from the address of the one before.
+    kept = {key: st.session_state.get(key) for key in (state.STEP, state.SOURCE, state.WORD, state.STAGE)}
+    if kept[state.STEP] == 1:
+        kept[state.STEP] = None
+    for key, value in kept.items():
+        if value is None:
+            st.query_params.pop(key, None)
+        elif st.query_params.get(key) != str(value):
+            st.query_params[key] = str(value)
 
 
 def _alignment(trace: Trace, theme: ThemeName) -> None:
@@ -111,6 +129,7 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
     by, colours, root, end = heatmap_choices()
     st.html(READING.format(total=TOTALS[end]))
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, theme=theme)
+    figure.layout.meta |= _columns(trace, by, end, theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
         st.segmented_control(
@@ -121,9 +140,20 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
         st.toggle("End mark", value=True, key="end", help=END_MARK)
         st.selectbox("Colours", list(SCALES), format_func=SCALES.__getitem__, key="colours",
                      label_visibility="collapsed", width=260)  # fmt: skip
-    st.html(KEYS)
-    with st.popover("What the words on this page mean", type="tertiary", key="glossary"):
-        st.markdown(GLOSSARY)
+
+
+def _columns(trace: Trace, by: By, end: bool, theme: ThemeName) -> dict[str, Any]:
+    """Return what links the heatmap's columns to source pieces: the `columns` of the pieces, None where a column is not
+    drawn, the first of the `sources` (0-based) of each column, and the colour that `mark`s the chosen one."""
+    count = len(trace.source_pieces)
+    groups = trace.words().source_groups if by == "words" else tuple((j,) for j in range(count))
+    if not end and trace.source_pieces[-1] == "</s>" and len(groups) > 1:
+        groups = groups[:-1]
+    columns: list[int | None] = [None] * count
+    for column, group in enumerate(groups):
+        for j in group:
+            columns[j] = column
+    return {"columns": columns, "sources": [group[0] for group in groups], "mark": palette(theme).encoder}
 
 
 def heatmap_choices() -> tuple[By, Colours, bool, bool]:
@@ -137,35 +167,22 @@ def heatmap_choices() -> tuple[By, Colours, bool, bool]:
     )
 
 
-def _step_charts(trace: Trace, step: int, theme: ThemeName) -> None:
-    """Draw energies and alpha, and the likeliest words."""
+def _facts(trace: Trace, words: Words) -> None:
+    """Draw the step in short: what it wrote, and the outcome of each of its stages."""
     count = len(trace.target_pieces)
-    steps = range(1, count + 1) if count <= MOST_AT_ONCE else range(step, step + 1)
-    attention, likeliest = _step_figures(trace, trace_identity(trace), tuple(steps), theme)
-    captions = {i: (f"Step {i} of {count}", step_sentence(trace, i)) for i in steps}
-    if trace.config["attention"] != "none":
-        chart(attention, "attention", captions)
-    st.html('<p class="label"><b>Likeliest next pieces</b>, the chosen one in violet; · continues a word</p>')
-    chart(likeliest, "candidates", captions if trace.config["attention"] == "none" else None)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _step_figures(
-    _trace: Trace,
-    identity: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
-    steps: tuple[int, ...],
-    theme: ThemeName,
-) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the two charts of each of `steps` as JSON."""
-    return (
-        {i: figures.attention_bars(_trace, i - 1, theme=theme).to_json() for i in steps},
-        {i: figures.candidates(_trace, i - 1, theme=theme).to_json() for i in steps},
-    )
-
-
-def trace_identity(trace: Trace) -> tuple[object, ...]:
-    """Return what tells one translation from another."""
-    return (trace.model, trace.device, trace.source_text, trace.target_ids, trace.search.method, trace.search.beam)
+    record = {
+        "stages": [{"number": told.number, "title": told.title} for told in next(iter(words.values()))],
+        "steps": {
+            str(i): {
+                "heading": f"Step {i} of {count}",
+                "sentence": step_sentence(trace, i),
+                "outcomes": [told.outcome for told in stages],
+            }
+            for i, stages in words.items()
+        },
+        "stage": st.session_state.get(state.STAGE),
+    }
+    component("facts", "html", "css", isolate=False)(key="facts", data=record)
 
 
 def step_sentence(trace: Trace, step: int) -> str:
@@ -183,22 +200,6 @@ def _surface(piece: str) -> str:
     return f"“{text}”" if text else "a blank"
 
 
-def _equations(trace: Trace, step: int, theme: ThemeName) -> None:
-    """Write the equations with this step's numbers, and draw the context as a sum."""
-    st.subheader(f"The equations of step {step}, with their numbers", anchor=False)
-    with st.container(key="equations"):
-        columns = st.columns(3, gap="large")
-        for place, equation in enumerate(figures.equations(trace, step - 1, theme=theme)):
-            column = {"Energy": 0, "Softmax": 0, "Context vector": 1, "Decoder state": 2, "Word": 2}[equation.title]
-            with columns[column]:
-                st.markdown(f"#### {place + 1}. {equation.title}")
-                st.latex(equation.latex)
-                st.caption(equation.note)
-                if equation.title == "Context vector":
-                    chart({step: figures.context_strips(trace, step - 1, theme=theme).to_json()}, "context")
-                    st.caption(STRIPS)
-
-
 def _tables(trace: Trace, step: int) -> None:
     """Offer every chart as a table, made only when opened."""
     by, _, _, end = heatmap_choices()
@@ -210,6 +211,8 @@ def _tables(trace: Trace, step: int) -> None:
             ("Alignment", figures.heatmap_table(trace, by=by, end=end)),
             (f"Energies and weights of step {step}", figures.attention_table(trace, step - 1)),
             (f"Context vector of step {step}, unit by unit", figures.context_table(trace, step - 1)),
+            (f"State of step {step}, unit by unit", state_table(trace, step - 1)),
+            (f"Maxout of step {step}", maxout_table(trace, step - 1, pairs_of(trace, step))),
             (f"Likeliest pieces of step {step}", figures.candidates_table(trace, step - 1)),
         ):
             st.markdown(f"**{name}**")

@@ -1,6 +1,8 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
-// `data.figures` maps steps to figures, as JSON texts; a figure under "0" serves every step and frames the step's row.
+// `data.figures` maps steps to figures, as JSON texts; a figure under "0" serves every step. What a figure is a picture of
+// is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones are marked
+// and a click chooses.
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 const states = new WeakMap();
@@ -11,33 +13,63 @@ function library() {
     window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
 }
 
-function frame(layout, step) {
-  const row = layout.meta.rows?.[step - 1] ?? null;
-  if (row === null) return [];
-  const [x0, x1] = layout.xaxis.range;
-  return [{ type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: layout.meta.frame, width: 2.5 } }];
+// What the page shows now. The player, above, says so; before it has spoken there is no step.
+function selection() {
+  return { step: window.attnvizStep, source: window.attnvizSource, strongest: window.attnvizOrder === "strongest" };
 }
 
-function caption(box, [heading, sentence]) {
+function box(x0, x1, y0, y1, color, width, more = {}) {
+  return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
+}
+
+// The frames of the step's row and of the cell in the source piece's column; or the band of the source piece's row.
+function marks(layout, { step, source }, places) {
+  const { meta } = layout;
+  if (places && source) {
+    const row = places[source - 1];
+    return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: meta.mark, opacity: 0.16, layer: "below" })];
+  }
+  const row = meta.rows?.[step - 1] ?? null;
+  if (row === null) return [];
+  const [x0, x1] = layout.xaxis.range;
+  const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, 2.5)];
+  const column = meta.columns?.[source - 1] ?? null;
+  if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, 3.5));
+  return found;
+}
+
+// Where each source piece stands: its row in sentence order, or its rank by weight.
+function arrange(figure, strongest) {
+  const { order } = figure.layout.meta;
+  if (!order) return null;
+  const places = order.map((_, j) => j);
+  if (!strongest) return places;
+  order.forEach((j, rank) => { places[j] = rank; });
+  for (const trace of figure.data) trace.y = places;
+  figure.layout.yaxis.tickvals = places;
+  return places;
+}
+
+function caption(root, [heading, sentence]) {
   for (const [name, text] of [["h3", heading], ["p", sentence]]) {
-    const line = box.querySelector(name);
+    const line = root.querySelector(name);
     if (line.textContent !== text) line.textContent = text;
   }
 }
 
-function describe(box, layout) {
-  const chart = box.querySelector(".chart");
-  const { alt, narrowest } = layout.meta;
+function describe(root, layout) {
+  const chart = root.querySelector(".chart");
+  const { alt, narrowest, steps, order, words } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
   chart.style.minWidth = `${narrowest}px`;
   chart.style.height = `${layout.height}px`;
-  chart.classList.toggle("clickable", Boolean(layout.meta.steps));
+  chart.classList.toggle("clickable", Boolean(steps ?? order ?? words));
 }
 
 // Where a chart is wider than its box: brings the column that matters into view, and fades the edges with more behind.
-function aim(box, chart, step) {
-  const scroll = box.querySelector(".scroll");
+function aim(root, chart, step) {
+  const scroll = root.querySelector(".scroll");
   fade(scroll);
   if (scroll.scrollWidth <= scroll.clientWidth) return;
   const { peak, rows } = chart.layout.meta;
@@ -57,8 +89,19 @@ function fade(scroll) {
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
-function listen(Plotly, box, chart) {
-  const scroll = box.querySelector(".scroll");
+// What a click on a point chooses, or null.
+function choice({ steps, sources, order, words }, point) {
+  if (steps && point.data.type === "heatmap") {
+    const [row, column] = point.pointNumber;
+    return { step: steps[row] + 1, ...(sources && { source: sources[column] + 1 }) };
+  }
+  if (order) return { source: point.pointNumber + 1 };
+  if (words) return { word: words[point.pointNumber] };
+  return null;
+}
+
+function listen(Plotly, root, chart) {
+  const scroll = root.querySelector(".scroll");
   scroll.addEventListener("scroll", () => fade(scroll), { passive: true });
   const size = new ResizeObserver(() => {
     if (chart.clientWidth && chart.clientWidth !== chart._fullLayout?.width) {
@@ -67,57 +110,57 @@ function listen(Plotly, box, chart) {
   });
   size.observe(chart);
   chart.on("plotly_click", ({ points: [point] }) => {
-    const steps = chart.layout.meta.steps;
-    if (steps) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: steps[point.pointNumber[0]] + 1 }));
+    const detail = choice(chart.layout.meta, point);
+    if (detail) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail }));
   });
   return size;
 }
 
-async function draw(box, state) {
+async function draw(root, state) {
   const Plotly = await library();
-  const step = window.attnvizStep;
-  if (step === undefined) return; // the player, above, will say
-  const every = state.data.figures["0"];
-  const text = every ?? state.data.figures[step];
+  const shown = selection();
+  if (shown.step === undefined) return;
+  const text = state.data.figures["0"] ?? state.data.figures[shown.step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
-  caption(box, state.data.captions[step] ?? ["", ""]);
-  if (text === state.text && (!every || step === state.step)) return;
-  const chart = box.querySelector(".chart");
-  const same = text === state.text;
-  state.text = text;
-  state.step = step;
-  const figure = same ? { layout: chart.layout } : JSON.parse(text);
-  const shapes = every ? frame(figure.layout, step) : figure.layout.shapes ?? [];
-  if (same) {
-    await Plotly.relayout(chart, { shapes });
-    aim(box, chart, step);
-    return;
+  caption(root, state.data.captions[shown.step] ?? ["", ""]);
+  const same = text === state.text && shown.strongest === state.strongest;
+  if (same && shown.step === state.step && shown.source === state.source) return;
+  const chart = root.querySelector(".chart");
+  Object.assign(state, shown, { text });
+  if (!same) {
+    state.figure = JSON.parse(text);
+    state.places = arrange(state.figure, shown.strongest);
+    describe(root, state.figure.layout);
   }
-  describe(box, figure.layout);
-  await Plotly.react(chart, figure.data, { ...figure.layout, shapes, width: chart.clientWidth }, CONFIG);
-  state.size ??= listen(Plotly, box, chart);
-  aim(box, chart, step);
+  const { data, layout } = state.figure;
+  const shapes = [...marks(layout, shown, state.places), ...(layout.shapes ?? [])];
+  if (same) await Plotly.relayout(chart, { shapes });
+  else await Plotly.react(chart, data, { ...layout, shapes, width: chart.clientWidth }, CONFIG);
+  state.size ??= listen(Plotly, root, chart);
+  aim(root, chart, shown.step);
 }
 
-function start(box) {
+const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
+
+function start(root) {
   const state = {};
-  const onStep = () => draw(box, state);
-  window.addEventListener("attnviz:step", onStep);
+  const onChange = () => draw(root, state);
+  for (const name of EVENTS) window.addEventListener(name, onChange);
   state.stop = () => {
-    window.removeEventListener("attnviz:step", onStep);
+    for (const name of EVENTS) window.removeEventListener(name, onChange);
     state.size?.disconnect();
-    if (state.size) window.Plotly.purge(box.querySelector(".chart"));
-    states.delete(box);
+    if (state.size) window.Plotly.purge(root.querySelector(".chart"));
+    states.delete(root);
   };
   return state;
 }
 
 export default function ({ data, parentElement }) {
-  const box = parentElement.querySelector(".chart-box");
-  const state = states.get(box) ?? start(box);
-  states.set(box, state);
+  const root = parentElement.querySelector(".chart-box");
+  const state = states.get(root) ?? start(root);
+  states.set(root, state);
   state.data = data;
-  draw(box, state);
+  draw(root, state);
   return state.stop;
 }

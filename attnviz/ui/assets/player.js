@@ -1,8 +1,8 @@
-// The two sentences and the buttons that move through the steps. A step is taken here, in the browser: the charts hear
-// of it at once by an event, and the server afterwards, for the address and the numbers below. Words are set by
-// textContent, so nothing typed is ever read as markup.
+// The two sentences and the buttons that move through the steps. A step, or a source piece, is chosen here, in the browser:
+// the charts hear of it at once by an event, and the server afterwards, for the address and the equations. Words are set
+// by textContent, so nothing typed is ever read as markup.
 
-const PACE = 900; // milliseconds a step stays while playing
+const PACE = 900; // milliseconds a step stays while playing at speed 1
 const LATE = 80; // milliseconds to wait for another key before the server is told
 const PATIENCE = 5000; // milliseconds after which the server is believed again, whatever it says
 const states = new WeakMap();
@@ -14,14 +14,21 @@ function element(tag, className, text) {
   return node;
 }
 
-function build(root, data, go) {
+function build(root, data, choose) {
   const source = root.querySelector(".source");
   const target = root.querySelector(".target");
   source.replaceChildren();
   target.replaceChildren();
   for (const word of data.source) {
     if (word.space) source.append(" ");
-    source.append(element("span", word.end ? "word end" : "word", word.text));
+    const button = element("button", word.end ? "word end" : "word", word.text);
+    button.type = "button";
+    const [first, last] = [word.pieces[0], word.pieces.at(-1)];
+    // Of a word's pieces the one the step looks at most; a second click lets go of it.
+    button.onclick = () => choose(({ step, source: chosen }) => ({
+      source: chosen >= first && chosen <= last ? null : data.orders[step - 1].find((j) => j >= first - 1 && j < last) + 1,
+    }));
+    source.append(button);
   }
   for (const word of data.target) {
     if (word.space) target.append(" ");
@@ -33,17 +40,30 @@ function build(root, data, go) {
       button.append(span);
     }
     // A click chooses the piece under the pointer; the keyboard, which has no pointer, the first piece of the word.
-    button.onclick = (event) => go(Number((event.target.closest(".piece") ?? button.firstElementChild).dataset.step));
+    button.onclick = (event) => {
+      const step = Number((event.target.closest(".piece") ?? button.firstElementChild).dataset.step);
+      choose(() => ({ step }));
+    };
     target.append(button);
   }
 }
 
+// The source piece on show: the chosen one, or the one of the largest weight.
+function looked({ data, step, source }) {
+  return source ?? data.orders[step - 1][0] + 1;
+}
+
 function paint(root, state) {
   const { data, step } = state;
-  root.querySelectorAll(".source .word").forEach((word, j) => {
-    const weight = data.weights[step - 1][j];
+  const source = looked(state);
+  root.querySelectorAll(".source .word").forEach((word, k) => {
+    const weight = data.weights[step - 1][k];
     word.style.setProperty("--weight", `${Math.round(Math.sqrt(weight) * 62)}%`);
     word.title = `α = ${weight.toFixed(4)}`;
+    const current = data.source[k].pieces.includes(source);
+    word.classList.toggle("current", current);
+    word.classList.toggle("held", current && state.source !== null);
+    word.setAttribute("aria-pressed", String(current && state.source !== null));
   });
   for (const piece of root.querySelectorAll(".target .piece")) {
     piece.classList.toggle("chosen", Number(piece.dataset.step) === step);
@@ -58,34 +78,52 @@ function paint(root, state) {
   root.querySelector(".verb").textContent = state.playing ? "Pause" : "Play";
   root.querySelector(".previous").disabled = step <= 1;
   root.querySelector(".next").disabled = step >= data.weights.length;
+  announce(step, source);
+}
+
+function announce(step, source) {
+  const before = window.attnvizSource;
   window.attnvizStep = step;
+  window.attnvizSource = source; // both are in place before anybody hears of one
   window.dispatchEvent(new CustomEvent("attnviz:step", { detail: step }));
+  if (source !== before) window.dispatchEvent(new CustomEvent("attnviz:source", { detail: source }));
 }
 
 function controller(root, state) {
   const last = () => state.data.weights.length;
-  const show = (step) => {
-    state.step = Math.min(Math.max(step, 1), last());
-    state.sent = state.step;
+  const within = (number, most) => Math.min(Math.max(number, 1), most);
+  const show = (choice) => {
+    if (choice.step !== undefined) state.step = within(choice.step, last());
+    if (choice.source !== undefined) {
+      state.source = choice.source === null ? null : within(choice.source, state.data.orders[0].length);
+    }
+    const { word, stage } = choice; // of these only the server keeps account
+    const { step, source } = state;
+    state.sent = { ...state.sent, step, source, ...(word !== undefined && { word }), ...(stage !== undefined && { stage }) };
     state.sentAt = performance.now();
     paint(root, state);
     clearTimeout(state.late);
     state.late = setTimeout(() => state.tell("chosen", state.sent), LATE);
   };
   const pause = () => { clearTimeout(state.timer); state.playing = false; };
+  const pace = () => PACE / (window.attnvizSpeed ?? 1);
   const tick = () => {
-    show(state.step + 1);
-    if (state.step >= last()) { pause(); paint(root, state); } else state.timer = setTimeout(tick, PACE);
+    show({ step: state.step + 1 });
+    if (state.step >= last()) { pause(); paint(root, state); } else state.timer = setTimeout(tick, pace());
   };
-  const go = (step) => { pause(); show(step); };
+  const choose = (choice) => {
+    const chosen = typeof choice === "function" ? choice(state) : choice;
+    if (chosen.step !== undefined) pause();
+    show(chosen);
+  };
   const play = () => {
     if (state.playing) { pause(); paint(root, state); return; }
     state.playing = true;
-    if (state.step >= last()) show(1);
+    if (state.step >= last()) show({ step: 1 });
     else paint(root, state);
-    state.timer = setTimeout(tick, PACE);
+    state.timer = setTimeout(tick, pace());
   };
-  return { go, play, pause };
+  return { choose, play, pause };
 }
 
 const TYPING = [
@@ -94,13 +132,30 @@ const TYPING = [
 ].join();
 const PRESSED = "button, a, summary, input"; // Space presses these themselves
 
-function keys(event, state, { go, play }) {
+// The source piece `by` rows further down, in the order the rows stand in.
+function neighbour(state, by) {
+  const order = state.data.orders[state.step - 1];
+  if (window.attnvizOrder !== "strongest") return looked(state) + by;
+  const rank = order.indexOf(looked(state) - 1) + by;
+  return order[Math.min(Math.max(rank, 0), order.length - 1)] + 1;
+}
+
+const KEYS = {
+  ArrowRight: (state) => ({ step: state.step + 1 }),
+  ArrowLeft: (state) => ({ step: state.step - 1 }),
+  ArrowDown: (state) => ({ source: neighbour(state, 1) }),
+  ArrowUp: (state) => ({ source: neighbour(state, -1) }),
+  Home: () => ({ step: 1 }),
+  End: (state) => ({ step: state.data.weights.length }),
+};
+
+function keys(event, state, { choose, play }) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const focused = event.composedPath()[0];
   if (focused.closest?.(TYPING)) return;
-  if (event.key === "ArrowRight") go(state.step + 1);
-  else if (event.key === "ArrowLeft") go(state.step - 1);
+  if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (event.key === " " && !focused.closest?.(PRESSED)) play();
+  else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;
   event.preventDefault();
 }
@@ -112,8 +167,23 @@ function release(event) {
   setTimeout(() => document.activeElement?.matches("[role='radio'], [type='radio']") && document.activeElement.blur(), 0);
 }
 
+function speeds(root) {
+  const buttons = [...root.querySelectorAll(".speed button")];
+  const set = (speed) => {
+    window.attnvizSpeed = speed;
+    for (const button of buttons) button.setAttribute("aria-pressed", String(Number(button.value) === speed));
+  };
+  for (const button of buttons) {
+    button.onclick = (event) => {
+      set(Number(button.value));
+      if (event.detail > 0) button.blur();
+    };
+  }
+  set(window.attnvizSpeed ?? 1);
+}
+
 function start(root) {
-  const state = { step: 1, sent: null, playing: false };
+  const state = { step: 1, source: null, sent: null, playing: false };
   const control = controller(root, state);
   const press = (name, act) => {
     const button = root.querySelector(name);
@@ -122,20 +192,21 @@ function start(root) {
       if (event.detail > 0) button.blur(); // after the mouse, Space is to play again, not to press this once more
     };
   };
-  press(".previous", () => control.go(state.step - 1));
-  press(".next", () => control.go(state.step + 1));
+  press(".previous", () => control.choose({ step: state.step - 1 }));
+  press(".next", () => control.choose({ step: state.step + 1 }));
   press(".play", control.play);
   const onKey = (event) => keys(event, state, control);
-  const onCell = (event) => control.go(event.detail);
+  const onChoice = ({ detail }) => control.choose(typeof detail === "number" ? { step: detail } : detail);
+  speeds(root);
   document.addEventListener("keydown", onKey);
   document.addEventListener("pointerup", release);
-  window.addEventListener("attnviz:choose", onCell);
+  window.addEventListener("attnviz:choose", onChoice);
   state.stop = () => {
     control.pause();
     clearTimeout(state.late);
     document.removeEventListener("keydown", onKey);
     document.removeEventListener("pointerup", release);
-    window.removeEventListener("attnviz:choose", onCell);
+    window.removeEventListener("attnviz:choose", onChoice);
     states.delete(root);
   };
   return Object.assign(state, control);
@@ -152,13 +223,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
     state.pause();
     clearTimeout(state.late);
     state.sent = null;
-    build(root, data, state.go);
+    state.source = data.source_piece;
+    build(root, data, state.choose);
   }
-  // While the server has not caught up with the last step taken here, what it says is old.
-  if (state.sent === null || state.sent === data.step || performance.now() - state.sentAt > PATIENCE) {
+  // While the server has not caught up with what was chosen here last, what it says is old.
+  const { sent } = state;
+  const caughtUp = sent === null || (sent.step === data.step && sent.source === data.source_piece);
+  if (caughtUp || performance.now() - state.sentAt > PATIENCE) {
     state.sent = null;
     if (!state.playing || other) state.step = data.step;
+    state.source = data.source_piece;
     paint(root, state);
   }
+  root.dataset.confirmed = data.step;
   return state.stop;
 }

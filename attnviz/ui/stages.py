@@ -1,0 +1,123 @@
+"""The five stages of the step on show: for each a sentence, a picture and its equation, with this step's numbers.
+
+Sentences and pictures of all steps are in the browser already; the equations follow from the server.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz import figures
+from attnviz.analysis import readout
+from attnviz.figures.equations import Equation
+from attnviz.figures.narration import Stage, narrate
+from attnviz.figures.palette import ThemeName
+from attnviz.figures.stages import context_frame, energy_bars, maxout_strips, softmax_bars, state_strips
+from attnviz.trace import Trace
+from attnviz.ui.charts import chart
+from attnviz.ui.components import component
+from attnviz.ui.resources import trace_identity, weights_of
+
+MOST_AT_ONCE = 100
+"""Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
+
+LIKELIEST = "The likeliest pieces, the {} one in violet; · continues a word. A click takes the logit apart."
+SIGNED = "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
+
+Words = dict[int, tuple[Stage, ...]]
+
+
+def steps_at_once(trace: Trace, step: int) -> tuple[int, ...]:
+    """Return the steps to send to the browser with 1-based `step`: all, unless there are too many."""
+    count = len(trace.target_pieces)
+    return tuple(range(1, count + 1)) if count <= MOST_AT_ONCE else (step,)
+
+
+def words_of(trace: Trace, steps: tuple[int, ...]) -> Words:
+    """Return what each of the 1-based `steps` says of its stages."""
+    return {step: narrate(trace, step - 1) for step in steps}
+
+
+def stage(trace: Trace, number: int, step: int, theme: ThemeName, words: Words, equation: Equation) -> None:
+    """Draw stage `number` of 1-based `step`; `words` has the steps whose pictures the browser is given."""
+    told = {i: next(stage for stage in stages if stage.number == number) for i, stages in words.items()}
+    st.html(f'<h3><span class="number">{number}</span>{told[step].title}</h3>')
+    _PICTURES[number](trace, {i: stage.sentence for i, stage in told.items()}, theme)
+    st.latex(equation.latex)
+    st.caption(equation.note)
+
+
+def _energies(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+    chart(_drawn(trace, trace_identity(trace), "energy", tuple(sentences), theme), "energy", _captions(sentences))
+
+
+def _softmax(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+    chart(_drawn(trace, trace_identity(trace), "softmax", tuple(sentences), theme), "softmax", _captions(sentences))
+
+
+def _context(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+    """Hand the annotations to the browser once, which multiplies out every step itself."""
+    units = trace.contexts.shape[1]
+    record = {
+        "figure": context_frame(trace, theme=theme).to_json(),
+        "annotations": _packed(trace.annotations[:, :units]),
+        "alpha": _packed(trace.alignment),
+        "units": units,
+        "captions": {str(i): sentence for i, sentence in sentences.items()},
+    }
+    component("growth", "html", "css", isolate=False)(key="growth", data=record)
+    st.caption(f"One column for each unit. {SIGNED}")
+
+
+def _state(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+    chart(_drawn(trace, trace_identity(trace), "state", tuple(sentences), theme), "state", _captions(sentences))
+    st.caption(f"One column for each unit, in the order of the update gate. {SIGNED}")
+
+
+def _word(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+    steps, identity = tuple(sentences), trace_identity(trace)
+    chart(_drawn(trace, identity, "maxout", steps, theme), "maxout", _captions(sentences))
+    st.caption(LIKELIEST.format("given" if trace.search.method == "forced" else "chosen"))
+    chart(_drawn(trace, identity, "candidates", steps, theme), "candidates")
+
+
+_PICTURES: dict[int, Callable[[Trace, dict[int, str], ThemeName], None]] = {
+    1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word,
+}  # fmt: skip
+
+
+@st.cache_data(max_entries=160, show_spinner=False)
+def _drawn(
+    _trace: Trace,
+    identity: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
+    name: str,
+    steps: tuple[int, ...],
+    theme: ThemeName,
+) -> dict[int, str]:
+    """Return picture `name` of each of the 1-based `steps` as JSON."""
+    if name == "maxout":
+        return {i: maxout_strips(_trace, i - 1, pairs_of(_trace, i), theme=theme).to_json() for i in steps}
+    draw = {
+        "energy": energy_bars, "softmax": softmax_bars, "state": state_strips, "candidates": figures.candidates,
+    }[name]  # fmt: skip
+    return {i: draw(_trace, i - 1, theme=theme).to_json() for i in steps}
+
+
+def pairs_of(trace: Trace, step: int) -> NDArray[np.float32] | None:
+    """Return the pairs of 1-based `step` before the maxout, or None where the weights are not at hand."""
+    weights = weights_of(trace)
+    return None if weights is None else readout.pairs(trace, weights, step - 1)
+
+
+def _captions(sentences: dict[int, str]) -> dict[int, tuple[str, str]]:
+    return {i: ("", sentence) for i, sentence in sentences.items()}
+
+
+def _packed(values: NDArray[np.float32]) -> str:
+    """Return an array as the browser reads it: little-endian float32 in base64."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
