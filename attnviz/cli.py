@@ -1,4 +1,4 @@
-"""The command line: `attnviz translate | align | evaluate | train | app`.
+"""The command line: `attnviz translate | align | figure | evaluate | train | app`.
 
 Each command is a parser and a function. Nothing heavy is imported before a command needs it, so that `--help` is
 instant. Results go to standard output; progress, remarks and errors to standard error.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attnviz import AttnvizError, __version__
 from attnviz.cli_evaluate import add_options as add_evaluation_options
+from attnviz.cli_figure import add_options as add_figure_options
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -85,6 +86,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         "--words", action="store_true", help="print the words that the numbers count, before the links"
     )
     _add_model_options(command, beam=False)
+
+    command = _add(commands, "figure", _figure, "save a sentence's alignment, or a step, as a file")
+    add_figure_options(command, _positive)
+    _add_model_options(command, beam=True)
 
     command = _add(commands, "evaluate", _evaluate, "measure models: BLEU, chrF, perplexity, alignment error, speed")
     add_evaluation_options(command, _default_model(), _positive)
@@ -227,13 +232,16 @@ def _align(options: argparse.Namespace) -> None:
 
 def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
     """Return the links as `i-j`, source before target, both from 0; where `named`, after the words of both sides."""
-    from attnviz.analysis.measures import links
+    from attnviz.analysis.pharaoh import pharaoh
 
-    # </s> is the last word of both sides. Its row goes; its column stays until the links are drawn, for a word that
-    # looked most at the end of the sentence has no counterpart.
-    last = len(words.source) - 1
-    found = " ".join(f"{i}-{j}" for i, j in links(words.alignment[:-1], threshold) if i < last)
+    found = pharaoh(words, threshold)
     return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), found]) if named else found
+
+
+def _figure(options: argparse.Namespace) -> None:
+    from attnviz.cli_figure import figure
+
+    figure(options, lambda asked: _load(asked).translate(asked.text, beam=asked.beam, target=asked.target))
 
 
 def _evaluate(options: argparse.Namespace) -> None:

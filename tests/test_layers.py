@@ -20,7 +20,7 @@ FLOORS = {
     "decoding": 3,
     "translator": 4, "analysis": 4,
     "figures": 5, "training": 5, "evaluation": 5,
-    "ui": 6, "cli_evaluate": 6,
+    "ui": 6, "cli_evaluate": 6, "cli_figure": 6,
     "cli": 7,
     "__main__": 8,
 }  # fmt: skip
@@ -40,6 +40,7 @@ FORBIDDEN = {
     "ui": {"torch"},
     "cli": {"streamlit"},
     "cli_evaluate": {"streamlit"},
+    "cli_figure": {"torch", "streamlit"},
 }
 CONVENIENCES = {"trace/trace.py": {"attnviz.figures", "plotly.graph_objects"}}
 """What a file imports in its methods for notebooks and for its types alone: a trace draws itself where there is Plotly,

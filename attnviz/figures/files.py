@@ -46,15 +46,23 @@ def save(trace: Trace, path: str | Path, look: Look | None = None) -> None:
     Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
-    content = contents(trace, path.suffix.removeprefix(".").lower(), look or Look())
+    content = contents(trace, check_ending(path), look or Look())
     try:
         path.write_bytes(content)
     except OSError as error:
         raise AttnvizError(f"{path} cannot be written: {error.strerror}.") from error
 
 
+def check_ending(path: Path) -> str:
+    """Return the ending of a file's name, without the dot; raise AttnvizError where it says nothing."""
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        raise AttnvizError(f"{path} must end in one of {', '.join('.' + known for known in ENDINGS)}.")
+    return ending
+
+
 def contents(trace: Trace, ending: str, look: Look) -> bytes:
-    """Return what a file of this `ending` holds; raise AttnvizError as `save` does."""
+    """Return what a file of this `ending`, one of ENDINGS, holds; raise AttnvizError as `save` does."""
     _check(trace, ending, look)
     if ending in IMAGES:
         paper = "#ffffff" if look.theme == "light" else palette(look.theme).paper
@@ -94,8 +102,6 @@ def csv(numbers: pd.DataFrame) -> bytes:
 
 def _check(trace: Trace, ending: str, look: Look) -> None:
     """Raise AttnvizError unless there is what is asked for."""
-    if ending not in ENDINGS:
-        raise AttnvizError(f"A file's name must end in one of {', '.join('.' + known for known in ENDINGS)}.")
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:
         raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")

@@ -1,0 +1,50 @@
+"""The command `attnviz figure`: a sentence, or a saved trace, as a file to print, to show or to reckon with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnviz import AttnvizError
+
+if TYPE_CHECKING:
+    from attnviz.trace import Trace
+
+
+def add_options(command: argparse.ArgumentParser, positive: Callable[[str], int]) -> None:
+    """Give `command` its own options; `positive` reads a whole number above 0."""
+    add = command.add_argument
+    add("text", nargs="?", help="the sentence; left out, --trace says what to draw")
+    add("--trace", type=Path, metavar="FILE", help="a saved trace to draw, without any model")
+    add("-o", "--output", type=Path, required=True, metavar="FILE",
+        help=".png, .svg, .pdf: the picture; .csv: its numbers; .html: all steps, for a lecture; .tex: TikZ; "
+        ".json: the trace; .pharaoh: word links")  # fmt: skip
+    add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
+    add("--picture", default="heatmap", metavar="NAME",
+        help="heatmap, or a picture of the step: attention, context, candidates …")  # fmt: skip
+    add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
+    add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
+    add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
+    add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
+    add("--no-end", action="store_true", help="leave out </s>")
+    add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
+
+
+def figure(options: argparse.Namespace, translate: Callable[[argparse.Namespace], Trace]) -> None:
+    """Write the file; `translate` makes the trace where a sentence is given. Raise AttnvizError for options that do
+    not go together, and for what cannot be drawn or written."""
+    if (options.text is None) == (options.trace is None):
+        raise AttnvizError("Give a sentence or --trace FILE, one of the two.")
+    if options.trace and options.target:
+        raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
+    from attnviz.figures.files import Look, check_ending, save
+    from attnviz.trace import Trace
+
+    check_ending(options.output)  # before a model is loaded for nothing
+    look = Look(
+        picture=options.picture, step=None if options.step is None else options.step - 1, by=options.by,
+        colours=options.colours, root=options.root, end=not options.no_end, theme=options.theme,
+    )  # fmt: skip
+    save(Trace.load(options.trace) if options.trace else translate(options), options.output, look)
