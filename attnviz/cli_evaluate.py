@@ -9,7 +9,7 @@ import argparse
 import csv
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -102,7 +102,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _read(options: argparse.Namespace) -> tuple[Corpora, Gold, Gold]:
     """Return the sentence pairs, the gold links to report on, and those to choose the threshold on, by file."""
-    from attnviz.evaluation.tables import short
     from attnviz.training.corpus import read_pairs
 
     pairs: Corpora = {}
@@ -111,7 +110,7 @@ def _read(options: argparse.Namespace) -> tuple[Corpora, Gold, Gold]:
             found, malformed = read_pairs(path)
             if malformed:
                 print(f"{path}: {malformed} malformed lines skipped", file=sys.stderr)
-            pairs[short(path)] = found[: options.limit]
+            pairs[_label(path, pairs)] = found[: options.limit]
     gold = _read_gold([path for path in options.files if _is_gold(path)], options.limit)
     return pairs, gold, _read_gold(options.threshold_from, None)
 
@@ -120,9 +119,18 @@ def _read_gold(paths: Sequence[Path], limit: int | None) -> Gold:
     if not paths:
         return {}
     from attnviz.evaluation.alignment import read_gold
+
+    gold: Gold = {}
+    for path in paths:
+        gold[_label(path, gold)] = read_gold(path)[:limit]
+    return gold
+
+
+def _label(path: Path, taken: Container[str]) -> str:
+    """Return the end of `path`, or all of it where another file ends alike."""
     from attnviz.evaluation.tables import short
 
-    return {short(path): read_gold(path)[:limit] for path in paths}
+    return str(path) if short(path) in taken else short(path)
 
 
 def _load(folders: Sequence[Path], device: str) -> list[Model]:
@@ -133,6 +141,7 @@ def _load(folders: Sequence[Path], device: str) -> list[Model]:
     models: list[Model] = []
     for folder in folders:
         translator, place = Translator.load(folder, device=device), folder.resolve()
+        translator.translate_batch(["What is computed first takes longer."])  # and is not to count as slowness
         name = place.parent.name if place.name == "model" else place.name
         taken = any(model.name == name for model in models)
         models.append(Model(str(folder) if taken else name, folder, translator))

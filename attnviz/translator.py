@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.checkpoint import CONFIG, WEIGHTS, load_model
-from attnviz.decoding import Finished, Record, force, largest, longest_target, search
+from attnviz.decoding import Finished, Record, batches, force, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.network import RNNsearch
@@ -116,7 +116,7 @@ class Translator:
             except AttnvizError as error:
                 raise AttnvizError(f"Sentence {number}: {error}") from error
         hypotheses: list[list[Finished]] = [[] for _ in sources]
-        for places in _batches([len(source) for source in sources], beam):
+        for places in batches([len(source) for source in sources], _BATCH_PIECES // beam):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
                 limits = [longest_target(len(sources[place])) for place in places]
@@ -221,14 +221,3 @@ def _path(record: Record, best: Finished) -> tuple[list[Step], list[int]]:
         steps.append(record[index][0])
         places.append(place)
     return steps[::-1], places[::-1]
-
-
-def _batches(lengths: Sequence[int], beam: int) -> list[list[int]]:
-    """Return the places of sentences that are translated together: like lengths, and bounded memory."""
-    batches: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batches and (len(batches[-1]) + 1) * lengths[place] * beam <= _BATCH_PIECES:
-            batches[-1].append(place)
-        else:
-            batches.append([place])
-    return batches

@@ -1,6 +1,7 @@
 """From a decoder to a target: greedy and beam search, and forced decoding."""
 
+from attnviz.decoding.batching import batches
 from attnviz.decoding.forced import force
 from attnviz.decoding.search import Finished, Record, largest, longest_target, search
 
-__all__ = ["Finished", "Record", "force", "largest", "longest_target", "search"]
+__all__ = ["Finished", "Record", "batches", "force", "largest", "longest_target", "search"]

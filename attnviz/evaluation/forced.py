@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from attnviz.decoding import batches
 from attnviz.text import BOS, EOS, PAD, normalise
 from attnviz.translator import Translator
 
@@ -64,7 +65,7 @@ def force_pairs(
     tokenizer = translator.tokenizer
     sides = [[[*ids, EOS] for ids in tokenizer.encode_batch(list(side))] for side in zip(*pairs, strict=True)]
     forced: list[Forced | None] = [None] * len(pairs)
-    for places in _batches([len(target) for target in sides[1]] if pairs else []):
+    for places in batches([len(target) for target in sides[1]] if pairs else [], _BATCH_PIECES):
         sources, targets = ([side[place] for place in places] for side in sides)
         likelihoods, alignments = _force(translator, sources, targets)
         for row, place in enumerate(places):
@@ -110,14 +111,3 @@ def _padded(sentences: Sequence[list[int]]) -> Tensor:
     """Return ids as a matrix (S, longest), filled up with PAD."""
     rows = [torch.tensor(ids) for ids in sentences]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
-
-
-def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Return the places of sentences that go together: like lengths, at most `_BATCH_PIECES` with padding."""
-    batches: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batches and (len(batches[-1]) + 1) * lengths[place] <= _BATCH_PIECES:
-            batches[-1].append(place)
-        else:
-            batches.append([place])
-    return batches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -266,6 +267,11 @@ def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Progres
     return Section("tuning", title, records, markdown_table(columns, rows), "pairs", ("--tune",), [note])
 
 
+def _literal(text: str) -> str:
+    """Return `text` so that Markdown shows these very characters."""
+    return re.sub(r"([\\`*_<\[\]])", r"\\\1", text)
+
+
 def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penalty: float) -> Section:
     """Return what every model makes of the paper's sentences and of long ones."""
     texts = [*FIGURE_3, *LONG]
@@ -279,6 +285,6 @@ def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penal
         for (name, beam), translations in found.items():
             records.append({"source": text, "model": name, "beam": beam, "translation": translations[place]})
             whose = search_name(beam) if len(models) == 1 else f"{name}, {search_name(beam)}"
-            lines.append(f"  - {whose}: {translations[place]}")
+            lines.append(f"  - {whose}: {_literal(translations[place])}")
     title = "The paper's sentences, and long ones"
     return Section("sentences", title, records, "\n".join(lines), "none", ("--sentences",))

@@ -147,3 +147,11 @@ def test_a_sentence_that_is_too_long_is_named(own_pairs: Path, model_folder: Pat
     assert main(["evaluate", str(own_pairs), "--model", str(model_folder), "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.splitlines()
     assert errors[-1].startswith("attnviz: own/pairs.tsv, after 0 pairs: Sentence 13: ")
+
+
+def test_files_whose_names_end_alike_stay_apart(evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "more" / "own" / "pairs.tsv"
+    other.parent.mkdir(parents=True)
+    other.write_text("A dog.\tUn chien.\n", encoding="utf-8")
+    found = json.loads(evaluate(own_pairs, other, "--model", model_folder, "--json", "--beam", "1"))
+    assert [(score["file"], score["pairs"]) for score in found["scores"]] == [("own/pairs.tsv", 12), (str(other), 1)]

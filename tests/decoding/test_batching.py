@@ -1,0 +1,22 @@
+"""Sentences that are computed together."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.decoding import batches
+
+
+def test_by_hand() -> None:
+    """Sorted 1, 2, 3, 9: twice 2 is within 6, three times 3 is not, and 9 stands alone."""
+    assert batches([3, 1, 9, 2], 6) == [[1, 3], [0], [2]]
+    assert batches([], 6) == []
+
+
+@given(st.lists(st.integers(1, 50)), st.integers(1, 100))
+def test_each_sentence_once_and_none_too_many(lengths: list[int], most: int) -> None:
+    found = batches(lengths, most)
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    for batch in found:
+        assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= most
