@@ -18,7 +18,10 @@ from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
 from attnviz.ui.components import component
+from attnviz.ui.ledger_view import ledger_view
+from attnviz.ui.microscope_view import microscope_view
 from attnviz.ui.player import player
+from attnviz.ui.proof_view import proof_badge
 from attnviz.ui.resources import trace_identity, weights_of
 from attnviz.ui.stages import Words, pairs_of, stage, steps_at_once, words_of
 from attnviz.ui.style import theme_name
@@ -73,7 +76,7 @@ def step_view(trace: Trace) -> None:
     with above:
         chosen = cast("int | None", st.session_state.get(state.SOURCE))
         player(trace, step, chosen, lambda choice: state.choose(st.session_state, choice, trace))
-    weights, source = weights_of(trace), state.source_of(st.session_state, trace, step)  # noqa: F841  for the slots
+    weights, source = weights_of(trace), state.source_of(st.session_state, trace, step)
     steps = steps_at_once(trace, step)
     words = words_of(trace, steps)
     long = len(trace.words().source) > 36
@@ -83,7 +86,7 @@ def step_view(trace: Trace) -> None:
         # slot: reading
     with right, st.container(key="step_panel"):
         _facts(trace, words)
-        # slot: proof
+        proof_badge(trace, weights, step)
         st.html(KEYS)
         with st.popover("What the words on this page mean", type="tertiary", key="glossary"):
             st.markdown(GLOSSARY)
@@ -93,10 +96,10 @@ def step_view(trace: Trace) -> None:
                 stage(trace, equation.stage, step, theme, words, equation)
             if equation.stage == 1:
                 with st.container(key="inside_energy"):
-                    pass  # slot: microscope
+                    microscope_view(trace, weights, step, source, theme)
             if equation.stage == 5:
                 with st.container(key="inside_word"):
-                    pass  # slot: ledger
+                    ledger_view(trace, weights, step, theme)
     _tables(trace, step)
 
 

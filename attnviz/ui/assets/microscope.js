@@ -1,0 +1,140 @@
+// The energy of the cell on show, unit by unit. Queries, keys and v_a of the whole sentence are here, so another cell
+// needs no server: this fills the figure that `attnviz.figures.microscope` drew with the numbers of that cell.
+
+const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+const WIDE = 640; // pixels from which there is room for the operands
+const states = new WeakMap();
+
+function library() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  return new Promise((found) =>
+    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
+}
+
+function rows(text, width) {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const numbers = new Float32Array(bytes.buffer);
+  return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
+}
+
+const minus = (text) => text.replace("-", "\u2212");
+const plain = (value, places = 3) => minus(value.toFixed(places));
+const signed = (value, places = 2) => (value < 0 ? "" : "+") + minus(value.toFixed(places));
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+// The units of a cell, largest |contribution| first.
+function units({ queries, keys, score, bounded, named }, step, source) {
+  const query = queries[step - 1], key = keys[source - 1];
+  const all = Array.from(query, (q, k) => {
+    const activation = bounded ? Math.tanh(q + key[k]) : q * key[k];
+    return { k, query: q, key: key[k], together: q + key[k], activation, score: score[k], adds: activation * score[k] };
+  });
+  all.sort((one, other) => Math.abs(other.adds) - Math.abs(one.adds) || one.k - other.k);
+  const sum = (some) => some.reduce((total, unit) => total + unit.adds, 0);
+  return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
+}
+
+function redraw(figure, cell, data) {
+  const { all, top, rest, energy } = cell;
+  const { words, saturated, bounded } = data;
+  const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
+  const flat = (unit) => bounded && Math.abs(unit.activation) >= saturated;
+  const name = (unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
+  const hover = top.map((unit) => fill(words.hover, {
+    k: unit.k + 1, q: plain(unit.query), u: plain(unit.key), a: plain(unit.activation), v: plain(unit.score),
+    c: signed(unit.adds, 4) }));
+  for (const trace of figure.data) {
+    if (trace.name !== "sum") {
+      trace.x = top.map((unit) => unit[trace.name]);
+      if (trace.name === "activation") trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : 0.45));
+      trace.customdata = hover;
+      continue;
+    }
+    trace.x = [...amounts, energy];
+    trace.text = trace.x.map((amount) => signed(amount));
+    const more = amounts.length > top.length ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })] : [];
+    trace.customdata = [...hover, ...more, `e = ${signed(energy, 4)}`];
+  }
+  const { layout } = figure;
+  layout.yaxis.ticktext = [...top.map(name), ...layout.yaxis.ticktext.slice(top.length)];
+  let end = 0;
+  const ends = [0, ...amounts.map((amount) => (end += amount))];
+  const low = Math.min(...ends), high = Math.max(...ends), room = 0.2 * (high - low || 1);
+  layout.xaxis.range = [low - room, high + room];
+  if (layout.xaxis2) {
+    const limit = 1.08 * Math.max(...top.flatMap((u) => [u.query, u.key, u.together].map(Math.abs))) || 1;
+    layout.xaxis2.range = [-limit, limit];
+  }
+}
+
+function sentence(cell, data, step, source) {
+  const { all, top, rest, energy } = cell;
+  const against = all.filter((unit) => unit.adds < 0).length;
+  const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
+  const { words } = data;
+  return fill(data.bounded ? words.sentence : words.product, {
+    word: data.sources[source - 1], target: data.targets[step - 1], energy: plain(energy, 2), n: all.length,
+    for: all.length - against, against, named: top.length, part: signed(energy - rest), flat,
+    largest: top[0].k + 1, c: signed(top[0].adds) });
+}
+
+async function draw(box, state) {
+  const Plotly = await library();
+  const { data } = state;
+  const step = window.attnvizStep;
+  if (step === undefined || step > data.targets.length) return; // of another translation, whose numbers are on their way
+  const source = Math.min(window.attnvizSource ?? data.peaks[step - 1], data.sources.length);
+  const chart = box.querySelector(".chart");
+  const wide = box.clientWidth >= WIDE;
+  const shown = [data.identity, wide, step, source].join();
+  if (shown === state.shown) return;
+  Object.assign(state, { shown, wide });
+  const cell = units(data, step, source);
+  const figure = JSON.parse(wide ? data.wide : data.narrow);
+  redraw(figure, cell, data);
+  const told = sentence(cell, data, step, source);
+  box.querySelector("h3").textContent = fill(data.words.heading, { i: step, word: data.sources[source - 1] });
+  box.querySelector("p").textContent = told;
+  chart.setAttribute("role", "img");
+  chart.setAttribute("aria-label", told);
+  chart.style.height = `${figure.layout.height}px`;
+  await Plotly.react(chart, figure.data, { ...figure.layout, width: chart.clientWidth }, CONFIG);
+  state.size ??= watch(Plotly, box, chart, state);
+}
+
+function watch(Plotly, box, chart, state) {
+  const size = new ResizeObserver(() => {
+    if (!chart.clientWidth || chart.clientWidth === chart._fullLayout?.width) return;
+    if (box.clientWidth >= WIDE === state.wide) Plotly.relayout(chart, { width: chart.clientWidth });
+    else draw(box, state);
+  });
+  size.observe(chart);
+  return size;
+}
+
+function start(box) {
+  const state = {};
+  const onChange = () => draw(box, state);
+  const events = ["attnviz:step", "attnviz:source"];
+  for (const name of events) window.addEventListener(name, onChange);
+  state.stop = () => {
+    for (const name of events) window.removeEventListener(name, onChange);
+    state.size?.disconnect();
+    if (state.size) window.Plotly.purge(box.querySelector(".chart"));
+    states.delete(box);
+  };
+  return state;
+}
+
+export default function ({ data, parentElement }) {
+  const box = parentElement.querySelector(".microscope-box");
+  const state = states.get(box) ?? start(box);
+  states.set(box, state);
+  if (state.data?.identity !== data.identity) {
+    const { width } = data;
+    const numbers = { queries: rows(data.queries, width), keys: rows(data.keys, width), score: rows(data.score, width)[0] };
+    state.data = { ...data, ...numbers };
+  }
+  draw(box, state);
+  return state.stop;
+}

@@ -1,0 +1,236 @@
+"""The logit ledger on the page: why a word got its logit, or why this word and not that, source word by source word.
+
+By default every step shows the account of its own word, and all of these are in the browser at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+import streamlit as st
+
+from attnviz.analysis.ledger import Ledger, ledger
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.labels import CONTINUES, piece_name, shorten
+from attnviz.figures.palette import ThemeName
+from attnviz.figures.waterfall import ledger_table, ledger_waterfall, signed
+from attnviz.text import SPACE, UNK, Tokenizer
+from attnviz.trace import Trace
+from attnviz.ui import state
+from attnviz.ui.charts import chart
+from attnviz.ui.resources import tokenizer_of, trace_identity
+from attnviz.ui.stages import steps_at_once
+
+RIVAL = "rival"
+"""Id of the piece that the word is held against, or None: then it is the likeliest other one, step by step. In the
+session and, if chosen, in the address."""
+LIKELIEST = 10
+
+MUCH_WEIGHT = 0.2
+"""Attention from which a source piece is expected to matter: a fifth of the look is more than chance gives any piece of
+a sentence of six or more."""
+LITTLE_EFFECT = 0.03
+"""Share of all that moved the logit, up or down, below which an entry is called an effect of nothing: not visible as a
+bar of the waterfall."""
+
+OWN = "the word of the step"
+NEXT_BEST = "the likeliest other"
+_WORD_BOX, _RIVAL_BOX, _NOTE = "ledger_word", "ledger_rival", "ledger_note"
+
+NEEDS = (
+    "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is not "
+    "here. Put it in the folder of models and open the translation again."
+)
+LEGEND = (
+    '<p class="reading">Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on '
+    'its left is how much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny '
+    "step is attention without effect. The sum is exact: maxout is linear once it is known which of each pair won.</p>"
+)
+
+
+def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeName) -> None:
+    """Draw the ledger of the chosen word at 1-based `step` and its contrast with a rival, below the choice of both."""
+    tokenizer = tokenizer_of(trace)
+    if weights is None or tokenizer is None:
+        st.text(NEEDS.format(model=trace.model))
+        return
+    word, rival = st.session_state.get(state.WORD), _rival(trace, step, len(tokenizer))
+    word = None if word is None or int(word) >= len(tokenizer) else int(word)
+    _choices(trace, tokenizer, step, word, rival)
+    identity = trace_identity(trace)
+    pairs = {i: pair(trace, i, *((word, rival) if i == step else (None, None))) for i in steps_at_once(trace, step)}
+    left, right = st.columns(2, gap="large")
+    for column, key, held in ((left, "ledger", False), (right, "contrast", True)):
+        drawn = {
+            i: _drawn(trace, weights, tokenizer, (identity, i, chosen, against if held else None, theme))
+            for i, (chosen, against) in pairs.items()
+            if not held or against is not None
+        }
+        with column:
+            chart({i: figure for i, (figure, _) in drawn.items()}, key, {i: told for i, (_, told) in drawn.items()})
+    st.html(LEGEND)
+    _tables(trace, weights, step, *pairs[step])
+
+
+def pair(trace: Trace, step: int, word: int | None, rival: int | None) -> tuple[int, int | None]:
+    """Return the pieces to compare at 1-based `step`: the given ones, or for None the step's own and the likeliest
+    other; the second is None where there is no other, for none is held against itself."""
+    word = int(trace.target_ids[step - 1]) if word is None else word
+    if rival is None:
+        rival = next((int(index) for index in trace.top_ids[step - 1] if index != word), None)
+    return word, None if rival == word else rival
+
+
+def account(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> Ledger:
+    """Return the ledger of piece `word` at 1-based `step`, less that of `rival` where there is one."""
+    entries = ledger(trace, weights, step - 1, word)
+    return entries if rival is None else entries - ledger(trace, weights, step - 1, rival)
+
+
+def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
+    """Return the id of the piece that a visitor typed, or None, and what there is to say about it, if anything.
+
+    A piece may be named as the pictures do, `·cycle` for one that continues a word; other text is cut into pieces, of
+    which the first is taken.
+    """
+    typed = text.strip()
+    index = _names(tokenizer).get(typed)
+    if index is not None:
+        return index, ""
+    ids = [] if typed.startswith(CONTINUES) else tokenizer.encode(typed)
+    if ids and tokenizer.piece(ids[0]) == SPACE and len(ids) > 1:
+        ids = ids[1:]
+    if not ids:
+        return None, f"“{shorten(typed, 40)}” is no piece of this model’s vocabulary."
+    if ids[0] == UNK:
+        return None, f"The model has never seen “{shorten(typed, 40)}”, and so has no logit for it."
+    names = [piece_name(tokenizer.piece(index)) for index in ids]
+    if len(ids) == 1:
+        return ids[0], ""
+    cut = f"{len(ids)} pieces, {shorten(' '.join(names), 60)}"
+    return ids[0], f"The model writes “{shorten(typed, 40)}” in {cut}; shown is the first, {names[0]}."
+
+
+def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None) -> str:
+    """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
+    through = "what came through s_i" if trace.config["readout_state"] == "current" else "the state"
+    parts = (
+        f"the source words add {signed(float(entries.source.sum()))}, {through} {signed(entries.state)}, the previous "
+        f"word {signed(entries.previous_word)}, the bias {signed(entries.bias)}."
+    )
+    if rival is None:
+        told = [f"“{name}” has the logit {signed(entries.logit)}: {parts}"]
+    else:
+        ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
+        times = np.exp(min(abs(entries.logit), 50))
+        often = f"{times:.1f}" if times < 1000 else f"{times:.0e}"
+        lead = f"“{ahead}” is {often} times as likely as “{behind}”"
+        told = [f"{lead}: the difference of their logits is {signed(entries.logit)}, of which {parts}"]
+    names = [piece_name(piece) for piece in trace.source_pieces]
+    alpha = trace.alignment[entries.step]
+    most = int(np.abs(entries.source).argmax())
+    told.append(
+        f"Of these “{names[most]}” says most, {signed(float(entries.source[most]))} with weight {alpha[most]:.2f}."
+    )
+    idle = idle_sources(entries, alpha)
+    if idle:
+        listed = ", ".join(f"“{names[j]}” ({alpha[j]:.2f})" for j in idle)
+        told.append(f"Much looked at, to almost no effect: {listed}.")
+    return " ".join(told)
+
+
+def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
+    """Return the source pieces with much of the attention and next to no effect on the logit, by MUCH_WEIGHT and
+    LITTLE_EFFECT."""
+    moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
+    small = np.abs(entries.source) < LITTLE_EFFECT * moved
+    return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]
+
+
+@st.cache_data(max_entries=1024, show_spinner=False)
+def _drawn(
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[Any, int, int, int | None, ThemeName]
+) -> tuple[str, tuple[str, str]]:
+    """Return the picture of one account as JSON, with its heading and sentence. `what`, the key of the cache, is the
+    identity of the trace, the step, word, rival and theme."""
+    _, step, word, rival, theme = what
+    entries = account(_trace, _weights, step, word, rival)
+    name = piece_name(_tokenizer.piece(word))
+    against = None if rival is None else piece_name(_tokenizer.piece(rival))
+    title = f"{shorten(name, 9)} − {shorten(against, 9)}" if against else f"logit of {name}"
+    heading = f"Why “{name}” and not “{against}”" if against else f"Where the logit of “{name}” comes from"
+    figure = ledger_waterfall(_trace, entries, title, theme=theme)
+    return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
+
+
+def _rival(trace: Trace, step: int, pieces: int) -> int | None:
+    """Return the rival chosen at 1-based `step`, of a vocabulary of `pieces`, and keep it in the address; it goes with
+    the step."""
+    here, linked = (trace_identity(trace), step), st.query_params.get(RIVAL, "")
+    first = int(linked) if re.fullmatch("[0-9]{1,6}", linked) else None
+    where, rival = cast("tuple[Any, int | None]", st.session_state.get(RIVAL, (here, first)))
+    if rival is not None and (where != here or rival >= pieces):
+        rival = None
+    st.session_state[RIVAL] = (here, rival)
+    if rival is None:
+        st.query_params.pop(RIVAL, None)
+    elif linked != str(rival):
+        st.query_params[RIVAL] = str(rival)
+    return rival
+
+
+def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, rival: int | None) -> None:
+    """Draw both choices as one question: why this word, and not which other?"""
+    here = (trace_identity(trace), step)
+    names = [piece_name(piece) for piece in trace.top_pieces[step - 1][:LIKELIEST]]
+    kept = st.session_state
+    kept[_WORD_BOX] = OWN if word is None else piece_name(tokenizer.piece(word))
+    kept[_RIVAL_BOX] = NEXT_BEST if rival is None else piece_name(tokenizer.piece(rival))
+    note = "Choose one of the ten likeliest pieces, or type any word."
+    with st.container(horizontal=True, vertical_alignment="bottom", key="ledger_choices"):
+        st.selectbox("Why", _options([OWN, *names], kept[_WORD_BOX]), key=_WORD_BOX, accept_new_options=True,
+                     on_change=_take_word, args=(tokenizer, here), width=220, help=note)  # fmt: skip
+        st.selectbox("and not", _options([NEXT_BEST, *names], kept[_RIVAL_BOX]), key=_RIVAL_BOX,
+                     accept_new_options=True, on_change=_take_rival, args=(tokenizer, here), width=220)  # fmt: skip
+    where, told = kept.get(_NOTE, (None, ""))
+    if where == here and told:
+        st.text(told)
+
+
+def _options(offered: Iterable[str], shown: str) -> list[str]:
+    return list(dict.fromkeys([*offered, shown]))
+
+
+def _take_word(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
+    kept, typed = st.session_state, str(st.session_state[_WORD_BOX])
+    kept[state.WORD], told = (None, "") if typed == OWN else piece_of(typed, tokenizer)
+    kept[_NOTE] = (here, told)
+
+
+def _take_rival(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
+    kept, typed = st.session_state, str(st.session_state[_RIVAL_BOX])
+    rival, told = (None, "") if typed == NEXT_BEST else piece_of(typed, tokenizer)
+    kept[RIVAL], kept[_NOTE] = (here, rival), (here, told)
+
+
+@st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})
+def _names(tokenizer: Tokenizer) -> dict[str, int]:
+    """Return the ids of all pieces by the names that the pictures give them."""
+    return {piece_name(tokenizer.piece(index)): index for index in range(len(tokenizer))}
+
+
+def _tables(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> None:
+    """Offer every entry of both as tables, made only when opened."""
+    box = st.expander("All entries as a table", key="ledger_table", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        left, right = st.columns(2, gap="large")
+        for column, name, against in ((left, "logit", None), (right, "difference", rival)):
+            if against is not None or column is left:
+                entries = account(trace, weights, step, word, against)
+                column.markdown(f"Step {step}: the entries of the {name} add up to {entries.logit:.6f}")
+                column.dataframe(ledger_table(trace, entries), height=420)

@@ -1,0 +1,126 @@
+"""The badge beside a step: whether all its numbers came out the same when computed again, and which did not."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.proof import TOLERANCE, Discrepancy, Proof, Prover
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.labels import piece_name
+from attnviz.trace import Trace
+from attnviz.ui import state
+from attnviz.ui.resources import trace_identity
+
+QUANTITIES = {
+    "annotations": "annotations h",
+    "initial_state": "first state s₀",
+    "keys": "keys U h",
+    "score_vector": "vector v",
+    "queries": "query W s",
+    "energies": "energies e",
+    "energy sums": "sums of the microscope",
+    "alignment": "weights α",
+    "contexts": "context vector c",
+    "states": "state s",
+    "reset_gates": "reset gate r",
+    "update_gates": "update gate z",
+    "candidates": "candidate state",
+    "readouts": "readout t",
+    "top_probabilities": "likeliest words’ probabilities",
+    "log_probabilities": "log probability of the word",
+    "ledger sums": "sums of the ledger",
+}
+"""What the quantities of a proof are called on the page."""
+
+OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
+"""Quantities whose first index is a source position."""
+
+HOLDS = "All {numbers} numbers of step {step} check out, max |Δ| = {largest}"
+FAILS = "Step {step}: {what} does not check out"
+MORE = " (nor do {count} other quantities)"
+NEEDS = "Numbers not proved: the model that made them, “{model}”, is not here."
+HOW = (
+    "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the weights as saved and "
+    "from the operands shown beside it, by code that shares nothing with the network’s. It counts as right within "
+    f"{TOLERANCE:g} of the largest number of its kind."
+)
+NO_FIT = "this translation does not fit the weights of “{model}”"
+
+
+def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
+    """Draw the badge of 1-based `step`: green, or red with the name of a number that is wrong; opened, what was
+    proved."""
+    if weights is None:
+        st.text(NEEDS.format(model=trace.model))
+        return
+    chosen = st.session_state.get(state.WORD)
+    pieces = (int(chosen),) if chosen is not None and int(chosen) < len(weights["decoder.output.bias"]) else ()
+    try:
+        proof = _prover(trace, weights, trace_identity(trace)).prove(step - 1, pieces)
+    except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
+        with st.container(key="proof_fails"):
+            st.text("✗ " + FAILS.format(step=step, what=NO_FIT.format(model=trace.model)))
+        return
+    with st.container(key="proof_holds" if proof.holds else "proof_fails"):
+        box = st.popover(badge_text(proof, step), type="tertiary", key="proof", on_change="rerun",
+                         icon=":material/check_circle:" if proof.holds else ":material/error:")  # fmt: skip
+        if box.open:
+            with box:
+                st.text(HOW)
+                for wrong in proof.discrepancies:
+                    st.text("✗ " + discrepancy_text(trace, wrong, step))
+                st.dataframe(proof_table(proof), hide_index=True, height="content")
+
+
+def badge_text(proof: Proof, step: int) -> str:
+    """Return what the badge of 1-based `step` says; it quotes nobody, so that it may be read as Markdown."""
+    if proof.holds:
+        return HOLDS.format(numbers=f"{proof.numbers:,}".replace(",", " "), step=step,
+                            largest=power_of_ten(proof.largest_difference))  # fmt: skip
+    first, *others = proof.discrepancies
+    what = f"{QUANTITIES[first.quantity]}{''.join(f', no. {place + 1}' for place in first.index[:1])}"
+    return FAILS.format(step=step, what=what) + (MORE.format(count=len(others)) if others else "")
+
+
+def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
+    """Return which number of 1-based `step` is wrong, and by how much, as plain text."""
+    name = QUANTITIES[wrong.quantity]
+    if not wrong.index:
+        return f"{name}: there are not as many numbers as there should be."
+    place = wrong.index[0]
+    where = f" of “{piece_name(trace.source_pieces[place])}”" if wrong.quantity in OF_POSITIONS else ""
+    number = ", ".join(str(index + 1) for index in wrong.index)
+    return (
+        f"{name}{where}, number {number} at step {step}: shown {wrong.shown:.6g}, recomputed {wrong.recomputed:.6g}, "
+        f"|Δ| = {power_of_ten(abs(wrong.shown - wrong.recomputed))}"
+    )
+
+
+def proof_table(proof: Proof) -> pd.DataFrame:
+    """Return what was proved, one row for each quantity."""
+    return pd.DataFrame(
+        {
+            "quantity": [QUANTITIES[check.quantity] for check in proof.checks],
+            "numbers": [check.numbers for check in proof.checks],
+            "max |Δ|": [power_of_ten(check.largest_difference) for check in proof.checks],
+            "": ["✗" if check.discrepancy else "✓" for check in proof.checks],
+        }
+    )
+
+
+def power_of_ten(amount: float) -> str:
+    """Return an amount as in 3·10⁻⁷, one digit before the power."""
+    if not math.isfinite(amount):
+        return "∞" if math.isinf(amount) else "?"
+    if amount == 0:
+        return "0"
+    digit, exponent = f"{amount:.0e}".split("e")
+    return f"{digit}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _prover(_trace: Trace, _weights: Weights, identity: tuple[object, ...]) -> Prover:  # noqa: ARG001  cache key
+    return Prover(_trace, _weights)
