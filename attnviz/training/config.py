@@ -47,11 +47,14 @@ class TrainingConfig:
         0,
     )
     label_smoothing: float = _option("probability spread evenly over the vocabulary", 0.1)
+    guidance: float = _option(
+        "weight of the pull of attention towards word links learnt from the same pairs (guided alignment); 0: none", 0.0
+    )
     clip: float = _option("largest norm of the gradient", 1.0)
     seed: int = _option("seed of the weights, the order of the data and dropout", 1)
 
     validate_every: int = _option("updates between validations", 1000)
-    patience: int = _option("stop after this many validations without a lower loss; 0 never stops early", 5)
+    patience: int = _option("stop after this many validations without a better BLEU; 0 never stops early", 5)
     bleu_sentences: int = _option("validation sentences translated for BLEU at each validation", 300)
     checkpoint_every: int = _option("updates between checkpoints", 250)
     snapshots: int = _option("moments, evenly spaced in log time, at which alignments of fixed sentences are kept", 12)
@@ -83,6 +86,8 @@ class TrainingConfig:
                 raise ValueError(f"{name} must not be negative")
         if not 0 <= self.label_smoothing < 1:
             raise ValueError(f"label_smoothing must be in [0, 1), not {self.label_smoothing}")
+        if self.guidance < 0 or (self.guidance and self.attention == "none"):
+            raise ValueError("guidance must not be negative, and needs an attention to guide")
         if not self.learning_rate > 0 or not self.clip > 0:
             raise ValueError("learning_rate and clip must be positive")
         self.model_config(self.vocabulary_size)

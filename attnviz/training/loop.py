@@ -28,8 +28,8 @@ from attnviz.training.batches import Batch, epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
 from attnviz.training.log import Log
 from attnviz.training.objective import Objective
-from attnviz.training.preparation import prepare
-from attnviz.training.state import Progress, load_state, save_state
+from attnviz.training.preparation import prepare, prepare_guidance
+from attnviz.training.state import CHECKPOINT, Progress, load_state, save_state
 from attnviz.training.validation import Validation
 
 _LOG_EVERY = 50
@@ -109,14 +109,14 @@ class _Run:
         self.config, self.members = config, members
         self.output = Path(config.output)
         if members.leads:
-            self.tokenizer, self.corpus = prepare(config)
+            self._prepare()
         if members.size > 1:
             dist.barrier()
         if not members.leads:
-            self.tokenizer, self.corpus = prepare(config)
+            self._prepare()
         self.network = RNNsearch(config.model_config(len(self.tokenizer))).to(members.device)
         self.network.initialise(torch.Generator(members.device).manual_seed(config.seed))
-        self.objective: nn.Module = Objective(self.network, config.label_smoothing)
+        self.objective: nn.Module = Objective(self.network, config.label_smoothing, config.guidance)
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
         self.optimizer = torch.optim.Adam(
@@ -128,10 +128,15 @@ class _Run:
         self.validation = Validation(config, self.tokenizer, members.device) if members.leads else None
         self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
 
+    def _prepare(self) -> None:
+        self.tokenizer, self.corpus = prepare(self.config)
+        guided = self.config.guidance > 0
+        self.lexicon = prepare_guidance(self.config, self.corpus, len(self.tokenizer)) if guided else None
+
     @property
     def checkpoint(self) -> Path:
         """The file the run resumes from."""
-        return self.output / "checkpoint.safetensors"
+        return self.output / CHECKPOINT
 
     def train(self) -> Path:
         """Update the weights until the run is over."""
@@ -145,8 +150,8 @@ class _Run:
         window = _Window()
         over = self._is_over()
         while not over:
-            for batch in self._rest_of_epoch():
-                tokens, loss, likelihood = self._update(batch)
+            for batch, links in self._rest_of_epoch():
+                tokens, loss, likelihood = self._update(batch, links)
                 window.add(tokens, loss, likelihood)
                 progress.update += 1
                 progress.batch += 1
@@ -181,8 +186,8 @@ class _Run:
         progress, config = self.progress, self.config
         return progress.update >= config.updates or 0 < config.patience <= progress.failures
 
-    def _rest_of_epoch(self) -> Iterator[Batch]:
-        """Yield this process' batches of the epoch, from where the run stands."""
+    def _rest_of_epoch(self) -> Iterator[tuple[Batch, Tensor | None]]:
+        """Yield this process' batches of the epoch and their links, from where the run stands."""
         progress, members = self.progress, self.members
         batches = epoch_batches(self.corpus, self.config.batch_tokens, self.config.seed, progress.epoch)
         if len(batches) < members.size:
@@ -191,9 +196,11 @@ class _Run:
             )
         own = batches[members.rank :: members.size][: len(batches) // members.size]
         for indices in own[progress.batch :]:
-            yield make_batch(self.corpus, indices).to(members.device)
+            batch = make_batch(self.corpus, indices)
+            links = self.lexicon.links(batch) if self.lexicon else None
+            yield batch.to(members.device), links if links is None else links.to(members.device, non_blocking=True)
 
-    def _update(self, batch: Batch) -> tuple[int, float, float]:
+    def _update(self, batch: Batch, links: Tensor | None) -> tuple[int, float, float]:
         """Update the weights once; return target pieces, and the two losses per piece, over all processes."""
         config, progress, members = self.config, self.progress, self.members
         torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
@@ -201,7 +208,7 @@ class _Run:
             group["lr"] = learning_rate(config, progress.update)
         device = members.device.type
         with torch.autocast(device, dtype=torch.bfloat16, enabled=config.precision == "bf16"):
-            loss, likelihood = self.objective(batch)
+            loss, likelihood = self.objective(batch, links)
         tokens = batch.target_tokens
         totals = torch.tensor([tokens, 0.0, 0.0], dtype=torch.float64)
         totals[1], totals[2] = loss.detach().double().cpu(), likelihood.double().cpu()
@@ -225,25 +232,25 @@ class _Run:
             self.log.write(self.progress, rate=learning_rate(self.config, self.progress.update - 1), **window.row())
 
     def _validate(self, bar: tqdm[NoReturn]) -> None:
-        """Measure, keep the best model, and tell every process whether it improved."""
+        """Measure, keep the best model by BLEU (by loss where nothing is translated), and tell every process."""
         progress = self.progress
-        loss = torch.zeros(1, dtype=torch.float64)
+        score = torch.zeros(1, dtype=torch.float64)
         if self.validation and self.log:
             self.network.eval()
             result = self.validation.measure(self.network)
             self.network.train()
-            loss[0] = result.loss
+            score[0] = result.loss if np.isnan(result.bleu) else -result.bleu
             self.log.write(progress, validation_loss=result.loss, validation_bleu=result.bleu)
             remark = f"update {progress.update}: validation loss {result.loss:.4f}, BLEU {result.bleu:.2f}"
             bar.write(remark, file=sys.stderr)
         if self.members.size > 1:
-            shared = loss.to(self.members.device, torch.float32)
+            shared = score.to(self.members.device, torch.float32)
             dist.broadcast(shared, 0)
-            loss = shared.cpu().double()
-        if not np.isfinite(float(loss)) or float(loss) >= progress.best_loss:
+            score = shared.cpu().double()
+        if not np.isfinite(float(score)) or float(score) >= progress.best:
             progress.failures += 1
             return
-        progress.best_loss, progress.failures = float(loss), 0
+        progress.best, progress.failures = float(score), 0
         if self.members.leads:
             save_model(self.output / "model", self.network, self.tokenizer)
 

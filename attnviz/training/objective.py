@@ -1,4 +1,4 @@
-"""The training objective: label-smoothed cross-entropy over the vocabulary, computed in chunks.
+"""The training objective: label-smoothed cross-entropy over the vocabulary, computed in chunks, and guided alignment.
 
 The logits of a whole batch would be the largest tensor of the program by far. Here they exist for a few hundred
 positions at a time: each chunk's loss and gradient are computed together and the logits forgotten.
@@ -18,6 +18,8 @@ from attnviz.training.batches import Batch
 
 _CHUNK = 512
 _TILE = 32
+_LEAST_WEIGHT = 1e-9
+"""Below it a weight counts as this much, so that its logarithm stays finite."""
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):
@@ -82,17 +84,23 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 class Objective(nn.Module):
     """The network with its loss, as one module, so that DistributedDataParallel sees every weight in one call."""
 
-    def __init__(self, network: RNNsearch, label_smoothing: float) -> None:
+    def __init__(self, network: RNNsearch, label_smoothing: float, guidance: float = 0.0) -> None:
         super().__init__()
         self.network = network
-        self.label_smoothing = label_smoothing
+        self.label_smoothing, self.guidance = label_smoothing, guidance
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the smoothed loss and the negative log likelihood of the batch, summed over its target pieces."""
-        readouts, _ = self.network(batch.source, batch.source_lengths, batch.previous)
+    def forward(self, batch: Batch, links: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return the loss and the negative log likelihood of the batch, summed over its target pieces.
+
+        The loss is the smoothed one plus, given soft `links` (B, Ty, Tx), `guidance` times their cross-entropy with
+        the alignment, - sum_ij links_ij log alpha_ij (Chen et al. 2016): a piece without a link asks nothing of it.
+        """
+        readouts, alignment = self.network(batch.source, batch.source_lengths, batch.previous)
         kept = batch.target != PAD
         output = self.network.decoder.output
-        loss: tuple[Tensor, Tensor] = SmoothedCrossEntropy.apply(
+        loss, likelihood = SmoothedCrossEntropy.apply(
             readouts[kept], output.weight, output.bias, batch.target[kept], self.label_smoothing
         )
-        return loss
+        if links is not None:
+            loss = loss - self.guidance * (links * alignment.clamp_min(_LEAST_WEIGHT).log()).sum()
+        return loss, likelihood

@@ -14,6 +14,8 @@ from attnviz.errors import AttnvizError
 from attnviz.text import Tokenizer
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus, Pair, encode, parse_weighted, read_pairs
+from attnviz.training.guidance import Lexicon
+from attnviz.training.state import CHECKPOINT, read_progress
 
 _MAY_CHANGE = {
     "output", "device", "threads", "validate_every", "patience", "bleu_sentences", "checkpoint_every", "validation",
@@ -50,6 +52,17 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     return tokenizer, corpus
 
 
+def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: int) -> Lexicon:
+    """Return the lexicon that guides attention, learnt at the first call for this output folder."""
+    path = Path(config.output) / "lexicon.npy"
+    if not path.exists():
+        learnt = Lexicon.learn(corpus, vocabulary_size, config.seed)
+        beside = path.with_suffix(".tmp.npy")
+        learnt.save(beside)
+        beside.replace(path)
+    return Lexicon.load(path)
+
+
 def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]:
     """Yield both sides of the pairs an epoch shows, each once at most: the pieces shall fit the mixture."""
     chosen = np.random.default_rng(seed).random(len(pairs)) < np.asarray(weights)
@@ -64,6 +77,12 @@ def _compare(path: Path, config: TrainingConfig) -> None:
         raise AttnvizError(f"{path} is damaged ({error}). Give another output folder.") from error
     now = json.loads(json.dumps(config.to_dict()))
     changed = [name for name in now if name not in _MAY_CHANGE and before.get(name) != now[name]]
+    if changed == ["updates"] and config.decay_updates:
+        # Made longer or shorter before the rate falls: up to there the weights are those of either run.
+        level = min(before["updates"], config.updates) - config.decay_updates
+        if read_progress(path.with_name(CHECKPOINT)).update <= level:
+            path.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
+            return
     if changed:
         raise AttnvizError(
             f"{path.parent} holds a run with another {', '.join(changed)}. Give another output folder, or the same "

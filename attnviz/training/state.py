@@ -5,8 +5,10 @@ Dropout needs no saved random state: the generator is seeded at every update fro
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from torch import nn
 from torch.optim import Optimizer
 
 from attnviz.errors import AttnvizError
+
+CHECKPOINT = "checkpoint.safetensors"
+"""The file of a run's folder that it resumes from."""
 
 
 @dataclass
@@ -32,8 +37,8 @@ class Progress:
     """Target pieces seen."""
     seconds: float = 0.0
     """Time spent, over all the times the run was started."""
-    best_loss: float = float("inf")
-    """Lowest validation loss so far."""
+    best: float = float("inf")
+    """Best validation so far: minus its BLEU, or its loss where nothing is translated; lower is better."""
     failures: int = 0
     """Validations since then."""
 
@@ -52,21 +57,39 @@ def save_state(path: Path, model: nn.Module, optimizer: Optimizer, progress: Pro
     beside.replace(path)
 
 
+def read_progress(path: Path) -> Progress:
+    """Return where the saved run stands, at the very beginning where nothing was saved."""
+    if not path.exists():
+        return Progress()
+    with _naming(path), safe_open(path, framework="pt") as file:
+        return _progress(file.metadata())
+
+
 def load_state(path: Path, model: nn.Module, optimizer: Optimizer) -> Progress:
     """Put the saved state into `model` and `optimizer` and return the progress; raise AttnvizError where it is damaged
     or of another model."""
+    with _naming(path), safe_open(path, framework="pt") as file, torch.no_grad():
+        progress = _progress(file.metadata())
+        for name, parameter in model.named_parameters():
+            parameter.copy_(file.get_tensor(f"weight.{name}"))
+            optimizer.state[parameter] = {
+                moment: file.get_tensor(f"{moment}.{name}").to(parameter.device)
+                for moment in ("step", "exp_avg", "exp_avg_sq")
+            }
+    return progress
+
+
+def _progress(metadata: dict[str, str]) -> Progress:
+    return Progress(**json.loads(metadata["progress"]))
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a checkpoint into an AttnvizError that names it."""
     try:
-        with safe_open(path, framework="pt") as file, torch.no_grad():
-            progress = Progress(**json.loads(file.metadata()["progress"]))
-            for name, parameter in model.named_parameters():
-                parameter.copy_(file.get_tensor(f"weight.{name}"))
-                optimizer.state[parameter] = {
-                    moment: file.get_tensor(f"{moment}.{name}").to(parameter.device)
-                    for moment in ("step", "exp_avg", "exp_avg_sq")
-                }
+        yield
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise AttnvizError(
             f"The checkpoint {path} is damaged or of another model ({error}). Give another output folder, or delete it "
             "to start afresh."
         ) from error
-    return progress

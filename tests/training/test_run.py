@@ -92,6 +92,40 @@ def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Pat
     assert updates[0] == updates[1]
 
 
+def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tiny(files, tmp_path / "whole", updates=60, decay_updates=15, guidance=0.3)
+    run(whole)
+    short = dataclasses.replace(whole, output=str(tmp_path / "longer"), updates=40)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("attnviz.training.loop._Run._validate", stop)  # at update 20; the fall would begin at 25
+        with pytest.raises(KeyboardInterrupt):
+            run(short)
+    run(dataclasses.replace(short, updates=60))
+    ours, theirs = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("longer", "whole"))
+    for name, tensor in theirs.items():
+        assert torch.equal(ours[name], tensor), name
+
+
+def test_a_run_whose_rate_has_fallen_cannot_be_made_longer(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tiny(files, tmp_path / "run", updates=30, decay_updates=10)
+    run(config)
+    with pytest.raises(AttnvizError, match="updates"):
+        run(dataclasses.replace(config, updates=50))
+
+
+def test_the_rate_stays_level_then_falls_in_a_line(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.0, decay_updates=20)
+    rates = [learning_rate(config, update) for update in range(101)]
+    assert rates[10:81] == [1.0] * 71
+    assert rates[80:] == pytest.approx([1 - i / 20 for i in range(21)])
+
+
 @pytest.mark.slow
 def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path / "run", updates=250, validate_every=125, dropout=0.0)
@@ -139,7 +173,9 @@ def test_the_rate_rises_then_falls(files: tuple[Path, Path], tmp_path: Path) -> 
     assert rates[100] == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("changes", [{"data": ()}, {"precision": "fp8"}, {"updates": 0}, {"label_smoothing": 1.0}])
+@pytest.mark.parametrize(
+    "changes", [{"data": ()}, {"guidance": -1.0}, {"precision": "fp8"}, {"updates": 0}, {"label_smoothing": 1.0}]
+)
 def test_senseless_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(changes))):
         tiny(files, tmp_path, **changes)

@@ -1,0 +1,93 @@
+"""Guided alignment: soft links between pieces, learnt from the pairs alone, for attention to be trained towards.
+
+The links come from two word-translation models, one in each direction, that are trained to agree (Liang, Taskar & Klein
+2006): IBM Model 1 with a preference for the diagonal (Dyer, Chahuneau & Smith 2013). Both are read off one table of
+joint counts, which is all there is to keep.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from attnviz.text import PAD
+from attnviz.training.batches import Batch, epoch_batches, make_batch
+from attnviz.training.corpus import Corpus
+
+ROUNDS = 5
+"""Passes over the pairs; links change little after the fourth."""
+_BATCH_TOKENS = 20_000
+_DIAGONAL = 4.0
+"""How strongly links near the diagonal are preferred, in nats over the length of the sentence."""
+_UNLINKED = 0.08
+"""Share of pieces expected to have no counterpart."""
+_UNSEEN = 1e-7
+"""Probability of a pair of pieces that never met."""
+
+
+class Lexicon:
+    """Joint counts of source and target pieces that translate one another."""
+
+    def __init__(self, counts: Tensor) -> None:
+        """Take `counts` (K, K): target piece in the row, source piece in the column, as expected in the corpus."""
+        self.counts = counts
+        total = counts.sum()
+        self._by_source = counts.sum(0).clamp_min(1e-9)
+        self._by_target = counts.sum(1).clamp_min(1e-9)
+        self._target_share, self._source_share = self._by_target / total, self._by_source / total
+
+    def links(self, batch: Batch) -> Tensor:
+        """Return soft links (B, Ty, Tx) in [0, 1]: the probability, under both directions at once, that target piece i
+        and source piece j translate one another. Rows and columns add up to at most 1; padding has no links."""
+        source, target = batch.source, batch.target
+        joint = self.counts.view(-1)[target[:, :, None] * len(self.counts) + source[:, None, :]]
+        prior = _prior(batch)
+        by_target = self._by_target[target][:, :, None]
+        by_source = self._by_source[source][:, None, :]
+        # p(target piece | source piece), then p(source piece | target piece), each beside "it has no counterpart".
+        forward = (joint / by_source + _UNSEEN) * prior
+        forward /= forward.sum(2, keepdim=True) + self._unlinked(self._target_share[target])[:, :, None]
+        backward = (joint / by_target + _UNSEEN) * prior
+        backward /= backward.sum(1, keepdim=True) + self._unlinked(self._source_share[source])[:, None, :]
+        return forward.mul_(backward)
+
+    @staticmethod
+    def _unlinked(share: Tensor) -> Tensor:
+        return _UNLINKED / (1 - _UNLINKED) * share + _UNSEEN
+
+    @classmethod
+    def learn(cls, corpus: Corpus, vocabulary_size: int, seed: int) -> Lexicon:
+        """Return the lexicon of the pairs of one epoch, by expectation maximisation; its memory is K x K floats."""
+        batches = [make_batch(corpus, indices) for indices in epoch_batches(corpus, _BATCH_TOKENS, seed, 0)]
+        lexicon = cls(torch.ones(vocabulary_size, vocabulary_size))
+        for _ in tqdm(range(ROUNDS), unit="round", desc="word links"):
+            counts = torch.zeros(vocabulary_size * vocabulary_size)
+            for batch in batches:
+                cells = batch.target[:, :, None] * vocabulary_size + batch.source[:, None, :]
+                # One thread adds them up, in order: the same sum at every run.
+                counts.index_add_(0, cells.view(-1), lexicon.links(batch).view(-1))
+            lexicon = cls(counts.view(vocabulary_size, vocabulary_size))
+        return lexicon
+
+    def save(self, path: Path) -> None:
+        """Write the counts to `path` (.npy)."""
+        np.save(path, self.counts.numpy())
+
+    @classmethod
+    def load(cls, path: Path) -> Lexicon:
+        """Read what `save` wrote; the processes of a machine share the memory."""
+        return cls(torch.from_numpy(np.load(path, mmap_mode="c")))
+
+
+def _prior(batch: Batch) -> Tensor:
+    """Return how near each cell is to the diagonal, (B, Ty, Tx), and 0 for padding."""
+    kept_target, kept_source = batch.target != PAD, batch.source != PAD
+    down = torch.arange(batch.target.shape[1]) / kept_target.sum(1, keepdim=True)
+    across = torch.arange(batch.source.shape[1]) / kept_source.sum(1, keepdim=True)
+    nearness = torch.exp(-_DIAGONAL * (down[:, :, None] - across[:, None, :]).abs())
+    nearness = nearness * kept_target[:, :, None] * kept_source[:, None, :]
+    return nearness / nearness.sum(2, keepdim=True).clamp_min(1e-9)
