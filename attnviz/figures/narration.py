@@ -24,6 +24,10 @@ MOST = 0.9
 """The share of a context vector that is named in words: what makes up this much of it stands for the whole."""
 
 
+_SPACE = "\u00a0"
+"""Between a number and its sign: they stay on one line."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """A stage of one step in words. All of it is plain text, which may quote the visitor."""
@@ -54,8 +58,8 @@ def quoted(piece: str) -> str:
 def percent(share: float) -> str:
     """Return a share in whole per cent, never 0 or 100 when it is not quite."""
     if 0 < share < 0.005:
-        return "less than 1 %"
-    return "more than 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+        return f"less than 1{_SPACE}%"
+    return f"more than 99{_SPACE}%" if 0.995 <= share < 1 else f"{100 * share:.0f}{_SPACE}%"
 
 
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
@@ -89,10 +93,10 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
     parts = [f"{percent(float(alpha[j]))} {quoted(trace.source_pieces[j])}" for j in order[:3]]
     sentence = (
         f"Each annotation, scaled by its weight, is a strip; added up they are c{subscript(step + 1)}, the source as "
-        f"this step sees it: {', '.join(parts)}{', …' if len(order) > 3 else ''}."
+        f"this step sees it: {', '.join(parts)}{' …' if len(order) > 3 else '.'}"
     )
     pieces = "1 piece makes" if needed == 1 else f"{needed} pieces make"
-    return sentence, f"{pieces} {MOST:.0%} of it".replace("%", " %")
+    return sentence, f"{pieces} {percent(MOST)} of it"
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
@@ -120,15 +124,11 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
     word, p = quoted(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     outcome = f"{word}, {percent(p)}"
-    start = (
-        f"{len(trace.readouts[step])} pairs of units are thinned to the larger of each, and these vote on every word. "
-    )
+    start = f"Of {len(trace.readouts[step])} pairs of units the larger one goes on, and these vote on every word."
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         given = "Given was" if trace.search.method == "forced" else "The search took"
-        return (
-            f"{start}{given} {word} with {percent(p)}, though {quoted(first)} was likelier: {percent(likeliest)}.",
-            outcome,
-        )
+        rest = f"{given} {word} with {percent(p)}, though {quoted(first)} was likelier: {percent(likeliest)}."
+        return f"{start} {rest}", outcome
     if trace.top_ids.shape[1] == 1:
         return f"{start} {_capital(word)} has {percent(p)}.", outcome
     second, less = trace.top(step, 2)[1]

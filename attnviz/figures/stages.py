@@ -27,6 +27,8 @@ TOP = 44
 _VALUES = 48
 """Rows up to which each bar has its number written at its end."""
 _STRIP = 24
+_APART = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
+"""Keeps the names of rows a little away from them."""
 
 
 def row_height(count: int) -> int:
@@ -86,7 +88,7 @@ def context_frame(trace: Trace, *, theme: ThemeName = "light") -> go.Figure:
         "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    rows = axis | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
+    rows = axis | _APART | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
     layout = base_layout(ink) | {
         "height": TOP + height + total + 14 + 8, "margin": {"l": _LEFT + 38, "r": 6, "t": TOP, "b": 8},
         "xaxis": axis | {
@@ -94,7 +96,7 @@ def context_frame(trace: Trace, *, theme: ThemeName = "light") -> go.Figure:
             "tickvals": [hidden / 2, hidden * 1.5][: units // hidden], "ticktext": ["forward →", "← backward"],
         },
         "yaxis": rows | {"range": [count - 0.5, -0.5], "domain": [share, 1], "tickvals": list(range(count))},
-        "yaxis2": axis | {
+        "yaxis2": axis | _APART | {
             "range": [0.5, -0.5], "domain": [0, total / (height + total + 14)  * 0.8], "tickvals": [0],
             "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",
         },
@@ -151,7 +153,7 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
         "shapes": [*_seams(places, units, ink), rectangle(-0.5, units - 0.5, 5.94, 6.86, ink.decoder)],
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
         "annotations": [_heading("← rewritten", 0, ink), _heading("kept →", 1, ink)],
-        "yaxis": axis | {
+        "yaxis": axis | _APART | {
             "range": [6.9, -0.5], "tickvals": places, "ticktext": labels,
             "tickfont": {"size": 12, "color": ink.decoder},
         },
@@ -188,7 +190,7 @@ def maxout_strips(
         "shapes": [*_seams(range(len(names)), size, ink, first=0.5),
                    rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1)],
         "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
-        "yaxis": axis | {
+        "yaxis": axis | _APART | {
             "range": [last + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": names,
             "tickfont": {"size": 12, "color": ink.ink},
         },
@@ -260,7 +262,7 @@ def _source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
     return base_layout(ink) | {
         "height": TOP + row_height(count) * count + 8, "margin": {"l": _LEFT, "r": 8, "t": TOP, "b": 8},
         "bargap": 0.3, "hovermode": "y", "barmode": "overlay",
-        "yaxis": base_axis(ink) | {
+        "yaxis": base_axis(ink) | _APART | {
             "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": axis_labels(names, LABEL),
             "tickfont": {"size": _label_size(count), "color": ink.encoder}, "showgrid": False, "zeroline": False,
         },
