@@ -65,6 +65,55 @@ class Finding:
     source: int | None = None
 
 
+@dataclass(frozen=True)
+class Summary:
+    """The whole alignment in a few numbers."""
+
+    moves: int
+    """Pairs of neighbouring target words, `</s>` left out."""
+    forward: int
+    """How many of them do not look further left than the word before: all of them in a plain diagonal."""
+    alike: float
+    """2^H, averaged over the steps: as if a step looked at that many pieces alike."""
+    strongest: float
+    """The largest weight of a step, averaged over the steps."""
+    copied: int
+    """Target words that are their source word, letter by letter, and looked at it."""
+
+
+def summarise(trace: Trace) -> Summary | None:
+    """Return the alignment in a few numbers, or None for a model without attention."""
+    if trace.config["attention"] == "none":
+        return None
+    words = trace.words()
+    ends = [i for i, word in enumerate(words.target) if word != "</s>"]
+    looks = words.alignment[ends].argmax(axis=1)
+    return Summary(
+        moves=max(len(looks) - 1, 0),
+        forward=int((np.diff(looks) >= 0).sum()),
+        alike=float(np.exp2(entropy(trace.alignment)).mean()),
+        strongest=float(trace.alignment.max(axis=1).mean()),
+        copied=sum(1 for _ in _of_copies(words)),
+    )
+
+
+def place(trace: Trace, finding: Finding) -> tuple[int, int | None]:
+    """Return the step and the source piece, both 0-based, at which to look at a finding.
+
+    A finding about a source word alone is seen where that word was looked at most; one about a target word alone has
+    no source piece (None), and is seen at the least likely of the word's pieces where that is what it is about.
+    """
+    words = trace.words()
+    if finding.target is None:
+        columns = list(words.source_groups[finding.source or 0])
+        step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
+        return int(step), columns[int(column)]
+    steps = words.target_groups[finding.target]
+    if finding.kind is Kind.IMPROBABLE:
+        return min(steps, key=lambda i: float(trace.log_probabilities[i])), None
+    return steps[0], None if finding.source is None else words.source_groups[finding.source][0]
+
+
 def read(trace: Trace) -> list[Finding]:
     """Return the findings of the whole alignment, those about source words first, then by target word."""
     words = trace.words()

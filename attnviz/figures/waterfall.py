@@ -92,8 +92,9 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> Sp
 
 
 def signed(amount: float, places: int = 2) -> str:
-    """Return a number with its sign, a true minus."""
-    return f"{amount:+.{places}f}".replace("-", "−")
+    """Return a number with its sign, a true minus; what rounds to 0 has none."""
+    text = f"{amount:+.{places}f}".replace("-", "−")
+    return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -113,6 +114,7 @@ def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Spec:
         "yaxis": axis | {
             "range": [count - 0.4, -0.6], "tickvals": list(range(count)), "ticktext": list(labels),
             "tickfont": {"size": 12, "color": ink.ink}, "anchor": "free", "position": 0,
+            "ticklabelstandoff": 6,
         },
         # A rule above the sum, as on paper.
         "shapes": [{

@@ -132,9 +132,8 @@ def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None)
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     most = int(np.abs(entries.source).argmax())
-    told.append(
-        f"Of these “{names[most]}” says most, {signed(float(entries.source[most]))} with weight {alpha[most]:.2f}."
-    )
+    amount = signed(float(entries.source[most]))
+    told.append(f"Of the source words “{names[most]}” says most, {amount} with weight {alpha[most]:.2f}.")
     idle = idle_sources(entries, alpha)
     if idle:
         listed = ", ".join(f"“{names[j]}” ({alpha[j]:.2f})" for j in idle)
@@ -161,7 +160,9 @@ def _drawn(
     name = piece_name(_tokenizer.piece(word))
     against = None if rival is None else piece_name(_tokenizer.piece(rival))
     title = f"{shorten(name, 9)} − {shorten(against, 9)}" if against else f"logit of {name}"
-    heading = f"Why “{name}” and not “{against}”" if against else f"Where the logit of “{name}” comes from"
+    heading = (
+        f"Why “{name}” and not “{against}”" if against else f"Logit ledger: where the logit of “{name}” comes from"
+    )
     figure = ledger_waterfall(_trace, entries, title, theme=theme)
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
 

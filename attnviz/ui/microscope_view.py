@@ -63,7 +63,7 @@ def microscope_view(trace: Trace, weights: Weights | None, step: int, source: in
     except ValueError:
         st.text(LACKING.format(model=trace.model))
         return
-    component("microscope", "html", isolate=False)(key="microscope", data=microscope_record(trace, score, theme))
+    component("microscope", "html", "css", isolate=False)(key="microscope", data=microscope_record(trace, score, theme))
     st.html(f'<p class="reading">{LEGEND[kind]}</p>')
     _table(trace, weights, step, source)
 

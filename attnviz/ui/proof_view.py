@@ -65,8 +65,9 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
             st.text("✗ " + FAILS.format(step=step, what=NO_FIT.format(model=trace.model)))
         return
     with st.container(key="proof_holds" if proof.holds else "proof_fails"):
-        box = st.popover(badge_text(proof, step), type="tertiary", key="proof", on_change="rerun",
-                         icon=":material/check_circle:" if proof.holds else ":material/error:")  # fmt: skip
+        sign, hue = (":material/check_circle:", "green") if proof.holds else (":material/error:", "red")
+        label = f":{hue}[{sign} {badge_text(proof, step)}]"
+        box = st.popover(label, type="tertiary", key="proof", on_change="rerun")
         if box.open:
             with box:
                 st.text(HOW)

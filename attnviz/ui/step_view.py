@@ -22,6 +22,7 @@ from attnviz.ui.ledger_view import ledger_view
 from attnviz.ui.microscope_view import microscope_view
 from attnviz.ui.player import player
 from attnviz.ui.proof_view import proof_badge
+from attnviz.ui.reading_view import reading_view
 from attnviz.ui.resources import trace_identity, weights_of
 from attnviz.ui.stages import Words, pairs_of, stage, steps_at_once, words_of
 from attnviz.ui.style import theme_name
@@ -41,6 +42,10 @@ TOTALS = {
 END_MARK = (
     "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. Hidden, its "
     "share is missing: rows then add up to less than 1."
+)
+MARGINS = (
+    "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right how widely "
+    "each row looked, its entropy H in bits. H is always that of pieces, also where the heatmap is by words."
 )
 GLOSSARY = """
 **Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.
@@ -83,7 +88,7 @@ def step_view(trace: Trace) -> None:
     left, right = st.columns([1, 1] if long else [11, 10], gap="large")
     with left:
         _alignment(trace, theme)
-        # slot: reading
+        reading_view(trace, theme)
     with right, st.container(key="step_panel"):
         _facts(trace, words)
         proof_badge(trace, weights, step)
@@ -130,8 +135,9 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
     """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
     st.subheader("Alignment", anchor=False)
     by, colours, root, end = heatmap_choices()
+    margins = bool(st.session_state.get("margins", False))
     st.html(READING.format(total=TOTALS[end]))
-    figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, theme=theme)
+    figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, margins=margins, theme=theme)
     figure.layout.meta |= _columns(trace, by, end, theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
@@ -141,6 +147,7 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
         )  # fmt: skip
         st.toggle("√α", key="root", help="Colour by the square root, so that small weights can be seen.")
         st.toggle("End mark", value=True, key="end", help=END_MARK)
+        st.toggle("Margins", key="margins", help=MARGINS)
         st.selectbox("Colours", list(SCALES), format_func=SCALES.__getitem__, key="colours",
                      label_visibility="collapsed", width=260)  # fmt: skip
 

@@ -19,7 +19,10 @@ function rows(text, width) {
 
 const minus = (text) => text.replace("-", "\u2212");
 const plain = (value, places = 3) => minus(value.toFixed(places));
-const signed = (value, places = 2) => (value < 0 ? "" : "+") + minus(value.toFixed(places));
+function signed(value, places = 2) {
+  const text = value.toFixed(places);
+  return Number(text) === 0 ? text.replace("-", "") : (value < 0 ? "" : "+") + minus(text);
+}
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // The units of a cell, largest |contribution| first.

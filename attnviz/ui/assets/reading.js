@@ -1,0 +1,70 @@
+// The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
+// set by textContent, so nothing typed is ever read as markup.
+
+const states = new WeakMap();
+
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function entry({ text, kind, step, source }, place, most) {
+  const item = document.createElement("li");
+  item.hidden = place >= most;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = kind;
+  button.dataset.step = step;
+  button.textContent = text;
+  button.onclick = (event) => {
+    window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: { step, source } }));
+    if (event.detail > 0) button.blur(); // after the mouse, Space is to play again
+  };
+  item.append(button);
+  return item;
+}
+
+function build(root, { findings, atOnce, more }) {
+  const list = root.querySelector("ul");
+  list.replaceChildren(...findings.map((finding, place) => entry(finding, place, atOnce)));
+  const button = root.querySelector(".more");
+  button.hidden = findings.length <= atOnce;
+  button.textContent = more.replace("{n}", findings.length - atOnce);
+  button.onclick = () => {
+    for (const item of list.children) item.hidden = false;
+    list.children[atOnce].querySelector("button").focus();
+    button.hidden = true;
+  };
+}
+
+function show(root, { data }) {
+  const step = window.attnvizStep;
+  write(root.querySelector(".step"), data.steps[step] ?? "");
+  for (const button of root.querySelectorAll("li button")) {
+    if (Number(button.dataset.step) === step) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+  }
+}
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".words");
+  let state = states.get(root);
+  if (!state) {
+    state = {};
+    const onStep = () => show(root, state);
+    window.addEventListener("attnviz:step", onStep);
+    state.stop = () => {
+      window.removeEventListener("attnviz:step", onStep);
+      states.delete(root);
+    };
+    states.set(root, state);
+  }
+  state.data = data;
+  const told = JSON.stringify([data.summary, data.findings]);
+  if (told !== state.told) {
+    state.told = told;
+    write(root.querySelector(".summary"), data.summary);
+    build(root, data);
+  }
+  show(root, state);
+  return state.stop;
+}
