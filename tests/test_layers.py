@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
-    "errors": 0,
+    "errors": 0, "languages": 0,
     "text": 1, "network": 1,
     "trace": 2, "checkpoint": 2, "devices": 2,
     "decoding": 3,

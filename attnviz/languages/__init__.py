@@ -1,0 +1,42 @@
+"""The languages of the interface. English sentences stand in the code, where they are read; every other language is one
+catalogue here, `<language>.json`, from the English sentence to its own."""
+
+from __future__ import annotations
+
+import functools
+import json
+from contextvars import ContextVar
+from pathlib import Path
+
+LANGUAGES = {"en": "English", "fr": "Français"}
+"""Code and own name of each language, English first."""
+
+_current: ContextVar[str] = ContextVar("language", default="en")
+
+
+def speak(language: str) -> None:
+    """Use `language` from here on, in this thread or task; an unknown code means English."""
+    _current.set(language if language in LANGUAGES else "en")
+
+
+def language() -> str:
+    """Return the code of the language in use."""
+    return _current.get()
+
+
+def say(text: str, **values: object) -> str:
+    """Return the English `text` in the language in use, with `{name}` in it replaced by `values`.
+
+    `text` must be a literal, so that the catalogues can be checked against the code. Without `values` braces are
+    kept as they are.
+    """
+    found = catalogue(_current.get()).get(text, text)
+    return found.format(**values) if values else found
+
+
+@functools.cache
+def catalogue(code: str) -> dict[str, str]:
+    """Return the sentences of a language by their English; English itself needs none."""
+    path = Path(__file__).with_name(f"{code}.json")
+    sentences: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return sentences
