@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.microscope import microscope
+from attnviz.analysis.readout import pairs as readout_pairs
 from attnviz.analysis.recomputation import below, decode_step, encode, project_keys
 from attnviz.trace import Trace
 
@@ -30,7 +31,8 @@ class Discrepancy:
     """A number that does not come out as shown."""
 
     quantity: str
-    """The trace's name for it; `energy sums` and `ledger sums` are what microscope and ledger add up to."""
+    """The trace's name for it; `energy sums` and `ledger sums` are what microscope and ledger add up to, `maxout
+    pairs` the larger of each pair."""
     index: tuple[int, ...]
     """Its place in the quantity."""
     shown: float
@@ -104,6 +106,8 @@ class Prover:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self._weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
+        wide = readout_pairs(trace, self._weights, step)
+        pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
         pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self._weights, step, shown)], logits[shown]
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))

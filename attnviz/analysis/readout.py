@@ -17,10 +17,15 @@ def pairs(trace: Trace, weights: Weights, step: int) -> NDArray[np.float32]:
     """
     state = trace.states[step] if trace.config["readout_state"] == "current" else trace.previous_states[step]
     word = weights["decoder.embedding.weight"][trace.previous_ids[step]]
+
+    def exact(name: str) -> NDArray[np.float64]:
+        # A model may be saved in half precision, which is too coarse to add up in.
+        return np.asarray(weights[f"decoder.readout_{name}"], dtype=np.float64)
+
     wide = (
-        weights["decoder.readout_state.weight"] @ state
-        + weights["decoder.readout_word.weight"] @ word
-        + weights["decoder.readout_context.weight"] @ trace.contexts[step]
-        + weights["decoder.readout_state.bias"]
+        exact("state.weight") @ state
+        + exact("word.weight") @ word
+        + exact("context.weight") @ trace.contexts[step]
+        + exact("state.bias")
     )
     return np.asarray(wide, dtype=np.float32)

@@ -28,6 +28,7 @@ QUANTITIES = {
     "reset_gates": "reset gate r",
     "update_gates": "update gate z",
     "candidates": "candidate state",
+    "maxout pairs": "pairs before the maxout",
     "readouts": "readout t",
     "top_probabilities": "likeliest words’ probabilities",
     "log_probabilities": "log probability of the word",

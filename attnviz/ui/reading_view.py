@@ -114,7 +114,8 @@ def summary_sentence(trace: Trace, summary: Summary | None) -> str:
 
 def step_reading(trace: Trace, step: int) -> str:
     """Return 0-based `step` in plain words: where it looked, how widely, how far from the step before, how surely."""
-    return " ".join([*_look(trace, step), _certainty(trace, step)])
+    name = shorten(piece_name(trace.target_pieces[step]), 30)
+    return " ".join([f"Step {step + 1}, “{name}”.", *_look(trace, step), _certainty(trace, step)])
 
 
 def _look(trace: Trace, step: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import product
 from pathlib import Path
 
@@ -73,16 +74,37 @@ def test_a_ledger_of_nothing_is_refused(make_network: ModelFactory, tokenizer: T
             ledger(trace, weights, step, piece)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind[0] != "none"])
+@settings(max_examples=30)
+@given(
+    kind=st.sampled_from([kind for kind in KINDS if kind[0] != "none"]),
+    hidden_size=st.integers(1, 20),
+    alignment_size=st.integers(1, 16),
+    choice=st.randoms(use_true_random=False),
+)
 def test_the_units_of_an_energy_add_up_to_it(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], choice, **sizes: int
 ) -> None:
-    trace, weights = _translated(make_network, tokenizer, kind)
-    for step, position in ((0, 0), (3, 2), (-1, -1)):
-        units = microscope(trace, weights, step, position)
+    trace, _ = _translated(make_network, tokenizer, kind, **sizes)
+    for _ in range(5):
+        step, position = choice.randrange(len(trace.target_pieces)), choice.randrange(len(trace.source_pieces))
+        units = microscope(trace, None, step, position)
         assert units.energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5)
-        sizes = np.abs(units.contributions)[units.order]
-        assert np.all(np.diff(sizes) <= 0)
+        largest = np.abs(units.contributions)[units.order]
+        assert np.all(np.diff(largest) <= 0)
+
+
+def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _translated(make_network, tokenizer, ("additive", "previous"))
+    old = dataclasses.replace(trace, score_vector=np.zeros(0, np.float32))
+    assert microscope(old, weights, 1, 2).energy == microscope(trace, None, 1, 2).energy
+    with pytest.raises(ValueError, match="lacks v_a"):
+        microscope(old, None, 1, 2)
+
+
+def test_no_unit_of_a_dot_product_is_saturated(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, _ = _translated(make_network, tokenizer, ("dot", "previous"))
+    units = dataclasses.replace(microscope(trace, None, 0, 0), activation=np.full(10, 2.0))
+    assert not saturated(units).any()
 
 
 def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory, tokenizer: Tokenizer) -> None:

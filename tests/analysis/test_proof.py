@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from attnviz.analysis.proof import prove
+from attnviz.analysis.proof import Prover, prove
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
@@ -35,13 +37,15 @@ def test_every_step_of_a_true_trace_holds(
 
 @pytest.mark.parametrize(
     "quantity",
-    ["keys", "queries", "energies", "alignment", "contexts", "update_gates", "reset_gates", "candidates", "states",
-     "readouts", "top_probabilities", "log_probabilities"],
+    ["annotations", "initial_state", "keys", "score_vector", "queries", "energies", "alignment", "contexts",
+     "update_gates", "reset_gates", "candidates", "states", "readouts", "top_probabilities",
+     "log_probabilities"],
 )  # fmt: skip
 def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, quantity: str) -> None:
     trace = translator.translate(SENTENCES[2])
     changed = getattr(trace, quantity).copy()
-    changed[1 if quantity == "keys" else 2, ...].flat[0] += 0.01
+    shared = quantity in ("annotations", "initial_state", "keys", "score_vector")
+    changed.flat[0 if shared else 2 * changed[0].size] += 0.01
     proof = prove(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
     assert not proof.holds
     assert quantity in {wrong.quantity for wrong in proof.discrepancies}
@@ -58,6 +62,45 @@ def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> N
     assert "queries" not in names
 
 
+def test_a_wrong_weight_of_the_encoder_is_seen(model_folder: Path, translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[2])
+    weights = load_weights(model_folder)
+    wrong = weights | {"encoder.gru.bias_hh_l0": weights["encoder.gru.bias_hh_l0"] + 0.1}
+    assert [found.quantity for found in prove(trace, wrong, 1).discrepancies] == ["annotations"]
+
+
+def test_the_sums_on_show_are_among_what_is_proved(model_folder: Path, translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[2])
+    weights = load_weights(model_folder)
+    checks = {check.quantity: check for check in Prover(trace, weights).prove(1, pieces=[5, 17]).checks}
+    assert checks["energy sums"].numbers == len(trace.source_pieces)
+    asked = {trace.target_ids[1], *trace.top_ids[1, :10].tolist(), 5, 17}
+    assert checks["ledger sums"].numbers == len(asked)
+    assert checks["maxout pairs"].numbers == trace.readouts.shape[1]
+    # v_a of the trace is what the microscope draws: one that is wrong shows in its sums.
+    altered = dataclasses.replace(trace, score_vector=trace.score_vector + 0.1)
+    assert {wrong.quantity for wrong in prove(altered, weights, 1).discrepancies} == {"score_vector", "energy sums"}
+
+
+@settings(max_examples=20)
+@given(
+    kind=st.sampled_from(list(product(ATTENTION_KINDS, READOUT_STATES))),
+    hidden_size=st.integers(1, 24),
+    alignment_size=st.integers(1, 16),
+    maxout_size=st.integers(1, 12),
+    embedding_size=st.integers(1, 16),
+)
+def test_the_proof_holds_for_every_network(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
+) -> None:
+    network = make_network(*kind, **sizes)
+    trace = Translator(network, tokenizer).translate(SENTENCES[4], target=SENTENCES[5])
+    prover = Prover(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
+    for step in range(len(trace.target_pieces)):
+        proof = prover.prove(step)
+        assert proof.holds, proof.discrepancies
+
+
 def test_an_energy_lost_to_the_mask_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     energies = trace.energies.copy()
@@ -65,6 +108,7 @@ def test_an_energy_lost_to_the_mask_is_infinitely_wrong(model_folder: Path, tran
     proof = prove(dataclasses.replace(trace, energies=energies), load_weights(model_folder), 1)
     assert proof.largest_difference == np.inf
     assert [wrong.quantity for wrong in proof.discrepancies] == ["energies"]
+    assert proof.discrepancies[0].index == (0,)
 
 
 def test_the_shipped_model_is_proved_at_every_step(shipped_model: Path) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from attnviz.analysis.reading import Kind, read
+from attnviz.analysis.reading import Finding, Kind, place, read, summarise
 from attnviz.text import SPACE
 from attnviz.trace import Trace
 from tests.figures.synthetic import trace as make_trace
@@ -90,3 +90,40 @@ def test_an_improbable_word_is_that_of_its_weakest_piece() -> None:
 
 def test_without_attention_there_is_nothing_to_say_of_it() -> None:
     assert kinds(make_trace(attention="none")) <= {Kind.IMPROBABLE, Kind.COPIED}
+
+
+def test_a_summary_by_hand() -> None:
+    swapped = np.eye(6)[[0, 2, 1, 3, 4, 5]]
+    found = summarise(aligned(SOURCE, TARGET, swapped))
+    assert (found.moves, found.forward, found.copied) == (5, 4, 0)
+    assert found.alike == pytest.approx(1, abs=0.01)
+    assert found.strongest == pytest.approx(1, abs=0.01)
+    flat = summarise(aligned(SOURCE, TARGET, np.ones((6, 6))))
+    assert flat.alike == pytest.approx((6 * 6 + 1) / 7, rel=0.01)
+    assert flat.strongest == pytest.approx((6 / 6 + 1) / 7, rel=0.01)
+    assert summarise(make_trace(attention="none")) is None
+
+
+def test_a_finding_has_its_place_in_steps_and_pieces() -> None:
+    matrix = np.vstack([np.eye(6), 0.5 * np.eye(6)[[0, 0, 0]] + 0.5 * np.eye(6)[[1, 2, 3]]])
+    trace = aligned(SOURCE, TARGET + " vite et bien", matrix)
+    assert place(trace, Finding(Kind.OVERUSED, 3.5, source=0)) == (0, 0)
+    assert place(trace, Finding(Kind.COPIED, 0.9, target=3, source=4)) == (3, 4)
+    assert place(trace, Finding(Kind.UNIFORM, 0.9, target=7)) == (7, None)
+
+
+def test_an_improbable_word_is_looked_at_in_its_least_likely_piece() -> None:
+    trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
+    chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))
+    trace = dataclasses.replace(trace, log_probabilities=chances)
+    (finding,) = [found for found in read(trace) if found.kind is Kind.IMPROBABLE]
+    assert (finding.target, place(trace, finding)) == (0, (1, None))
+
+
+def test_every_finding_of_every_alignment_has_a_place() -> None:
+    for seed in range(20):
+        trace = make_trace("Paris and Rome sleep until Tuesday .", "Paris et Rome dorment jusque Tuesday .", seed=seed)
+        for finding in read(trace):
+            step, source = place(trace, finding)
+            assert 0 <= step < len(trace.target_pieces)
+            assert source is None or 0 <= source < len(trace.source_pieces)

@@ -1,0 +1,71 @@
+"""The heatmap's margins: sums of columns and entropies of rows, as bars that stand where the columns and rows do."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.figures import heatmap
+from tests.figures.synthetic import trace as make_trace
+
+
+def bars(figure: go.Figure) -> tuple[np.ndarray, np.ndarray]:
+    found = {trace.name: trace for trace in figure.data if trace.type == "bar"}
+    return np.array(found["coverage"].y), np.array(found["entropy"].x)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("end", [True, False])
+def test_margins_by_pieces(theme, end: bool) -> None:
+    trace = make_trace()
+    figure = heatmap(trace, by="pieces", end=end, margins=True, step=1, theme=theme)
+    go.Figure(figure.to_dict())  # Plotly's own check of every property
+    sums, bits = bars(figure)
+    shown = slice(None) if end else slice(-1)
+    assert sums == pytest.approx(coverage(trace.alignment)[shown])
+    assert bits == pytest.approx(entropy(trace.alignment)[shown])
+    assert figure.layout.yaxis2.range[0] >= sums.max()
+    assert figure.layout.xaxis2.range[1] == pytest.approx(np.log2(len(trace.source_pieces)))
+
+
+def test_margins_by_words_sum_words_and_average_the_entropies_of_pieces() -> None:
+    trace = make_trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
+    figure = heatmap(trace, margins=True)
+    sums, bits = bars(figure)
+    words = trace.words()
+    assert sums == pytest.approx(coverage(words.alignment))
+    of_pieces = entropy(trace.alignment)
+    assert bits == pytest.approx([of_pieces[list(group)].mean() for group in words.target_groups])
+    several = next(i for i, group in enumerate(words.target_groups) if len(group) > 1)
+    hover = next(found for found in figure.data if found.name == "entropy").customdata
+    assert f"mean of its {len(words.target_groups[several])} pieces" in hover[several]
+
+
+def test_the_heatmap_itself_stays_as_it_was() -> None:
+    trace = make_trace()
+    plain, more = heatmap(trace, step=2), heatmap(trace, step=2, margins=True)
+    assert np.array_equal(plain.data[0].z, more.data[0].z)
+    assert len(plain.data) == 1
+    assert plain.layout.shapes[-1].to_plotly_json() == more.layout.shapes[-1].to_plotly_json()
+    same = ("steps", "rows", "sources", "columns", "frame", "mark")
+    assert {name: plain.layout.meta[name] for name in same} == {name: more.layout.meta[name] for name in same}
+    # A row keeps its height.
+    assert more.layout.yaxis.domain[0] * (more.layout.height - 44 - more.layout.margin.t) == pytest.approx(52, abs=1)
+
+
+def test_a_cell_knows_its_source_pieces() -> None:
+    trace = make_trace("Extraordinary things happen .")
+    meta = heatmap(trace).layout.meta
+    words = trace.words()
+    assert meta["sources"] == [group[0] for group in words.source_groups]
+    for column, group in enumerate(words.source_groups):
+        assert all(meta["columns"][piece] == column for piece in group)
+    assert heatmap(trace, end=False).layout.meta["columns"][-1] is None
+
+
+def test_one_source_piece_has_no_entropy() -> None:
+    figure = heatmap(make_trace(""), margins=True)
+    go.Figure(figure.to_dict())
+    assert np.isfinite(figure.layout.xaxis2.range).all()
