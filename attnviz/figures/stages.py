@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
+from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
 from attnviz.figures.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -44,7 +44,7 @@ def weight_order(trace: Trace, step: int) -> list[int]:
 def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij of 0-based `step`, a signed bar for each source piece; the axis is the same at every step."""
     ink, energies = palette(theme), _energies(trace)
-    bars = _bars(trace, energies[step], "e", ink) | _signed(energies[step], ink)
+    bars = _bars(trace, energies[step], "e") | _signed(energies[step], ink)
     layout = _source_layout(trace, step, ink)
     layout["xaxis"] = _value_axis(ink, "energy e", _energy_range(energies))
     best = weight_order(trace, step)[0]
@@ -52,14 +52,14 @@ def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fi
         f"Energies of step {step + 1}, a bar for each of {len(energies[step])} source pieces. The highest, "
         f"{energies[step, best]:.2f}, is that of piece {best + 1}, {_name(trace, best)}."
     )
-    return build([bars], layout)
+    return build([bars, *_numbers(energies[step], ink)], layout)
 
 
 def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
     ink, energies, alpha = palette(theme), _energies(trace), trace.alignment[step]
-    before = _bars(trace, energies[step], "e", ink, numbers=False) | _signed(energies[step], ink, opacity=0.45)
-    after = _bars(trace, alpha, "α", ink) | {"xaxis": "x2", "marker": {"color": ink.bar}}
+    before = _bars(trace, energies[step], "e") | _signed(energies[step], ink, opacity=0.45)
+    after = _bars(trace, alpha, "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = _source_layout(trace, step, ink)
     layout["xaxis"] = _value_axis(ink, "energy e", _energy_range(energies, room=0.06)) | {"domain": [0, 0.36]}
     layout["xaxis2"] = _value_axis(ink, "weight α", [0, 1.16]) | {
@@ -70,7 +70,7 @@ def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
         f"Softmax of step {step + 1}: beside each energy the weight it becomes. The largest weight, "
         f"{alpha[best]:.2f}, is that of piece {best + 1}, {_name(trace, best)}."
     )
-    return build([before, after], layout)
+    return build([before, after, *({**one, "xaxis": "x2"} for one in _numbers(alpha, ink))], layout)
 
 
 def context_frame(trace: Trace, *, theme: ThemeName = "light") -> go.Figure:
@@ -227,21 +227,22 @@ def _energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[floa
     return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
 
 
-def _bars(trace: Trace, values: NDArray[np.float32], symbol: str, ink: Palette, *, numbers: bool = True) -> Spec:
-    """Return one horizontal bar for each source piece, with its number at the end where there is room."""
-    count = len(values)
-    bars: Spec = {
-        "type": "bar", "orientation": "h", "x": values, "y": np.arange(count, dtype=np.int32),
+def _bars(trace: Trace, values: NDArray[np.float32], symbol: str) -> Spec:
+    """Return one horizontal bar for each source piece."""
+    return {
+        "type": "bar", "orientation": "h", "x": values, "y": np.arange(len(values), dtype=np.int32),
         "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
         "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:.4f}}<extra></extra>",
     }  # fmt: skip
-    if numbers and count <= _VALUES:
-        bars |= {
-            "text": [f"{value:.2f}".replace("-", "−") if np.isfinite(value) else "−∞" for value in values],
-            "textposition": "outside", "cliponaxis": False, "textangle": 0,
-            "textfont": {"size": _label_size(count) - 1, "color": ink.ink},
-        }  # fmt: skip
-    return bars
+
+
+def _numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
+    """Return the bars' numbers at their ends, where there is room for them."""
+    count = len(values)
+    if count > _VALUES:
+        return []
+    texts = [f" {value:.2f} ".replace("-", "−") if np.isfinite(value) else " −∞ " for value in values]
+    return [numbers(np.nan_to_num(values), texts, _label_size(count) - 1, ink)]
 
 
 def _signed(values: NDArray[np.float32], ink: Palette, opacity: float = 1) -> Spec:

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
+from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
 from attnviz.figures.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -175,8 +175,7 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
             "color": [ink.decoder if one else ink.quiet for one in chosen],
             "opacity": [1 if one else 0.5 for one in chosen],
         },
-        "text": [_percent(p) for p in table["probability"]], "textposition": "outside", "cliponaxis": False,
-        "textfont": {"size": 13, "color": ink.ink}, "customdata": [literal(shorten(name, 60)) for name in names],
+        "customdata": [literal(shorten(name, 60)) for name in names],
         "hovertemplate": "%{customdata}: %{x:.6f}<extra></extra>",
     }  # fmt: skip
     labels = [
@@ -193,7 +192,8 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
         },
         "meta": {"alt": _candidates_alt(table), "narrowest": 280, "words": _ids(trace, step, table)},
     }  # fmt: skip
-    return build([bars], layout)
+    texts = [f" {_percent(p)}" for p in table["probability"]]
+    return build([bars, numbers(table["probability"].to_numpy(), texts, 13, ink)], layout)
 
 
 def _ids(trace: Trace, step: int, table: pd.DataFrame) -> list[int]:

@@ -1,14 +1,13 @@
 """Time from a key press to the painted step, in headless Chromium: `python tests/benchmarks/step_latency.py`.
 
-The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to heatmap,
-energies, weights, likeliest words and heading, all of which the browser draws by itself. The equations and the context
-vector come from the server: their time is given apart.
+The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to the
+heatmap, to the step in short, and to the sentence and pictures of any of its five stages, all of which the browser
+draws by itself. The equations come from the server: their time is given apart. So is that of another source piece.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import statistics
 import sys
 import tempfile
@@ -21,6 +20,9 @@ from playwright.sync_api import Page, sync_playwright
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 
 SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
+
+PICTURES = ("heatmap", "facts", "energy", "softmax", "growth", "state", "maxout", "candidates")
+"""Keys of what the browser has for every step."""
 
 QUIET = 500
 """Milliseconds without a change after which a step is taken to be complete."""
@@ -47,15 +49,13 @@ _WATCH = """
 """
 
 
-def measure(page: Page, count: int, *names: str) -> list[float]:
-    """Return milliseconds of `count` steps, to and fro, until the parts of the page with these keys are painted."""
+def measure(page: Page, count: int, *names: str, keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")) -> list[float]:
+    """Return milliseconds of `count` presses of two keys, to and fro, until the parts of the page with these keys are
+    painted."""
     times: list[float] = []
-    key = "ArrowRight"
-    for _ in range(count):
-        step, last = map(int, re.findall(r"\d+", page.locator(".st-key-attention h3").inner_text()))
-        key = "ArrowRight" if step == 1 else "ArrowLeft" if step == last else key
+    for number in range(count):
         page.evaluate(_WATCH, [QUIET, names])
-        page.keyboard.press(key)
+        page.keyboard.press(keys[number // 10 % 2])
         times.append(float(page.evaluate("() => window.step")))
     return times
 
@@ -69,7 +69,7 @@ def report(what: str, times: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--steps", type=int, default=40)
     options = parser.parse_args()
     chromium = find_chromium()
     if chromium is None:
@@ -84,13 +84,16 @@ def main() -> None:
         page.goto(f"{address}/?sentence={SENTENCE.replace(' ', '+')}")
         page.wait_for_selector(READY, timeout=60_000)
         page.wait_for_timeout(2000)
-        measure(page, 4, "equations")
-        drawn = measure(page, options.steps, "heatmap", "step_panel")
-        numbers = measure(page, options.steps, "equations")
+        measure(page, 10, "stages")
+        measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
+        drawn = measure(page, options.steps, *PICTURES)
+        linked = measure(page, options.steps, *PICTURES, keys=("ArrowDown", "ArrowUp"))
+        numbers = measure(page, options.steps, "stages")
         browser.close()
     print(f"a sentence of {len(SENTENCE.split())} words, from key press to")
     print(report("painted step", drawn))
-    print(report("painted equations and context vector", numbers))
+    print(report("painted source piece", linked))
+    print(report("painted equations, and all else that follows from the server", numbers))
 
 
 if __name__ == "__main__":

@@ -143,9 +143,25 @@ async function draw(root, state) {
 
 const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
 
+function onScreen(root) {
+  const { top, bottom } = root.getBoundingClientRect();
+  return bottom > 0 && top < window.innerHeight;
+}
+
+// What cannot be seen is drawn once what can be seen has been.
+function soon(root, state) {
+  if (onScreen(root)) { draw(root, state); return; }
+  if (state.waiting) return;
+  state.waiting = true;
+  requestAnimationFrame(() => setTimeout(() => {
+    state.waiting = false;
+    if (states.has(root)) draw(root, state);
+  }, 0));
+}
+
 function start(root) {
   const state = {};
-  const onChange = () => draw(root, state);
+  const onChange = () => soon(root, state);
   for (const name of EVENTS) window.addEventListener(name, onChange);
   state.stop = () => {
     for (const name of EVENTS) window.removeEventListener(name, onChange);

@@ -165,9 +165,21 @@ function show(root, state) {
   paint(root, state);
 }
 
+// What cannot be seen is drawn once what can be seen has been.
+function soon(root, state) {
+  const { top, bottom } = root.getBoundingClientRect();
+  if (bottom > 0 && top < window.innerHeight) { show(root, state); return; }
+  if (state.waiting) return;
+  state.waiting = true;
+  requestAnimationFrame(() => setTimeout(() => {
+    state.waiting = false;
+    if (states.has(root)) show(root, state);
+  }, 0));
+}
+
 function start(root) {
   const state = { chart: root.querySelector(".chart") };
-  const onChange = () => show(root, state);
+  const onChange = () => soon(root, state);
   for (const name of EVENTS) window.addEventListener(name, onChange);
   root.querySelector(".build").onclick = () => build(root, state);
   root.querySelector(".added").oninput = (event) => {
