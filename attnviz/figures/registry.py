@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.palette import ThemeName
+from attnviz.figures.stages import energy_bars, maxout_strips, maxout_table, softmax_bars, state_strips, state_table
 from attnviz.figures.step import (
     attention_bars,
     attention_table,
@@ -46,9 +47,18 @@ class StepFigure:
     """Whether it has something to say only of a model that has energies."""
 
 
+def maxout(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the readout of 0-based `step` after the maxout; what it was chosen from is not in a trace."""
+    return maxout_strips(trace, step, None, theme=theme)
+
+
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure("Energies and weights", attention_bars, attention_table, needs_attention=True),
+    "energy": StepFigure("Energies", energy_bars, attention_table, needs_attention=True),
+    "softmax": StepFigure("Softmax", softmax_bars, attention_table, needs_attention=True),
     "context": StepFigure("Context vector", context_strips, context_table),
+    "state": StepFigure("State", state_strips, state_table),
+    "maxout": StepFigure("Maxout", maxout, lambda trace, step: maxout_table(trace, step, None)),
     "candidates": StepFigure("Likeliest words", candidates, candidates_table),
 }
 """Every picture of a step, in the order of the equations; the keys are part of file names and of the command line."""

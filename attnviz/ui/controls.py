@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.ui import state
+from attnviz.ui import reopening, state
 from attnviz.ui.examples import EXAMPLES, OPENING
 from attnviz.ui.resources import devices
 
@@ -38,7 +38,10 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
         on_change=state.drop_target, args=(st.session_state,),
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
-        st.button("Translate", type="primary", key="translate", shortcut="Ctrl+Enter")
+        st.button(
+            "Translate", type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
+            args=(st.session_state,),
+        )  # fmt: skip
         for number, (kind, sentences) in enumerate(EXAMPLES.items()):
             key = f"example_{number}"
             st.menu_button(kind, sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
@@ -46,6 +49,7 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
             target = _own_translation()
         with st.popover("Model and search", type="tertiary", key="choices"):
             name, device, search = _choices(models, forced=bool(target))
+        reopening.opener()
         beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     return Request(text or "", str(models[name]), device, state.beam_of(search), target or None), beside
 

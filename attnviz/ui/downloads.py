@@ -1,40 +1,100 @@
-"""Files to take away: the heatmap as PNG or SVG, the alignment as CSV, the whole trace as JSON."""
+"""Files to take away: every picture on show as PNG, SVG and its numbers, and the whole translation in other forms."""
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz import figures
-from attnviz.figures.alignment import By
+from attnviz.analysis.ledger import ledger
+from attnviz.analysis.microscope import microscope
+from attnviz.figures.build import for_print
+from attnviz.figures.files import Look, contents, picture, table
+from attnviz.figures.labels import piece_name, shorten
+from attnviz.figures.microscope import microscope_figure, microscope_table
+from attnviz.figures.registry import step_figures
+from attnviz.figures.stages import maxout_strips, maxout_table
+from attnviz.figures.waterfall import ledger_table, ledger_waterfall
 from attnviz.trace import Trace
-from attnviz.ui.charts import export_buttons
+from attnviz.ui import state
+from attnviz.ui.components import component
+from attnviz.ui.resources import tokenizer_of, weights_of
+from attnviz.ui.stages import pairs_of
 from attnviz.ui.step_view import heatmap_choices
 
-NARROWEST_PRINT = 760
-"""Pixels of an exported heatmap's width at least."""
+WHOLE = {
+    "lecture.html": ("Page for a lecture, HTML", "text/html"),
+    "heatmap.tex": ("Heatmap for LaTeX, TikZ", "application/x-tex"),
+    "links.pharaoh": ("Word links, Pharaoh", "text/plain"),
+    "trace.json": ("Whole trace, JSON", "application/json"),
+}
+"""The files of the whole translation: the end of the name, the button and the type."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as it is saved."""
+
+    title: str
+    name: str
+    """What tells its file from the others."""
+    figure: go.Figure
+    numbers: pd.DataFrame
 
 
 @st.fragment
 def downloads(trace: Trace) -> None:
-    """Offer the files, as the heatmap is drawn when the box is opened."""
-    box = st.popover("Download", type="tertiary", key="downloads", on_change="rerun")
+    """Offer the files, as the pictures are drawn when the box is opened."""
+    box = st.popover("Download", type="tertiary", key="downloads", on_change="rerun", width="content")
     if not box.open:
         return
-    by, _, _, end = heatmap_choices()
+    step = int(st.session_state.get(state.STEP, 1))
     with box:
-        export_buttons(print_heatmap(trace))
-        st.download_button(
-            "Alignment, CSV", functools.partial(alignment_csv, trace, by, end), file_name(trace, "alignment.csv"),
-            "text/csv", key="csv", on_click="ignore", width="stretch",
-        )  # fmt: skip
-        st.download_button(
-            "Whole trace, JSON", trace.to_json, file_name(trace, "trace.json"), "application/json",
-            key="json", on_click="ignore", width="stretch",
-        )  # fmt: skip
+        st.caption(f"The pictures as they are on show; those of a step, of step {step}.")
+        _export_buttons(trace, list(pictures(trace, step)))
+        st.caption("The whole translation")
+        for name, (label, kind) in WHOLE.items():
+            ending = name.split(".")[1]
+            # The page for a lecture opens at the step on show; on paper no step is framed.
+            look = replace(_look(), step=step - 1 if ending == "html" else None)
+            st.download_button(
+                label, functools.partial(contents, trace, ending, look), file_name(trace, name), kind,
+                key=f"whole_{ending}", on_click="ignore", width="stretch",
+            )  # fmt: skip
+
+
+def pictures(trace: Trace, step: int) -> Iterator[Picture]:
+    """Yield the pictures on show at 1-based `step`: the heatmap, those of the step, and, where the weights are at hand,
+    what lies inside the chosen energy and logit."""
+    look = _look()
+    yield Picture("Heatmap", "heatmap", picture(trace, look), table(trace, look))
+    of_step = functools.partial("step-{}-{}".format, step)
+    for name, drawn in step_figures(trace).items():
+        if name == "attention":  # energies and softmax in one picture: not on the page, which has them apart
+            continue
+        if name == "maxout":
+            pairs = pairs_of(trace, step)
+            figure, numbers = maxout_strips(trace, step - 1, pairs), maxout_table(trace, step - 1, pairs)
+        else:
+            figure, numbers = drawn.draw(trace, step - 1), drawn.table(trace, step - 1)
+        yield Picture(drawn.title, of_step(name), figure, numbers)
+    weights, tokenizer = weights_of(trace), tokenizer_of(trace)
+    if weights is None or tokenizer is None:
+        return
+    if trace.config["attention"] != "none":
+        source = state.source_of(st.session_state, trace, step)
+        units = microscope(trace, weights, step - 1, source - 1)
+        yield Picture("Inside the energy", of_step("microscope"), microscope_figure(units), microscope_table(units))
+    word = state.word_of(st.session_state, trace, step)
+    account = ledger(trace, weights, step - 1, word)
+    title = f"logit of {shorten(piece_name(tokenizer.piece(word)), 9)}"
+    waterfall = ledger_waterfall(trace, account, title)
+    yield Picture("Inside the logit", of_step("ledger"), waterfall, ledger_table(trace, account))
 
 
 def file_name(trace: Trace, ending: str) -> str:
@@ -43,14 +103,21 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def alignment_csv(trace: Trace, by: By, end: bool) -> bytes:
-    """Return the heatmap's weights as CSV in UTF-8, with the byte-order mark that spreadsheets look for."""
-    return figures.heatmap_table(trace, by=by, end=end).to_csv().encode("utf-8-sig")
-
-
-def print_heatmap(trace: Trace) -> go.Figure:
-    """Return the heatmap as chosen on the page, for paper: light, on white, of a fixed size, no step framed."""
+def _look() -> Look:
+    """Return the heatmap as chosen on the page, on white, no step framed."""
     by, colours, root, end = heatmap_choices()
-    figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end)
-    width = max(figure.layout.meta["narrowest"], NARROWEST_PRINT)
-    return figure.update_layout(paper_bgcolor="#ffffff", width=width)
+    return Look(by=by, colours=colours, root=root, end=end)
+
+
+def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
+    """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
+    record = [
+        {
+            "title": one.title,
+            "file": file_name(trace, one.name),
+            "figure": for_print(one.figure).to_json(),
+            "table": one.numbers.to_csv(),
+        }
+        for one in offered
+    ]
+    component("export", "html", "css")(key="export", data={"pictures": record})

@@ -7,13 +7,13 @@ from typing import cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.ui import state
+from attnviz.ui import reopening, state
 from attnviz.ui.charts import load_library
 from attnviz.ui.controls import Request, controls
 from attnviz.ui.downloads import downloads
 from attnviz.ui.examples import OPENING
-from attnviz.ui.resources import MODELS_VARIABLE, models, translate
-from attnviz.ui.step_view import step_view, trace_identity
+from attnviz.ui.resources import MODELS_VARIABLE, models, trace_identity, translate
+from attnviz.ui.step_view import step_view
 from attnviz.ui.style import apply_style, theme_name
 
 _LAST = "last_trace"
@@ -30,22 +30,28 @@ def translate_page() -> None:
     load_library()
     st.html(_MASTHEAD)
     available = models()
-    if not available:
-        _problem(f"There is no model here. Put a model folder in models, or name its parent in {MODELS_VARIABLE}.")
-        return
-    request, beside = controls(available)
+    request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
+    opened = reopening.reopened(st.session_state, request)
     messages = st.container(key="messages")  # always there, so that nothing below is moved and drawn anew
     with messages:
-        asked = _translation(request)
-        trace = asked or _instead(request)
-        if trace is None:
-            return
+        if opened and opened.problem:
+            _problem(opened.problem)
+        saved = opened.trace if opened else None
+        if saved and opened:
+            _from_file(opened.name, saved, back=bool(request))
+        asked = None if saved or not request else _translation(request)
+        trace = saved or asked or _instead(request)
         if asked:
-            _notice(trace)
+            _notice(asked)
     with beside:
-        downloads(trace)
+        if not available:
+            reopening.opener()
+        if trace:
+            downloads(trace)
         if asked:
-            _status(trace)
+            _status(asked)
+    if trace is None:
+        return
     linked = st.query_params.get(state.STEP)
     state.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
     step_view(trace)
@@ -63,8 +69,15 @@ def _translation(request: Request) -> Trace | None:
     return trace
 
 
-def _instead(request: Request) -> Trace | None:
-    """Return the translation shown before, or the opening example's where the page opens on bad input."""
+def _instead(request: Request | None) -> Trace | None:
+    """Return the translation shown before, or the opening example's where the page opens on bad input; None where
+    there is no model, and say so."""
+    if request is None:
+        _problem(
+            f"There is no model here. Put a model folder in models, or name its parent in {MODELS_VARIABLE}. "
+            "A saved trace opens without one."
+        )
+        return None
     if _LAST not in st.session_state:
         try:
             st.session_state[_LAST] = translate(request.folder, request.device, OPENING, 1, None)
@@ -74,15 +87,27 @@ def _instead(request: Request) -> Trace | None:
     return cast("Trace", st.session_state[_LAST])
 
 
+def _from_file(name: str, trace: Trace, back: bool) -> None:
+    """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
+    with st.container(key="notice"), st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"This is {name}, a saved trace: the model {trace.model} on {trace.device}, {_method(trace)}.")
+        if back:
+            st.button("Back to the sentence above", key="back", on_click=reopening.close, args=(st.session_state,))
+
+
 def _status(trace: Trace) -> None:
     """Say what ran, where, and for how long."""
-    how = {
+    with st.container(key="status", width="stretch"):
+        st.text(f"{trace.model} on {trace.device} · {_method(trace)} · {1000 * trace.seconds:.0f} ms")
+
+
+def _method(trace: Trace) -> str:
+    """Return how the translation came about."""
+    return {
         "greedy": "greedy search",
         "beam": f"beam search, width {trace.search.beam}",
         "forced": "your own translation",
     }[trace.search.method]
-    with st.container(key="status", width="stretch"):
-        st.text(f"{trace.model} on {trace.device} · {how} · {1000 * trace.seconds:.0f} ms")
 
 
 def _notice(trace: Trace) -> None:

@@ -1,0 +1,86 @@
+"""A saved trace, opened again on the page: shown instead of a translation until the visitor leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+
+State = MutableMapping[Any, Any]
+
+LARGEST_FILE = 64
+"""Megabytes. The longest sentence that is translated makes a file of some 30."""
+
+MOST_PIECES = 4000
+"""On a side; the pictures of more would stop the browser."""
+
+_OPENED = "reopened"
+_REQUEST = "reopened_beside"
+"""What the page was asked for when the file was opened: another wish closes it."""
+_COUNT = "reopened_count"
+
+
+@dataclass(frozen=True)
+class Reopened:
+    """A file that was given, with its trace, or with a sentence that says why it has none."""
+
+    name: str
+    trace: Trace | None
+    problem: str = ""
+
+
+def opener() -> None:
+    """Draw the box that takes a file."""
+    count = st.session_state.get(_COUNT, 0)  # another box after each file: closed, and ready for the same one again
+    with st.popover("Open a trace", type="tertiary", key=f"open_{count}", width="content"):
+        st.file_uploader(
+            "A trace that was saved here as JSON: it opens with every number, and needs no model.", key=f"file_{count}",
+            max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
+        )  # fmt: skip
+
+
+def _take_file(key: str) -> None:
+    file = st.session_state[key]
+    if file is not None:
+        open_file(st.session_state, file.name, file.getvalue())
+
+
+def open_file(state: State, name: str, content: bytes) -> None:
+    """Open the trace in `content`; where it is none, keep what is open and a sentence that says so."""
+    state[_COUNT] = state.get(_COUNT, 0) + 1
+    before = state.get(_OPENED, Reopened("", None))
+    state.pop(_REQUEST, None)
+    try:
+        state[_OPENED] = Reopened(name, read_trace(content))
+    except AttnvizError as error:
+        state[_OPENED] = replace(before, problem=f"{name} was not opened. {error}")
+
+
+def read_trace(content: bytes) -> Trace:
+    """Return the trace in the bytes of a file; raise AttnvizError where it is none, or too long to be drawn."""
+    try:
+        trace = Trace.from_json(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise AttnvizError("It is not a text file, so not a saved trace.") from error
+    most = max(len(trace.source_pieces), len(trace.target_pieces))
+    if most > MOST_PIECES:
+        raise AttnvizError(f"It holds {most} pieces; at most {MOST_PIECES} can be shown.")
+    return trace
+
+
+def reopened(state: State, request: object) -> Reopened | None:
+    """Return the file that is open, or None where none is or `request` is no longer what it was at the opening."""
+    if state.setdefault(_REQUEST, request) != request:
+        close(state)
+    opened: Reopened | None = state.get(_OPENED)
+    return opened
+
+
+def close(state: State) -> None:
+    """Go back to translating."""
+    state.pop(_OPENED, None)
+    state.pop(_REQUEST, None)
