@@ -1,7 +1,8 @@
 """The pictures of a step's five stages: energies, softmax, the growing context vector, the state, the maxout.
 
 Those of the first three share their rows, one for each source piece, so that they can be read across. In `layout.meta`
-these have `order`, the source pieces (0-based) by weight, largest first, and `mark`, the colour of the chosen row.
+these have `order`, the source pieces (0-based) by weight, largest first, and `mark`, the colour of the chosen row; for
+a long sentence also `thinned`, the rows and the height to draw when they are ordered by weight.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ LABEL = 12
 _LEFT = 96
 TOP = 44
 """Pixels above the first row of the three, where the axes are."""
-_VALUES = 48
-"""Rows up to which each bar has its number written at its end."""
+MOST_ROWS = 48
+"""Source pieces that have a row each, with its number, in whatever order; of more, ordered by weight, KEPT have one."""
+KEPT = 30
+"""Rows of a long sentence ordered by weight; the pieces of less weight share one more row."""
 _STRIP = 24
 _APART = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
 """Keeps the names of rows a little away from them."""
@@ -39,6 +42,12 @@ def row_height(count: int) -> int:
 def weight_order(trace: Trace, step: int) -> list[int]:
     """Return the 0-based source pieces of 0-based `step` by weight, largest first, ties in sentence order."""
     return [int(j) for j in np.argsort(-trace.alignment[step], kind="stable")]
+
+
+def row_names(trace: Trace) -> list[str]:
+    """Return a label for each source piece, with its number where the sentence has another of that name."""
+    names = [shorten(piece_name(piece), LABEL) for piece in trace.source_pieces]
+    return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
 def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -73,13 +82,14 @@ def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
     return build([before, after, *({**one, "xaxis": "x2"} for one in _numbers(alpha, ink))], layout)
 
 
-def context_frame(trace: Trace, *, theme: ThemeName = "light") -> go.Figure:
+def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the picture of the growing context vector without its numbers, which the browser multiplies out itself.
 
-    Rows are the source pieces; below them, on an axis of its own, is the running sum. `layout.meta` has the names of
-    the rows (`names`), the row height, and where forward and backward halves part (`hidden`).
+    Rows are the source pieces, or if `thinned` as many of them as KEPT and the rest as one; below them, on an axis of
+    its own, is the running sum. `layout.meta` has the pieces' `names`, the number of `rows`, and the unit after which
+    the backward half begins (`hidden`).
     """
-    ink, count = palette(theme), len(trace.source_pieces)
+    ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
     units, hidden = trace.contexts.shape[1], trace.initial_state.shape[0]
     height, total = row_height(count) * count, _STRIP + 10
     share = total / (height + total + 14)
@@ -103,7 +113,8 @@ def context_frame(trace: Trace, *, theme: ThemeName = "light") -> go.Figure:
         "meta": {
             "alt": f"Weighted annotations, a strip of {units} units for each source piece, and below them their sum.",
             "narrowest": 320, "mark": ink.encoder, "paper": ink.paper, "context": ink.context, "hidden": hidden,
-            "names": axis_labels([piece_name(piece) for piece in trace.source_pieces], LABEL),
+            "rows": count,
+            "names": row_names(trace),
         },
     }  # fmt: skip
     return build([strip, strip | {"yaxis": "y2"}], layout)
@@ -239,7 +250,7 @@ def _bars(trace: Trace, values: NDArray[np.float32], symbol: str) -> Spec:
 def _numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
     """Return the bars' numbers at their ends, where there is room for them."""
     count = len(values)
-    if count > _VALUES:
+    if count > MOST_ROWS:
         return []
     texts = [f" {value:.2f} ".replace("-", "−") if np.isfinite(value) else " −∞ " for value in values]
     return [numbers(np.nan_to_num(values), texts, _label_size(count) - 1, ink)]
@@ -259,16 +270,21 @@ def _value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
 def _source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
     """Return a layout whose rows are the source pieces, as all of the first three stages have them."""
     count = len(trace.source_pieces)
-    names = [piece_name(piece) for piece in trace.source_pieces]
     return base_layout(ink) | {
         "height": TOP + row_height(count) * count + 8, "margin": {"l": _LEFT, "r": 8, "t": TOP, "b": 8},
         "bargap": 0.3, "hovermode": "y", "barmode": "overlay",
         "yaxis": base_axis(ink) | _APART | {
-            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": axis_labels(names, LABEL),
+            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": row_names(trace),
             "tickfont": {"size": _label_size(count), "color": ink.encoder}, "showgrid": False, "zeroline": False,
         },
-        "meta": {"narrowest": 260, "order": weight_order(trace, step), "mark": ink.encoder},
+        "meta": {"narrowest": 260, "order": weight_order(trace, step), "mark": ink.encoder, "thinned": _thinned(count)},
     }  # fmt: skip
+
+
+def _thinned(count: int) -> Spec | None:
+    if count <= MOST_ROWS:
+        return None
+    return {"rows": KEPT, "height": TOP + row_height(KEPT + 1) * (KEPT + 1) + 8}
 
 
 def _seams(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Spec]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.figures.stages import MOST_ROWS
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components import component
@@ -34,7 +35,7 @@ def player(trace: Trace, step: int, source: int | None, choose: Callable[[Mappin
 
 def player_record(trace: Trace, step: int, source_piece: int | None = None) -> dict[str, Any]:
     """Return what the browser draws: words with their pieces (from 1), each source word's share of every alpha, and
-    for every step the source pieces (from 0) by weight."""
+    for every step the source pieces (from 0) by weight; `order` is that of the rows in stages 1 to 3."""
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -60,6 +61,7 @@ def player_record(trace: Trace, step: int, source_piece: int | None = None) -> d
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
+        "order": "strongest" if len(trace.source_pieces) > MOST_ROWS else "sentence",
         "step": step,
         "source_piece": source_piece,
     }

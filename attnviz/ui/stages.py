@@ -17,7 +17,7 @@ from attnviz.analysis import readout
 from attnviz.figures.equations import Equation
 from attnviz.figures.narration import Stage, narrate
 from attnviz.figures.palette import ThemeName
-from attnviz.figures.stages import context_frame, energy_bars, maxout_strips, softmax_bars, state_strips
+from attnviz.figures.stages import MOST_ROWS, context_frame, energy_bars, maxout_strips, softmax_bars, state_strips
 from attnviz.trace import Trace
 from attnviz.ui.charts import chart
 from attnviz.ui.components import component
@@ -63,8 +63,10 @@ def _softmax(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
 def _context(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
     """Hand the annotations to the browser once, which multiplies out every step itself."""
     units = trace.contexts.shape[1]
+    long = len(trace.source_pieces) > MOST_ROWS
     record = {
         "figure": context_frame(trace, theme=theme).to_json(),
+        "thinned": context_frame(trace, thinned=True, theme=theme).to_json() if long else None,
         "annotations": _packed(trace.annotations[:, :units]),
         "alpha": _packed(trace.alignment),
         "units": units,

@@ -85,7 +85,7 @@ def step_view(trace: Trace) -> None:
     steps = steps_at_once(trace, step)
     words = words_of(trace, steps)
     long = len(trace.words().source) > 36
-    left, right = st.columns([1, 1] if long else [11, 10], gap="large")
+    left, right = st.columns([8, 5] if long else [11, 10], gap="large")
     with left:
         _alignment(trace, theme)
         reading_view(trace, theme)

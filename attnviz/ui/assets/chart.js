@@ -38,16 +38,27 @@ function marks(layout, { step, source }, places) {
   return found;
 }
 
-// Where each source piece stands: its row in sentence order, or its rank by weight.
-function arrange(figure, strongest) {
-  const { order } = figure.layout.meta;
+// Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
+// one row without bars.
+function arrange({ data, layout }, strongest) {
+  const { order, thinned } = layout.meta;
   if (!order) return null;
   const places = order.map((_, j) => j);
   if (!strongest) return places;
   order.forEach((j, rank) => { places[j] = rank; });
-  for (const trace of figure.data) trace.y = places;
-  figure.layout.yaxis.tickvals = places;
-  return places;
+  const axis = layout.yaxis;
+  axis.tickvals = places;
+  for (const trace of data) trace.y = places;
+  if (!thinned) return places;
+  const { rows, height } = thinned;
+  const named = places.flatMap((rank, j) => (rank < rows ? [[rank, axis.ticktext[j]]] : []));
+  for (const trace of data) trace.y = places.map((rank) => (rank < rows ? rank : null));
+  axis.tickvals = [...named.map(([rank]) => rank), rows];
+  axis.ticktext = [...named.map(([, name]) => name), `${order.length - rows} more`];
+  axis.range = [rows + 0.5, -0.5];
+  axis.tickfont.size = Math.max(axis.tickfont.size, 12);
+  layout.height = height;
+  return places.map((rank) => Math.min(rank, rows));
 }
 
 function caption(root, [heading, sentence]) {

@@ -34,28 +34,42 @@ function sum(terms, units) {
   return Float32Array.from(total);
 }
 
-// The numbers of a step: its rows in order, the weights in that order, and the sum of all.
+// The rows of a step, each with its piece, its weight and its strip, and the sum of all strips. Of a long sentence in order
+// of weight the pieces that have no row of their own make up the last one together.
 function multiply(state, step) {
   const alpha = state.alpha[step - 1];
-  const order = ordered(alpha, window.attnvizOrder === "strongest");
-  const terms = order.map((j) => state.annotations[j].map((value) => alpha[j] * value));
-  const total = sum(terms, state.data.units);
-  return { step, order, terms, total, weights: order.map((j) => alpha[j]), limit: quantile(total, 0.98) };
+  const strongest = window.attnvizOrder === "strongest";
+  const { units, thinned } = state.data;
+  const skeleton = strongest && thinned ? state.skeletons.thinned : state.skeletons.figure;
+  const { names, rows: most } = skeleton.layout.meta;
+  const pieces = ordered(alpha, strongest);
+  const strip = (j) => state.annotations[j].map((value) => alpha[j] * value);
+  const own = most < pieces.length ? most - 1 : pieces.length;
+  const lines = pieces.slice(0, own).map((j) => ({ name: names[j], piece: j, weight: alpha[j], strip: strip(j) }));
+  const rest = pieces.slice(own);
+  if (rest.length) {
+    const weight = rest.reduce((total, j) => total + alpha[j], 0);
+    lines.push({ name: `${rest.length} more`, piece: null, weight, strip: sum(rest.map(strip), units) });
+  }
+  const total = sum(lines.map((line) => line.strip), units);
+  const row = (source) => (rest.includes(source - 1) ? own : pieces.indexOf(source - 1));
+  return { step, skeleton, lines, row, total, limit: quantile(total, 0.98) };
 }
 
-function shapes({ order, limit }, added, { layout: { meta } }, units, source) {
-  const { paper, context, mark, hidden } = meta;
-  const count = order.length;
-  const line = (x0, x1, y0, y1, color, width, more) => ({ type: "line", x0, x1, y0, y1, line: { color, width }, ...more });
+function shapes({ skeleton, lines, row }, added, units, source) {
+  const { paper, context, mark, hidden } = skeleton.layout.meta;
+  const count = lines.length;
+  const rule = (x0, x1, y0, y1, line, more) => ({ type: "line", x0, x1, y0, y1, line, ...more });
+  const frame = (y0, y1, color, more) => ({ type: "rect", x0: 0.5, x1: units + 0.5, y0, y1, line: { color, width: 2 }, ...more });
   const found = [];
-  if (count <= 48) order.forEach((_, row) => found.push(line(0.5, units + 0.5, row + 0.5, row + 0.5, paper, 2)));
-  if (added < count) {
-    found.push({ type: "rect", x0: 0.5, x1: units + 0.5, y0: added - 0.5, y1: count - 0.5, line: { width: 0 }, fillcolor: paper, opacity: 0.78 });
+  if (count <= 48) lines.forEach((_, k) => found.push(rule(0.5, units + 0.5, k + 0.5, k + 0.5, { color: paper, width: 2 })));
+  if (added < count) found.push(frame(added - 0.5, count - 0.5, paper, { line: { width: 0 }, fillcolor: paper, opacity: 0.78 }));
+  if (units > hidden) {
+    found.push(rule(hidden + 0.5, hidden + 0.5, 0, 1, { color: mark, width: 1.5, dash: "dot" }, { yref: "paper" }));
   }
-  if (units > hidden) found.push(line(hidden + 0.5, hidden + 0.5, 0, 1, mark, 1.5, { yref: "paper", line: { color: mark, width: 1.5, dash: "dot" } }));
-  const row = order.indexOf(source - 1);
-  if (row >= 0) found.push({ type: "rect", x0: 0.5, x1: units + 0.5, y0: row - 0.5, y1: row + 0.5, line: { color: mark, width: 2 } });
-  found.push({ type: "rect", yref: "y2", x0: 0.5, x1: units + 0.5, y0: -0.5, y1: 0.5, line: { color: context, width: 2 } });
+  const chosen = row(source);
+  if (chosen >= 0) found.push(frame(chosen - 0.5, chosen + 0.5, mark));
+  found.push(frame(-0.5, 0.5, context, { yref: "y2" }));
   return found;
 }
 
@@ -63,39 +77,39 @@ const LOWERED = "₀₁₂₃₄₅₆₇₈₉";
 const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[digit]);
 
 function figure(state) {
-  const { numbers, added, skeleton } = state;
-  const { layout, data } = skeleton;
+  const { numbers, added } = state;
+  const { layout, data } = numbers.skeleton;
   const { units } = state.data;
-  const count = numbers.order.length;
-  const running = added === count ? numbers.total : sum(numbers.terms.slice(0, added), units);
+  const count = numbers.lines.length;
+  const strips = numbers.lines.map((line) => line.strip);
+  const running = added === count ? numbers.total : sum(strips.slice(0, added), units);
   state.running = running;
   const range = { zmin: -numbers.limit, zmax: numbers.limit };
-  const labels = numbers.order.map((j, row) => `${layout.meta.names[j]}  ${numbers.weights[row].toFixed(2)}`);
-  const name = `c${lower(numbers.step)}`;
   return {
-    data: [{ ...data[0], ...range, z: numbers.terms }, { ...data[1], ...range, z: [running] }],
+    data: [{ ...data[0], ...range, z: strips }, { ...data[1], ...range, z: [running] }],
     layout: {
       ...layout,
       width: state.chart.clientWidth,
-      shapes: shapes(numbers, added, skeleton, units, window.attnvizSource),
-      yaxis: { ...layout.yaxis, ticktext: labels },
-      yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>sum = ${name}</b>` : "sum so far"] },
+      shapes: shapes(numbers, added, units, window.attnvizSource),
+      yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${weight.toFixed(2)}`) },
+      yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>sum = c${lower(numbers.step)}</b>` : "sum so far"] },
     },
   };
 }
 
 function tell(root, state) {
   const { numbers, added } = state;
-  const count = numbers.order.length;
-  const weight = numbers.weights.slice(0, added).reduce((total, one) => total + one, 0);
+  const count = numbers.lines.length;
+  const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
   const range = root.querySelector(".added");
   range.max = count;
   range.value = added;
   range.setAttribute("aria-valuetext", `${added} of ${count}`);
-  root.querySelector("output").textContent =
-    added === count ? `all ${count} added: c${lower(numbers.step)}` : `${added} of ${count} added, Σα = ${weight.toFixed(2)}`;
+  const told = added === count
+    ? `all ${count} rows added: c${lower(numbers.step)}` : `${added} of ${count} rows added, Σα = ${weight.toFixed(2)}`;
+  root.querySelector("output").textContent = told;
   root.querySelector(".build").textContent = state.timer ? "Stop" : "Build it up";
-  state.chart.setAttribute("aria-label", `${state.skeleton.layout.meta.alt} ${root.querySelector("output").textContent}.`);
+  state.chart.setAttribute("aria-label", `${numbers.skeleton.layout.meta.alt} ${told}.`);
 }
 
 async function paint(root, state) {
@@ -117,8 +131,8 @@ function listen(Plotly, state) {
   size.observe(chart);
   chart.on("plotly_click", ({ points: [point] }) => {
     if (point.curveNumber) return;
-    const detail = { source: state.numbers.order[point.pointNumber[0]] + 1 };
-    window.dispatchEvent(new CustomEvent("attnviz:choose", { detail }));
+    const { piece } = state.numbers.lines[point.pointNumber[0]];
+    if (piece !== null) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: { source: piece + 1 } }));
   });
   return size;
 }
@@ -131,7 +145,7 @@ function stop(state) {
 // Adds piece after piece; at once where the visitor wants no motion.
 function build(root, state) {
   if (state.timer) { stop(state); paint(root, state); return; }
-  const count = state.numbers.order.length;
+  const count = state.numbers.lines.length;
   const pause = () => Math.min(450, Math.max(90, 5000 / count)) / (window.attnvizSpeed ?? 1);
   const add = () => {
     state.added += 1;
@@ -159,7 +173,8 @@ function show(root, state) {
     stop(state);
     state.key = key;
     state.numbers = multiply(state, step);
-    state.added = state.numbers.order.length;
+    state.added = state.numbers.lines.length;
+    state.chart.style.height = `${state.numbers.skeleton.layout.height}px`;
   }
   root.querySelector(`.order input[value=${strongest ? "strongest" : "sentence"}]`).checked = true;
   paint(root, state);
@@ -189,6 +204,7 @@ function start(root) {
   };
   root.querySelector(".order").onchange = (event) => {
     window.attnvizOrder = event.target.value;
+    window.attnvizOrderChosen = true;
     window.dispatchEvent(new Event("attnviz:order"));
   };
   state.chart.setAttribute("role", "img");
@@ -217,11 +233,10 @@ export default function ({ data, parentElement }) {
     state.look = null;
   }
   if (state.data?.figure !== data.figure) {
-    state.skeleton = JSON.parse(data.figure);
+    state.skeletons = { figure: JSON.parse(data.figure), thinned: data.thinned && JSON.parse(data.thinned) };
+    state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
+    state.key = null;
     state.look = null;
-    const { meta, height } = state.skeleton.layout;
-    state.chart.style.minWidth = `${meta.narrowest}px`;
-    state.chart.style.height = `${height}px`;
   }
   state.data = data;
   show(root, state);

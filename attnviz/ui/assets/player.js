@@ -224,6 +224,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     clearTimeout(state.late);
     state.sent = null;
     state.source = data.source_piece;
+    // A long sentence opens with the pieces that matter, unless the visitor has said otherwise.
+    if (!window.attnvizOrderChosen) window.attnvizOrder = data.order;
     build(root, data, state.choose);
   }
   // While the server has not caught up with what was chosen here last, what it says is old.
