@@ -84,7 +84,7 @@ class Prover:
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already."""
-        self._trace, self._weights = trace, weights
+        self.trace, self.weights = trace, weights
         decoder = below(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
@@ -92,7 +92,7 @@ class Prover:
         """Recompute all that 0-based `step` shows: annotations, keys, query, energies and the units they are sums of,
         alignment, context, gates, candidate, state, readout, probabilities, and the ledgers of the chosen and the
         likeliest pieces, and of `pieces`."""
-        trace = self._trace
+        trace = self.trace
         found = decode_step(
             self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
             _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
@@ -104,19 +104,19 @@ class Prover:
         pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
         if trace.config["attention"] != "none":
             columns = range(len(trace.source_pieces))
-            sums = [microscope(trace, self._weights, step, position).energy for position in columns]
+            sums = [microscope(trace, self.weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
-        wide = readout_pairs(trace, self._weights, step)
+        wide = readout_pairs(trace, self.weights, step)
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
-        pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self._weights, step, shown)], logits[shown]
+        pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self.weights, step, shown)], logits[shown]
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
         """What is the same at every step: as shown, and recomputed."""
-        trace, decoder = self._trace, self._decoder
-        encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self._weights, "encoder.").items()}
+        trace, decoder = self.trace, self._decoder
+        encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
         annotations = _exact(trace.annotations)
         backward = annotations[0, annotations.shape[1] // 2 :]
         pairs: dict[str, tuple[Any, Array]] = {

@@ -36,9 +36,9 @@ WORDS = {
 
 LEGEND = {
     "additive": '<span class="wide"><span class="decoder">The query’s</span> and <span class="encoder">the key’s</span>'
-    " number of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which ends at "
-    f"the energy. </span>▮ marks a saturated unit, |tanh| ≥ {SATURATED}. One layer over the concatenation [s ; h] is "
-    "the same map as W<sub>a</sub> s + U<sub>a</sub> h.",
+    " number of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which ends "
+    f"at the energy. </span>▮ marks a saturated unit, |tanh| ≥ {SATURATED}. One layer over the concatenation [s ; h] "
+    "is the same map as W<sub>a</sub> s + U<sub>a</sub> h.",
     "dot": '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
     "annotation’s</span> number of each unit, and the running sum of their products, which ends at the energy.</span>",
 }

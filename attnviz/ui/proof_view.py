@@ -12,7 +12,6 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.labels import piece_name
 from attnviz.trace import Trace
 from attnviz.ui import state
-from attnviz.ui.resources import trace_identity
 
 QUANTITIES = {
     "annotations": "annotations h",
@@ -51,6 +50,9 @@ HOW = (
 NO_FIT = "this translation does not fit the weights of “{model}”"
 
 
+_PROVER = "prover"
+
+
 def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
     """Draw the badge of 1-based `step`: green, or red with the name of a number that is wrong; opened, what was
     proved."""
@@ -60,7 +62,7 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
     chosen = st.session_state.get(state.WORD)
     pieces = (int(chosen),) if chosen is not None and int(chosen) < len(weights["decoder.output.bias"]) else ()
     try:
-        proof = _prover(trace, weights, trace_identity(trace)).prove(step - 1, pieces)
+        proof = _prover(trace, weights).prove(step - 1, pieces)
     except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
         with st.container(key="proof_fails"):
             st.text("✗ " + FAILS.format(step=step, what=NO_FIT.format(model=trace.model)))
@@ -123,6 +125,12 @@ def power_of_ten(amount: float) -> str:
     return f"{digit}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _prover(_trace: Trace, _weights: Weights, identity: tuple[object, ...]) -> Prover:  # noqa: ARG001  cache key
-    return Prover(_trace, _weights)
+def _prover(trace: Trace, weights: Weights) -> Prover:
+    """Return the prover of this very trace, the same at every step.
+
+    Kept by the object, not by what the trace calls itself: one that was altered is to be proved for itself.
+    """
+    kept = st.session_state.get(_PROVER)
+    if not isinstance(kept, Prover) or kept.trace is not trace or kept.weights is not weights:
+        kept = st.session_state[_PROVER] = Prover(trace, weights)
+    return kept

@@ -1,0 +1,279 @@
+"""The page's words about its numbers: the badge that turns red, the ledger's choice of words, the reading's links."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Trace, Translator
+from attnviz.analysis.ledger import Ledger
+from attnviz.analysis.proof import Discrepancy, prove
+from attnviz.analysis.reading import Finding, Kind
+from attnviz.analysis.recomputation import load_weights
+from attnviz.figures.labels import piece_name
+from attnviz.text import Tokenizer
+from attnviz.ui import ledger_view, proof_view, reading_view, resources
+from attnviz.ui.microscope_view import microscope_record
+from tests import strategies
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.figures.synthetic import trace as make_trace
+
+Run = Callable[[], AppTest]
+
+
+@pytest.fixture
+def page(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs the page afresh on a tiny random model."""
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return lambda: AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+
+
+def badge(app: AppTest) -> str:
+    """Return the label of the badge, which is red or green."""
+    assert not app.exception
+    labels = [block.proto.popover.label for block in app.get("popover")]
+    (label,) = [label for label in labels if "check" in label and "step" in label.lower()]
+    return label
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def test_the_badge_of_every_step_is_green(page: Run) -> None:
+    app = page()
+    for step in (1, 2, int(app.slider(key="step").max)):
+        app.slider(key="step").set_value(step).run()
+        assert badge(app).startswith(":green[")
+        assert f"numbers of step {step} check out, max |Δ| = " in badge(app)
+
+
+def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(trace: Trace) -> dict[str, Any]:
+        weights = dict(resources.weights_of(trace))
+        weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
+        return weights
+
+    monkeypatch.setattr("attnviz.ui.step_view.weights_of", wrong)
+    app = page()
+    assert badge(app).startswith(":red[")
+    assert "query W s, no." in badge(app)
+    app.session_state["proof"] = True
+    app.run()
+    assert "query W s, number" in texts(app)
+    assert "recomputed" in texts(app)
+
+
+def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = resources.translate
+
+    def altered(*request: Any) -> Trace:
+        trace = true(*request)
+        states = trace.states.copy()
+        states[1, 3] += 0.01
+        return dataclasses.replace(trace, states=states)
+
+    monkeypatch.setattr("attnviz.ui.page.translate", altered)
+    app = page()
+    app.slider(key="step").set_value(2).run()
+    assert badge(app).startswith(":red[")
+    assert "Step 2: state s, no. 4 does not check out" in badge(app)
+
+
+def test_altered_numbers_make_another_translation() -> None:
+    trace = make_trace()
+    energies = trace.energies.copy()
+    energies[0, 0] += 0.01
+    altered = dataclasses.replace(trace, energies=energies)
+    assert resources.trace_identity(trace) == resources.trace_identity(make_trace())
+    assert resources.trace_identity(trace) != resources.trace_identity(altered)
+
+
+def test_without_its_model_a_step_says_which_is_missing(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnviz.ui.step_view.weights_of", lambda _: None)
+    app = page()
+    assert not app.exception
+    assert "not proved: the model that made them, “en-fr”" in texts(app)
+    assert "The logit ledger is computed from the weights of the model that made this translation, “en-fr”" in texts(
+        app
+    )
+
+
+def test_weights_of_another_model_of_the_same_name_are_not_used(
+    tmp_path: Path, model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model_folder, tmp_path / "tiny")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    trace = translator.translate(SENTENCES[2])
+    weights = resources.weights_of(trace)
+    assert weights["decoder.attention.score"].dtype == np.float64
+    assert resources.weights_of(dataclasses.replace(trace, weights_digest="0" * 64)) is None
+    assert resources.weights_of(dataclasses.replace(trace, model="elsewhere")) is None
+    early = dataclasses.replace(trace, weights_digest="")
+    assert resources.weights_of(early) is weights
+    assert resources.weights_of(dataclasses.replace(early, readouts=trace.readouts[:, :-1])) is None
+
+
+def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None:
+    app = page()
+    box = app.selectbox(key="ledger_word")
+    assert box.value == ledger_view.OWN
+    box.set_value(box.options[3]).run()
+    assert piece_name(tokenizer.piece(app.session_state["word"])) == box.options[3]
+    app.session_state["word"] = len(tokenizer)  # as a link may have it
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="ledger_word").value == ledger_view.OWN
+
+
+def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
+    app = page()
+    box = app.selectbox(key="ledger_rival")
+    box.set_value(box.options[2]).run()
+    assert app.query_params["rival"] == str(app.session_state["rival"][1])
+    app.slider(key="step").set_value(2).run()
+    assert "rival" not in app.query_params
+    assert app.selectbox(key="ledger_rival").value == ledger_view.NEXT_BEST
+
+
+def test_typed_words_become_pieces(tokenizer: Tokenizer) -> None:
+    for index in range(len(tokenizer)):
+        assert ledger_view.piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
+    first, told = ledger_view.piece_of("bicyclettes", tokenizer)
+    pieces = [piece_name(tokenizer.piece(index)) for index in tokenizer.encode("bicyclettes")]
+    assert piece_name(tokenizer.piece(first)) in pieces[:2]
+    assert "The model writes “bicyclettes” in" in told
+    assert told.endswith(f"; shown is the first, {piece_name(tokenizer.piece(first))}.")
+    unknown, told = ledger_view.piece_of("北京", tokenizer)
+    assert unknown is None
+    assert "has never seen “北京”" in told
+    assert ledger_view.piece_of("   ", tokenizer)[0] is None
+
+
+@given(strategies.texts)
+def test_anything_typed_is_a_piece_or_a_sentence(tokenizer: Tokenizer, text: str) -> None:
+    index, told = ledger_view.piece_of(text, tokenizer)
+    assert told if index is None else 0 <= index < len(tokenizer)
+
+
+def test_a_word_is_held_against_the_likeliest_other() -> None:
+    trace = make_trace()
+    own = trace.target_ids[0]
+    assert ledger_view.pair(trace, 1, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
+    assert ledger_view.pair(trace, 1, 9, None) == (9, trace.top_ids[0][0])
+    assert ledger_view.pair(trace, 1, 9, 9) == (9, None)
+    assert ledger_view.pair(trace, 1, None, 11) == (own, 11)
+
+
+def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
+    trace = make_trace("one two three .")
+    alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
+    trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
+    entries = Ledger(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
+    assert ledger_view.idle_sources(entries, alpha) == [0]
+    told = ledger_view.ledger_sentence(trace, entries, "zone", None)
+    assert told.startswith("“zone” has the logit +1.50: the source words add +1.50, the state −1.25,")
+    assert "“two” says most, +2.00 with weight 0.30." in told
+    assert "to almost no effect: “one” (0.50)" in told
+    contrast = ledger_view.ledger_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
+    assert contrast.startswith("“zone” is 1.0 times as likely as “région”: the difference of their logits is 0.00")
+    behind = ledger_view.ledger_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
+    assert behind.startswith("“région” is 7.4 times as likely as “zone”")
+
+
+def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
+    model_folder: Path, translator: Translator
+) -> None:
+    trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
+    for step in range(len(trace.target_pieces)):
+        ids, chances = trace.top_ids[step], trace.top_probabilities[step]
+        difference = ledger_view.account(trace, weights, step + 1, int(ids[0]), int(ids[3])).logit
+        assert difference == pytest.approx(np.log(chances[0] / chances[3]), abs=1e-4)
+
+
+def test_the_browser_is_given_the_operands_themselves() -> None:
+    trace = make_trace()
+    record = microscope_record(trace, trace.score_vector, "light")
+    json.dumps(record)
+    import base64
+
+    for name, values in (("queries", trace.queries), ("keys", trace.keys), ("score", trace.score_vector)):
+        sent = np.frombuffer(base64.b64decode(record[name]), dtype="<f4")
+        assert np.array_equal(sent, values.ravel())
+    assert record["peaks"] == [int(row.argmax()) + 1 for row in trace.alignment]
+
+
+def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
+    trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
+    proof = prove(trace, weights, 0)
+    assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in proof_view.badge_text(proof, 1)
+    assert {check.quantity for check in proof.checks} <= set(proof_view.QUANTITIES)
+    assert len(proof_view.proof_table(proof)) == len(proof.checks)
+    told = proof_view.discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3)
+    assert piece_name(trace.source_pieces[1]) in told
+    assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(3.14e-7, "3·10⁻⁷"), (0, "0"), (1, "1·10⁰"), (9.9e-8, "1·10⁻⁷"), (float("inf"), "∞"), (2e12, "2·10¹²")],
+)
+def test_powers_of_ten(amount: float, text: str) -> None:
+    assert proof_view.power_of_ten(amount) == text
+
+
+def test_every_finding_has_a_sentence() -> None:
+    trace = make_trace()
+    for kind in Kind:
+        told = reading_view.finding_sentence(trace, Finding(kind, -1.0, target=0, source=1))
+        assert "{" not in told
+        words = trace.words()
+        assert words.target[0] in told or words.source[1] in told
+    assert set(reading_view.SEVERITY) == set(Kind)
+
+
+@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+def test_the_reading_of_any_translation_can_be_written(attention: str) -> None:
+    for seed in range(10):
+        trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)
+        record = reading_view.reading_record(trace)
+        json.dumps(record)
+        assert record["summary"]
+        assert set(record["steps"]) == {str(i + 1) for i in range(len(trace.target_pieces))}
+        for finding in record["findings"]:
+            assert 1 <= finding["step"] <= len(trace.target_pieces)
+
+
+def test_the_summary_by_hand() -> None:
+    trace = make_trace("one two three .", "un deux trois .")
+    even = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
+    record = reading_view.reading_record(dataclasses.replace(trace, alignment=even))
+    assert record["summary"].startswith(
+        "The sentence was read from left to right, without a step back. A step looks at"
+    )
+    assert "strongest 96 % on average" in record["summary"]
+    back = even[[2, 0, 1, 3, 4]]
+    assert "1 of 3 moves" in reading_view.reading_record(dataclasses.replace(trace, alignment=back))["summary"]
+
+
+def test_the_reading_of_a_step_by_hand() -> None:
+    trace = make_trace("one two three .", "un deux trois .")
+    rows = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
+    rows[2] = [0.01, 0.01, 0.4, 0.28, 0.3]
+    chances = np.log(np.full(5, 0.95, dtype=np.float32))
+    trace = dataclasses.replace(trace, alignment=rows, log_probabilities=chances)
+    told = reading_view.step_reading(trace, 2)
+    assert told.startswith("Step 3, “trois”. It looked most at “three”, then at “</s>”, as widely as")
+    assert "That is 1 piece on from the step before." in told
+    assert "The model was sure of the word; next came “mot1”" in told
+    assert "at that one alone" in reading_view.step_reading(trace, 1)
