@@ -30,6 +30,7 @@ MOST_ROWS = 48
 KEPT = 30
 """Rows of a long sentence ordered by weight; the pieces of less weight share one more row."""
 _STRIP = 24
+_SEAM = 12
 _APART = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
 """Keeps the names of rows a little away from them."""
 
@@ -91,8 +92,8 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
     """
     ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
     units, hidden = trace.contexts.shape[1], trace.initial_state.shape[0]
-    height, total = row_height(count) * count, _STRIP + 10
-    share = total / (height + total + 14)
+    rows_high, sum_high = row_height(count) * count, _STRIP + 4
+    inner = rows_high + _SEAM + sum_high
     strip = {
         "type": "heatmap", "x0": 1, "dx": 1, "colorscale": ink.signed_root, "showscale": False, "zmid": 0,
         "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
@@ -100,14 +101,14 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     rows = axis | _APART | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
     layout = base_layout(ink) | {
-        "height": TOP + height + total + 14 + 8, "margin": {"l": _LEFT + 38, "r": 6, "t": TOP, "b": 8},
+        "height": TOP + inner + 8, "margin": {"l": _LEFT + 38, "r": 6, "t": TOP, "b": 8},
         "xaxis": axis | {
             "side": "top", "range": [0.5, units + 0.5], "anchor": "y", "tickfont": {"size": 12, "color": ink.encoder},
             "tickvals": [hidden / 2, hidden * 1.5][: units // hidden], "ticktext": ["forward →", "← backward"],
         },
-        "yaxis": rows | {"range": [count - 0.5, -0.5], "domain": [share, 1], "tickvals": list(range(count))},
+        "yaxis": rows | {"range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count))},
         "yaxis2": axis | _APART | {
-            "range": [0.5, -0.5], "domain": [0, total / (height + total + 14)  * 0.8], "tickvals": [0],
+            "range": [0.5, -0.5], "domain": [0, sum_high / inner], "tickvals": [0],
             "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",
         },
         "meta": {

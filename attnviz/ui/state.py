@@ -51,10 +51,10 @@ def open_selection(state: State, identity: tuple[Any, ...], trace: Trace, linked
     """Forget what was chosen in another translation; the first of a visit takes source, word and stage of its link."""
     if state.get(SELECTED_OF) == identity:
         return
-    first = SELECTED_OF not in state
-    limits = {SOURCE: len(trace.source_pieces), WORD: None, STAGE: STAGES}
-    for key, most in limits.items():
-        state[key] = _number(linked.get(key), most, least=0 if key == WORD else 1) if first else None
+    given = linked if SELECTED_OF not in state else {}
+    state[SOURCE] = _number(given.get(SOURCE), len(trace.source_pieces))
+    state[WORD] = _piece(given.get(WORD), trace)
+    state[STAGE] = _number(given.get(STAGE), STAGES)
     state[SELECTED_OF] = identity
 
 
@@ -67,11 +67,11 @@ def choose(state: State, choice: Mapping[str, Any], trace: Trace) -> None:
         before = state.get(STEP)
         go_to(state, int(choice["step"]), len(trace.target_pieces))
         if state[STEP] != before:
-            state[WORD] = None
+            forget_word(state)
     if "source" in choice:
         state[SOURCE] = _number(choice["source"], len(trace.source_pieces))
     if "word" in choice:
-        state[WORD] = _number(choice["word"], None, least=0)
+        state[WORD] = _piece(choice["word"], trace)
     if "stage" in choice:
         state[STAGE] = _number(choice["stage"], STAGES)
 
@@ -88,12 +88,22 @@ def word_of(state: Mapping[Any, Any], trace: Trace, step: int) -> int:
     return int(trace.target_ids[step - 1] if chosen is None else chosen)
 
 
-def _number(value: Any, most: int | None, least: int = 1) -> int | None:
+def forget_word(state: State) -> None:
+    """Go back to the word that the step chose: another step is on show."""
+    state[WORD] = None
+
+
+def _number(value: Any, most: int, least: int = 1) -> int | None:
     """Return a number of a link or of the browser, or None where it is none or out of range."""
     text = str(value)
-    if not re.fullmatch("[0-9]{1,6}", text) or int(text) < least or (most is not None and int(text) > most):
+    if not re.fullmatch("[0-9]{1,6}", text) or not least <= int(text) <= most:
         return None
     return int(text)
+
+
+def _piece(value: Any, trace: Trace) -> int | None:
+    """Return the id of a piece of the vocabulary, or None where it is none."""
+    return _number(value, trace.config["vocabulary_size"] - 1, least=0)
 
 
 def take_example(state: State, sentence: str) -> None:

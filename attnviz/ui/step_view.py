@@ -113,7 +113,8 @@ def _slider(count: int) -> int:
     step = 1
     if count > 1:
         step = st.slider(
-            "Step", 1, count, key=state.STEP, format=f"step %d of {count}", label_visibility="collapsed"
+            "Step", 1, count, key=state.STEP, format=f"step %d of {count}", label_visibility="collapsed",
+            on_change=state.forget_word, args=(st.session_state,),
         )  # fmt: skip
     return step
 

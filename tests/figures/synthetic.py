@@ -61,6 +61,6 @@ def trace(
         readouts=normal(ty, MAXOUT), log_probabilities=np.log(top[:, 0]), top_ids=ids, top_probabilities=top,
         top_pieces=tuple((piece, *(f"{SPACE}mot{k}" for k in range(1, KEPT))) for piece in rows),
         search=Search("greedy"), score=float(np.log(top[:, 0]).sum()), hypotheses=(Hypothesis(target, -1.0),),
-        config={"attention": attention, "readout_state": "previous", "hidden_size": n}, model="synthetic",
-        weights_digest="", device="cpu", seconds=0.01,
+        config={"attention": attention, "readout_state": "previous", "hidden_size": n, "vocabulary_size": 40},
+        model="synthetic", weights_digest="", device="cpu", seconds=0.01,
     )  # fmt: skip

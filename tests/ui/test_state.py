@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import figures
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP
 from attnviz.ui.components import ASSETS
-from attnviz.ui.downloads import alignment_csv, file_name
 from attnviz.ui.player import player_record
 from attnviz.ui.step_view import step_sentence
 from tests.figures import synthetic
@@ -47,6 +45,59 @@ def test_another_translation_begins_at_its_first_step() -> None:
     assert kept[state.STEP] == 1
 
 
+SELECTION = {state.SOURCE: "2", state.WORD: "7", state.STAGE: "3"}
+
+
+def kept_of(selection: dict[Any, Any]) -> list[Any]:
+    return [selection.get(key) for key in (state.SOURCE, state.WORD, state.STAGE)]
+
+
+def test_a_visit_opens_with_the_selection_of_its_link_and_another_translation_without() -> None:
+    trace = synthetic.trace()
+    kept: dict[Any, Any] = {}
+    state.open_selection(kept, ("a",), trace, SELECTION)
+    assert kept_of(kept) == [2, 7, 3]
+    state.choose(kept, {"source": 4}, trace)
+    state.open_selection(kept, ("a",), trace, SELECTION)
+    assert kept_of(kept) == [4, 7, 3]
+    state.open_selection(kept, ("b",), trace, SELECTION)
+    assert kept_of(kept) == [None, None, None]
+
+
+@given(st.dictionaries(st.sampled_from(list(SELECTION)), st.text(max_size=8) | st.integers(-9, 10**7).map(str)))
+def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
+    trace = synthetic.trace()
+    kept: dict[Any, Any] = {}
+    state.open_selection(kept, ("a",), trace, linked)
+    source, word, stage = kept_of(kept)
+    assert source is None or 1 <= source <= len(trace.source_pieces)
+    assert word is None or 0 <= word < trace.config["vocabulary_size"]
+    assert stage is None or 1 <= stage <= state.STAGES
+
+
+def test_a_choice_changes_what_it_names_and_a_step_lets_go_of_the_word() -> None:
+    trace = synthetic.trace()
+    kept: dict[Any, Any] = {}
+    state.open_translation(kept, ("a",), len(trace.target_pieces))
+    state.open_selection(kept, ("a",), trace, {})
+    state.choose(kept, {"step": 1, "word": 9}, trace)
+    assert state.word_of(kept, trace, 1) == 9
+    state.choose(kept, {"source": 3, "stage": 5}, trace)
+    assert kept_of(kept) == [3, 9, 5]
+    state.choose(kept, {"step": 2}, trace)
+    assert kept_of(kept) == [3, None, 5]
+    assert state.word_of(kept, trace, 2) == trace.target_ids[1]
+    state.choose(kept, {"step": 2, "source": None}, trace)
+    assert kept_of(kept) == [None, None, 5]
+
+
+def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> None:
+    trace = synthetic.trace()
+    for step in range(1, len(trace.target_pieces) + 1):
+        assert state.source_of({}, trace, step) == int(trace.alignment[step - 1].argmax()) + 1
+        assert state.source_of({state.SOURCE: 1}, trace, step) == 1
+
+
 def test_an_example_takes_the_given_translation_away() -> None:
     kept: dict[Any, Any] = {state.SENTENCE: "x", state.TARGET: "y"}
     state.take_example(kept, "A dog.")
@@ -70,6 +121,8 @@ def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
         "The agreement was signed . </s>"
     )
     assert [word["end"] for word in record["target"]].count(True) == 1
+    assert [j for word in record["source"] for j in word["pieces"]] == list(range(1, len(trace.source_pieces) + 1))
+    assert [order[0] for order in record["orders"]] == trace.alignment.argmax(axis=1).tolist()
     json.dumps(record)
 
 
@@ -98,25 +151,6 @@ def test_the_sentence_of_a_step_says_what_came_before() -> None:
     assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 2)
     unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
     assert step_sentence(unlikely, 1).endswith("with probability less than 0.001.")
-
-
-@pytest.mark.parametrize(
-    ("sentence", "name"),
-    [
-        ("The agreement on the European Area.", "attnviz-the-agreement-on-the-trace.json"),
-        ("../../etc <b>", "attnviz-etc-b-trace.json"),
-        ("?!", "attnviz-trace.json"),
-        ("x" * 500, f"attnviz-{'x' * 40}-trace.json"),
-    ],
-)
-def test_a_file_is_named_after_its_sentence(sentence: str, name: str) -> None:
-    assert file_name(dataclasses.replace(synthetic.trace(), source_text=sentence), "trace.json") == name
-
-
-def test_the_csv_is_the_table() -> None:
-    trace = synthetic.trace()
-    text = alignment_csv(trace, "pieces", end=True).decode("utf-8-sig")
-    assert text == figures.heatmap_table(trace, by="pieces").to_csv()
 
 
 def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:

@@ -1,0 +1,27 @@
+"""The readout before its maxout: of each pair, the larger is what the trace keeps."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.readout import pairs
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+
+@pytest.mark.parametrize("kind", list(product(ATTENTION_KINDS, READOUT_STATES)))
+def test_the_larger_of_each_pair_is_the_readout(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]
+) -> None:
+    network = make_network(*kind)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    trace = Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3])
+    for step in range(len(trace.target_pieces)):
+        wide = pairs(trace, weights, step)
+        assert wide.shape == (2 * trace.readouts.shape[1],)
+        np.testing.assert_allclose(wide.reshape(-1, 2).max(axis=1), trace.readouts[step], atol=1e-5)

@@ -1,0 +1,185 @@
+"""The five stages of a step: their pictures hold the numbers of the trace, and their words tell the same numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz.figures import narration, stages
+from attnviz.figures.narration import narrate
+from attnviz.figures.palette import LIGHT
+from attnviz.trace import Search, Trace
+from tests.figures import synthetic
+
+KINDS = ("additive", "dot", "none")
+LONG = " ".join(f"mot{k}" for k in range(70))
+
+
+def pairs_like(trace: Trace, step: int) -> np.ndarray:
+    """Return pairs whose larger ones are the readouts of the trace."""
+    larger = trace.readouts[step]
+    both = np.stack([larger, larger - 1], axis=1)
+    both[::2] = both[::2, ::-1]
+    return both.ravel()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("source", ["One .", "The agreement was signed .", LONG])
+def test_plotly_accepts_every_picture(kind: str, theme: str, source: str) -> None:
+    trace = synthetic.trace(source, attention=kind)
+    drawn = [
+        stages.energy_bars(trace, 1, theme=theme),
+        stages.softmax_bars(trace, 1, theme=theme),
+        stages.context_frame(trace, theme=theme),
+        stages.context_frame(trace, thinned=True, theme=theme),
+        stages.state_strips(trace, 1, theme=theme),
+        stages.maxout_strips(trace, 1, pairs_like(trace, 1), theme=theme),
+        stages.maxout_strips(trace, 1, None, theme=theme),
+    ]
+    for figure in drawn:
+        go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
+        assert len(figure.layout.meta["alt"]) > 20
+        assert figure.layout.meta["narrowest"] <= 330, "wider than a telephone"
+
+
+def test_the_bars_are_the_energies_and_the_weights() -> None:
+    trace = synthetic.trace()
+    bars = stages.energy_bars(trace, 2).data[0]
+    np.testing.assert_array_equal(bars.x, trace.energies[2])
+    assert list(bars.marker.color) == [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
+    before, after = stages.softmax_bars(trace, 2).data[:2]
+    np.testing.assert_array_equal(before.x, trace.energies[2])
+    np.testing.assert_array_equal(after.x, trace.alignment[2])
+    written = stages.softmax_bars(trace, 2).data[2]
+    assert [text.strip() for text in written.text] == [f"{weight:.2f}" for weight in trace.alignment[2]]
+
+
+@pytest.mark.parametrize("source", ["One .", "The agreement was signed .", LONG])
+def test_the_first_three_share_their_rows(source: str) -> None:
+    trace = synthetic.trace(source)
+    count = len(trace.source_pieces)
+    drawn = (stages.energy_bars(trace, 0), stages.softmax_bars(trace, 0), stages.context_frame(trace))
+    for figure in drawn:
+        layout = figure.layout
+        inner = layout.height - layout.margin.t - layout.margin.b
+        low, high = layout.yaxis.domain or (0, 1)
+        assert inner * (high - low) / count == pytest.approx(stages.row_height(count), abs=0.3)
+        assert high == 1
+        assert layout.margin.t == stages.TOP
+        assert tuple(layout.yaxis.range) == (count - 0.5, -0.5)
+
+
+def test_the_energy_axis_is_the_same_at_every_step() -> None:
+    trace = synthetic.trace()
+    ranges = {tuple(stages.energy_bars(trace, i).layout.xaxis.range) for i in range(len(trace.target_pieces))}
+    assert len(ranges) == 1
+    low, high = ranges.pop()
+    assert low <= trace.energies.min()
+    assert high >= trace.energies.max()
+
+
+def test_the_order_is_that_of_the_weights_and_a_long_sentence_is_thinned() -> None:
+    trace = synthetic.trace(LONG)
+    meta = stages.energy_bars(trace, 1).layout.meta
+    assert sorted(meta["order"]) == list(range(len(trace.source_pieces)))
+    assert (np.diff(trace.alignment[1][meta["order"]]) <= 0).all()
+    assert meta["thinned"]["rows"] == stages.KEPT
+    assert stages.context_frame(trace, thinned=True).layout.meta["rows"] == stages.KEPT + 1
+    assert stages.energy_bars(synthetic.trace(), 1).layout.meta["thinned"] is None
+
+
+def test_pieces_of_one_name_are_told_apart() -> None:
+    names = stages.row_names(synthetic.trace("a dog saw a <b> dog"))
+    assert names[:5] == ["a₁", "dog₂", "saw", "a₄", "&lt;b&gt;"]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_and_what_is_new_add_up_to_the_state(kind: str) -> None:
+    trace = synthetic.trace(attention=kind)
+    names, rows = stages.state_rows(trace, 2)
+    assert len(names) == len(rows) == 7
+    np.testing.assert_allclose(rows[4] + rows[5], rows[6], atol=1e-6)
+    np.testing.assert_array_equal(rows[2], trace.states[1])
+    np.testing.assert_array_equal(stages.state_table(trace, 2).to_numpy().T, rows)
+
+
+def test_the_strips_of_the_state_stand_in_the_order_of_the_gate() -> None:
+    trace = synthetic.trace()
+    gates, states = stages.state_strips(trace, 2).data
+    assert (np.diff(gates.z[1]) >= 0).all()
+    units = [int(unit) - 1 for unit in states.x]
+    np.testing.assert_array_equal(states.z[-1], trace.states[2][units])
+    np.testing.assert_array_equal(gates.z[0], trace.reset_gates[2][units])
+
+
+def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
+    trace = synthetic.trace()
+    pairs = pairs_like(trace, 1)
+    won, lost, kept = stages.maxout_strips(trace, 1, pairs).data
+    np.testing.assert_allclose(np.nanmax(won.z, axis=0), trace.readouts[1], rtol=1e-6)
+    np.testing.assert_array_equal(kept.z[0], trace.readouts[1])
+    both = np.where(np.isnan(won.z), lost.z, won.z)
+    np.testing.assert_allclose(both.T.ravel(), pairs, rtol=1e-6)
+    assert lost.opacity < won.opacity
+    table = stages.maxout_table(trace, 1, pairs)
+    np.testing.assert_allclose(table[["first", "second"]].max(axis=1), table["larger"], rtol=1e-6)
+
+
+def test_each_kind_of_attention_tells_its_stages() -> None:
+    for kind, numbers in (("additive", [1, 2, 3, 4, 5]), ("dot", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])):
+        trace = synthetic.trace(attention=kind)
+        for step in range(len(trace.target_pieces)):
+            told = narrate(trace, step)
+            assert [stage.number for stage in told] == numbers
+            assert [stage.title for stage in told] == [narration.TITLES[number] for number in numbers]
+            assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in told)
+
+
+def test_the_words_tell_the_numbers_of_the_step() -> None:
+    trace, step = synthetic.trace(), 2
+    energy, softmax, context, state, word = narrate(trace, step)
+    first, second = stages.weight_order(trace, step)[:2]
+    name = narration.quoted(trace.source_pieces[first])
+    assert energy.outcome == f"{name} fits best, e = {trace.energies[step, first]:.2f}".replace("-", "−")
+    assert softmax.outcome.startswith(f"{name} gets {round(100 * float(trace.alignment[step, first]))}\u00a0%")
+    ratio = float(trace.alignment[step, first] / trace.alignment[step, second])
+    assert (f"{ratio:.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times") in softmax.sentence
+    assert "c₃" in context.sentence
+    kept = float(trace.update_gates[step].mean())
+    assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% kept")
+    moved = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    assert f"Unit {moved + 1} moved most" in state.sentence
+    assert word.outcome == f"“a”, {narration.percent(float(trace.probabilities[step]))}"
+
+
+def test_a_word_that_was_not_the_likeliest_is_told() -> None:
+    base = synthetic.trace()
+    chosen = dataclasses.replace(base, target_ids=(base.top_ids[0][3],) * len(base.target_ids))
+    assert "The search took" in narrate(chosen, 0)[-1].sentence
+    given = dataclasses.replace(chosen, search=Search("forced"))
+    assert "Given was" in narrate(given, 0)[-1].sentence
+    assert "was likelier" in narrate(given, 0)[-1].sentence
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.0, "0 %"), (0.001, "less than 1 %"), (0.5, "50 %"), (0.999, "more than 99 %"), (1.0, "100 %")],
+)
+def test_a_share_is_never_said_to_be_all_or_nothing_when_it_is_not(share: float, said: str) -> None:
+    assert narration.percent(share) == said.replace(" %", "\u00a0%")
+
+
+def test_one_piece_gets_all_of_the_weight() -> None:
+    base = synthetic.trace()
+    alone = dataclasses.replace(
+        base, source_pieces=base.source_pieces[:1], energies=base.energies[:, :1],
+        alignment=np.ones_like(base.alignment[:, :1]), annotations=base.annotations[:1],
+    )  # fmt: skip
+    assert "only one piece" in narrate(alone, 0)[1].sentence
+    assert narrate(alone, 0)[2].outcome == "1 piece makes 90\u00a0% of it"
