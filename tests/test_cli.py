@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attnviz import Trace, figures
 from attnviz.analysis.measures import links
 from attnviz.cli import main
 from attnviz.text import Tokenizer
@@ -130,6 +131,15 @@ def test_bytes_that_are_not_utf_8(run) -> None:
         ["align", "nowhere.tsv"],
         ["align", "nowhere.tsv", "--threshold", "0"],
         ["align", "nowhere.tsv", "--threshold", "nan"],
+        ["figure", "A dog."],
+        ["figure", "A dog.", "-o", "x.gif"],
+        ["figure", "-o", "x.svg"],
+        ["figure", "A dog.", "--trace", "x.json", "-o", "x.svg"],
+        ["figure", "--trace", "nowhere.json", "-o", "x.tex"],
+        ["figure", "A dog.", "-o", "nowhere/x.tex"],
+        ["figure", "A dog.", "-o", "x.tex", "--step", "99"],
+        ["figure", "A dog.", "-o", "x.csv", "--picture", "state"],
+        ["figure", "A dog.", "-o", "x.tex", "--by", "letters"],
         ["evaluate", "nowhere.tsv"],
         ["evaluate", "nowhere.tsv.xz"],
         ["evaluate"],
@@ -226,6 +236,30 @@ def test_align_names_a_bad_line(run, line: str) -> None:
     assert _one_sentence(errors)
 
 
+def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder: Path, translator: Translator) -> None:
+    saved = tmp_path / "trace.json"
+    options = ["--model", str(model_folder), "--device", "cpu"]
+    given = ["--target", SENTENCES[1]]
+    done = _process("figure", SENTENCES[0], "-o", str(saved), *given, *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    trace = Trace.load(saved)
+    assert trace.fingerprint == translator.translate(SENTENCES[0], target=SENTENCES[1]).fingerprint
+    done = _process("figure", SENTENCES[0], "-o", str(tmp_path / "x.tex"), *given, *options, "--by", "pieces",
+                    "--colours", "cividis", "--root", "--no-end", "--step", "2")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = figures.heatmap_tikz(trace, by="pieces", colours="cividis", root=True, end=False, step=1)
+    assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
+    # A saved trace needs no model, nor torch.
+    program = "import sys\nsys.modules['torch'] = None\nfrom attnviz.cli import main\nsys.exit(main(sys.argv[1:]))"
+    arguments = ["figure", "--trace", str(saved), "-o", str(tmp_path / "x.csv"), "--picture", "state", "--step", "1"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
+    assert table == figures.step_figure(trace, "state").table(trace, 0).to_csv()
+
+
 @pytest.mark.slow
 def test_train_then_translate(tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.tsv"
@@ -256,7 +290,10 @@ def test_training_options_are_the_fields_of_the_config() -> None:
 
 def test_help_does_not_wait_for_torch() -> None:
     program = "import sys\nsys.modules['torch'] = None\nfrom attnviz.cli import main\nmain(sys.argv[1:])"
-    for arguments in (["--help"], *([name, "--help"] for name in ("translate", "align", "evaluate", "train", "app"))):
+    for arguments in (
+        ["--help"],
+        *([name, "--help"] for name in ("translate", "align", "figure", "evaluate", "train", "app")),
+    ):
         done = subprocess.run(
             [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
         )

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Trace, Translator
+from attnviz import AttnvizError, Trace, Translator, figures
 from attnviz.text import join_pieces
 from tests.conftest import REPOSITORY, SENTENCES
 
@@ -97,6 +97,27 @@ def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path)
     assert float(total) == pytest.approx(len(trace.words().target), abs=1e-3)
 
 
+def test_the_fingerprint_is_that_of_all_numbers(trace: Trace) -> None:
+    assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
+    assert dataclasses.replace(trace, seconds=9.0).fingerprint == trace.fingerprint
+    energies = trace.energies.copy()
+    energies[0, 0] += 1e-3
+    for other in (dataclasses.replace(trace, energies=energies), dataclasses.replace(trace, model="other")):
+        assert other.fingerprint != trace.fingerprint
+
+
+def test_a_notebook_draws_it(trace: Trace) -> None:
+    assert trace.heatmap(by="pieces", step=1) == figures.heatmap(trace, by="pieces", step=1)
+    assert trace.step_figure(0) == figures.attention_bars(trace, 0)
+    last = len(trace.target_pieces) - 1
+    assert trace.step_figure(-1, "candidates", theme="dark") == figures.candidates(trace, last, theme="dark")
+    with pytest.raises(IndexError):
+        trace.step_figure(last + 1)
+    with pytest.raises(AttnvizError, match="no picture 'pie'"):
+        trace.step_figure(0, "pie")
+    assert trace._repr_html_() == figures.heatmap_html(trace)
+
+
 def test_words_merge_by_sum_and_mean(trace: Trace) -> None:
     words = trace.words()
     np.testing.assert_allclose(words.alignment.sum(axis=1), 1, atol=1e-5)
@@ -147,6 +168,13 @@ def _array(array: np.ndarray) -> dict[str, Any]:
     }
 
 
+def _row(columns: int) -> np.ndarray:
+    """Return a row of weights that sums to 1, one of them negative."""
+    row = np.zeros(columns, np.float32)
+    row[:2] = -1, 2
+    return row
+
+
 DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "no mark": lambda r: r.pop("format"),
     "another format": lambda r: r.update(format="something-else"),
@@ -176,6 +204,24 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     ),
     "a score vector of another model": lambda r: r.update(score_vector=_array(np.zeros(8, np.float32))),
     "states of another sentence": lambda r: r.update(states=_array(np.zeros((99, 10), np.float32))),
+    "more numbers than memory": lambda r: r["readouts"].update(shape=[2**20, 2**10]),
+    "pieces that are numbers": lambda r: r.update(source_pieces=[1] * len(r["source_pieces"])),
+    "half a character": lambda r: r["target_pieces"].__setitem__(0, "\ud83d"),
+    "a time that is none": lambda r: r.update(seconds=float("nan")),
+    "a name that is a list": lambda r: r.update(model=["en-fr"]),
+    "attention of another kind": lambda r: r["config"].update(attention="soft"),
+    "no kind of attention": lambda r: r["config"].pop("attention"),
+    "numbers that are none": lambda r: r.update(
+        candidates=_array(np.full((len(r["target_pieces"]), 10), np.nan, np.float32))
+    ),
+    "negative weights": lambda r: r.update(
+        alignment=_array(np.tile(_row(len(r["source_pieces"])), (len(r["target_pieces"]), 1)))
+    ),
+    "whole numbers for energies": lambda r: r.update(
+        energies=_array(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.int32))
+    ),
+    "contexts of one half": lambda r: r.update(contexts=_array(np.zeros((len(r["target_pieces"]), 10), np.float32))),
+    "an unknown search": lambda r: r["search"].update(method="lucky"),
     "search with unknown fields": lambda r: r["search"].update(temperature=1),
     "hypotheses a number": lambda r: r.update(hypotheses=5),
 }

@@ -35,7 +35,7 @@ def translate_page() -> None:
     messages = st.container(key="messages")  # always there, so that nothing below is moved and drawn anew
     with messages:
         if opened and opened.problem:
-            _problem(opened.problem)
+            _problem(opened.problem, key="file_problem")
         saved = opened.trace if opened else None
         if saved and opened:
             _from_file(opened.name, saved, back=bool(request))
@@ -125,7 +125,7 @@ def _notice(trace: Trace) -> None:
             st.text(f"The model has never seen these stretches of text and reads each as <unk>: {listed}")
 
 
-def _problem(message: str) -> None:
+def _problem(message: str, key: str = "problem") -> None:
     """Show a sentence that may quote the visitor, as it is: st.text reads no markup."""
-    with st.container(key="problem"):
+    with st.container(key=key):
         st.text(message)

@@ -1,0 +1,152 @@
+"""What the page offers to take away, and what it takes in again: files, their names, and what they say."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import AttnvizError, Trace, Translator
+from attnviz.ui import downloads, reopening
+from attnviz.ui.downloads import file_name
+from attnviz.ui.reopening import MOST_PIECES, open_file, read_trace, reopened
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.figures import synthetic
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate(SENTENCES[0])
+
+
+def test_the_pictures_of_a_step_have_names_of_their_own(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "weights_of", lambda _: None)
+    monkeypatch.setattr(downloads, "tokenizer_of", lambda _: None)
+    monkeypatch.setattr(downloads, "pairs_of", lambda *_: None)
+    offered = list(downloads.pictures(trace, 3))
+    names = [picture.name for picture in offered]
+    assert names[0] == "heatmap"
+    assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
+    assert len(set(names)) == len({picture.title for picture in offered}) == len(offered)
+    assert file_name(trace, f"{names[2]}.png") == "attnviz-a-girl-is-riding-step-3-softmax.png"
+    energies = next(picture.numbers for picture in offered if picture.name == "step-3-energy")
+    np.testing.assert_allclose(energies["energy"], trace.energies[2])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("The agreement on the European Area.", "attnviz-the-agreement-on-the-trace.json"),
+        ("../../etc <b>", "attnviz-etc-b-trace.json"),
+        ("?!", "attnviz-trace.json"),
+        ("x" * 500, f"attnviz-{'x' * 40}-trace.json"),
+    ],
+)
+def test_a_file_is_named_after_its_sentence(sentence: str, name: str) -> None:
+    assert file_name(dataclasses.replace(synthetic.trace(), source_text=sentence), "trace.json") == name
+
+
+def test_a_saved_trace_is_read_again(trace: Trace) -> None:
+    assert read_trace(trace.to_json().encode()).fingerprint == trace.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "damaged"), (b"{}", "lacks the mark"), (b"\x89PNG\r\n\x1a\n\xff", "not a text file"), (b"[1, 2", "damaged")],
+)
+def test_a_foreign_file_is_a_sentence(content: bytes, said: str) -> None:
+    with pytest.raises(AttnvizError, match=said):
+        read_trace(content)
+
+
+def test_a_trace_too_long_to_draw_is_a_sentence() -> None:
+    short = synthetic.trace()
+    pieces = ("▁a",) * (MOST_PIECES + 1)
+    rows = len(short.target_pieces)
+    long = dataclasses.replace(
+        short, source_pieces=pieces, source_surfaces=pieces, source_ids=(4,) * len(pieces),
+        annotations=np.zeros((len(pieces), 16), np.float32), keys=np.zeros((len(pieces), 6), np.float32),
+        energies=np.zeros((rows, len(pieces)), np.float32),
+        alignment=np.full((rows, len(pieces)), 1 / len(pieces), np.float32),
+    )  # fmt: skip
+    with pytest.raises(AttnvizError, match=f"{len(pieces)} pieces; at most {MOST_PIECES}"):
+        read_trace(long.to_json().encode())
+
+
+def test_a_file_stays_open_until_something_else_is_asked_for(trace: Trace) -> None:
+    state: dict[object, object] = {}
+    assert reopened(state, "a sentence") is None
+    open_file(state, "x.json", trace.to_json().encode())
+    for _ in range(2):
+        opened = reopened(state, "a sentence")
+        assert opened is not None
+        assert opened.name == "x.json"
+        assert opened.trace is not None
+    open_file(state, "y.json", b"?")
+    damaged = reopened(state, "a sentence")
+    assert damaged is not None
+    assert (damaged.name, damaged.trace) == ("x.json", opened.trace), "what was open stays open"
+    assert damaged.problem.startswith("y.json was not opened. ")
+    assert reopened(state, "another sentence") is None
+    assert reopened(state, "a sentence") is None
+    open_file(state, "x.json", trace.to_json().encode())
+    reopening.close(state)
+    assert reopened(state, "a sentence") is None
+
+
+Upload = Callable[[AppTest, str, bytes], None]
+
+
+@pytest.fixture
+def upload() -> Upload:
+    def give(app: AppTest, name: str, content: bytes) -> None:
+        app.get("file_uploader")[0].set_value((name, content, "application/json")).run()
+        assert not app.exception
+
+    return give
+
+
+def _texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def test_a_trace_opens_where_there_is_no_model(
+    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    assert "There is no model here" in _texts(app)
+    upload(app, "broken.json", b"{}")
+    assert "broken.json was not opened. This is not a saved trace" in _texts(app)
+    upload(app, "girl.json", trace.to_json().encode())
+    assert "This is girl.json, a saved trace: the model tiny on cpu, greedy search." in _texts(app)
+    assert "There is no model here" not in _texts(app)
+    assert len(app.latex) == 5
+    assert app.slider(key="step").max == len(trace.target_pieces)
+
+
+def test_every_version_and_kind_of_trace_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    for attention in ("additive", "dot", "none"):
+        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+        record = json.loads(synthetic.trace(attention=attention).to_json()) | {"version": 1}
+        del record["score_vector"], record["weights_digest"]
+        upload(app, f"{attention}.json", json.dumps(record).encode())
+        assert f"This is {attention}.json" in _texts(app)
+        assert len(app.latex) == (3 if attention == "none" else 5)
+
+
+def test_the_csv_of_a_picture_is_its_table(trace: Trace) -> None:
+    from attnviz.figures.files import Look, contents, table
+
+    read = pd.read_csv(io.BytesIO(contents(trace, "csv", Look(by="pieces"))), index_col=0, encoding="utf-8-sig")
+    np.testing.assert_allclose(read, table(trace, Look(by="pieces")), rtol=1e-6)
