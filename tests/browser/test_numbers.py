@@ -1,0 +1,164 @@
+"""Microscope, ledger, proof and reading as a visitor meets them: what the browser draws is what was computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz import Trace, Translator
+from attnviz.analysis.microscope import microscope
+from attnviz.figures.labels import piece_name
+from attnviz.figures.microscope import microscope_figure
+from attnviz.text import Tokenizer
+from attnviz.ui.examples import OPENING
+from attnviz.ui.ledger_view import piece_of
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+SIZES = [(1440, 900), (390, 844)]
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    if not SHIPPED_MODEL.is_dir():
+        pytest.skip("models/en-fr is not there")
+    return Translator.load(SHIPPED_MODEL, "cpu").translate(OPENING)
+
+
+def chart(page: Page, key: str):
+    found = page.locator(f".st-key-{key} .js-plotly-plot")
+    expect(found.locator(".ytick").first).to_be_attached()
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def bars(page: Page, key: str, name: str) -> list[float]:
+    """Return the lengths of the bars that the chart in `key` draws under this name."""
+    return chart(page, key).evaluate(
+        "(chart, name) => Array.from(chart.data.find((trace) => trace.name === name).x)", name
+    )
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
+    """Wait until the microscope is at a cell, and hold every bar of it to the cell's figure as Python draws it."""
+    name = piece_name(trace.source_pieces[source - 1])
+    expect(page.locator(".st-key-microscope h3")).to_have_text(f"Energy microscope: step {step} at “{name}”")
+    figure = microscope_figure(microscope(trace, None, step - 1, source - 1))
+    drawn = page.locator(".st-key-microscope .ytick")
+    expect(drawn).to_have_text([*figure.layout.yaxis.ticktext[:-1], "energy e"])
+    shown = chart(page, "microscope").evaluate("(chart) => chart.data.map((trace) => trace.name)")
+    for expected in figure.data:
+        if expected.name in shown:
+            assert bars(page, "microscope", expected.name) == pytest.approx(list(expected.x), abs=1e-5)
+    assert bars(page, "microscope", "sum")[-1] == pytest.approx(float(trace.energies[step - 1, source - 1]), abs=1e-5)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace, width: int, height: int) -> None:
+    page = open_page("?step=3", width=width, height=height)
+    strongest = int(trace.alignment[2].argmax()) + 1
+    expect_cell(page, trace, 3, strongest)
+    page.locator(".st-key-microscope h3").click()  # away from any widget that keeps the arrows
+    page.keyboard.press("ArrowRight")
+    expect_cell(page, trace, 4, int(trace.alignment[3].argmax()) + 1)
+    page.keyboard.press("ArrowDown")
+    moved = page.evaluate("() => window.attnvizSource")
+    assert moved != int(trace.alignment[3].argmax()) + 1
+    expect_cell(page, trace, 4, moved)
+    operands = chart(page, "microscope").evaluate("(chart) => chart.data.length")
+    assert operands == (6 if width > 700 else 1)
+
+
+def test_a_linked_cell_is_under_the_microscope(open_page: Opener, trace: Trace) -> None:
+    expect_cell(open_page("?step=2&source=4"), trace, 2, 4)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_ledger_adds_up_and_a_contrast_tells_the_odds(
+    open_page: Opener, trace: Trace, width: int, height: int, dark: bool
+) -> None:
+    page = open_page("?step=4", width=width, height=height, dark=dark)
+    own = piece_name(trace.target_pieces[3])
+    expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{own}”")
+    *entries, logit = bars(page, "ledger", "sum")
+    assert sum(entries) == pytest.approx(logit, abs=1e-6)
+    *_, difference = bars(page, "contrast", "sum")
+    other = next(k for k, index in enumerate(trace.top_ids[3]) if index != trace.target_ids[3])
+    odds = np.log(trace.probabilities[3] / trace.top_probabilities[3][other])
+    assert difference == pytest.approx(float(odds), abs=1e-4)
+    expect(page.locator(".st-key-contrast h3")).to_contain_text(f"and not “{piece_name(trace.top_pieces[3][other])}”")
+
+
+def type_word(page: Page, key: str, text: str) -> None:
+    box = page.locator(f".st-key-{key} input")
+    box.click()
+    box.fill(text)
+    page.keyboard.press("Enter")
+
+
+def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
+    tokenizer = Tokenizer.load(SHIPPED_MODEL / "tokenizer.model")
+    house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
+    page = open_page("?step=4")
+    chart(page, "ledger")
+    type_word(page, "ledger_word", "maison")
+    expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{house}”")
+    assert query(page)["word"][0].isdecimal()
+    type_word(page, "ledger_rival", "voiture")
+    expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
+    assert query(page)["rival"][0].isdecimal()
+    page.reload()
+    expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
+    type_word(page, "ledger_word", "北京")
+    expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
+
+
+def test_stepping_shows_each_steps_own_ledger(open_page: Opener, trace: Trace) -> None:
+    page = open_page("?step=2")
+    chart(page, "ledger")
+    page.locator(".st-key-ledger h3").click()
+    for step in (3, 4, 5):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{piece_name(trace.target_pieces[step - 1])}”")
+
+
+def test_every_step_is_proved_and_the_receipt_can_be_opened(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    badge = page.locator(".st-key-proof button").first
+    expect(badge).to_contain_text(re.compile(r"All [\d ]+ numbers of step 2 check out, max \|Δ\| = \d·10"))
+    page.keyboard.press("ArrowRight")
+    expect(badge).to_contain_text("numbers of step 3 check out")
+    badge.click()
+    expect(page.get_by_text("computed a second time")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_finding_leads_to_its_cell(open_page: Opener, width: int, height: int) -> None:
+    page = open_page(width=width, height=height)
+    expect(page.locator(".words .summary")).not_to_be_empty()
+    first = page.locator(".words li:visible button").first
+    step = first.get_attribute("data-step")
+    first.click()
+    expect(page.locator(".player .current .chosen")).to_have_attribute("data-step", str(step))
+    expect(first).to_have_attribute("aria-current", "step")
+    expect(page.locator(".words .step")).to_contain_text(f"Step {step}, “")
+
+
+def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
+    page = open_page()
+    heatmap = page.locator(".st-key-heatmap .js-plotly-plot")
+    assert heatmap.evaluate("(chart) => chart.data.length") == 1
+    page.get_by_role("switch", name="Margins").locator("xpath=ancestor::label").click()
+    expect(heatmap.locator(".barlayer .trace")).to_have_count(2)
