@@ -1,0 +1,225 @@
+"""Taking a translation away and bringing it back, as a visitor does: downloads, a lecture from disk, a saved trace."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attnviz import Trace, figures
+from attnviz.ui.examples import OPENING
+from tests.browser.server import READY, running_page
+from tests.figures import synthetic
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+
+
+def fetch(page: Page, name: str, folder: Path) -> Path:
+    """Click the button `name`; return the file that comes, under the name it has."""
+    with page.expect_download() as coming:
+        page.get_by_role("button", name=name, exact=True).click()
+    path = folder / coming.value.suggested_filename
+    coming.value.save_as(path)
+    return path
+
+
+def open_downloads(page: Page) -> None:
+    page.locator(".st-key-downloads button").first.click()
+    expect(page.get_by_role("button", name="Whole trace, JSON")).to_be_visible()
+
+
+def open_trace(page: Page, path: Path) -> None:
+    page.get_by_role("button", name="Open a trace").click()
+    page.locator("input[type=file]").set_input_files(path)
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: int, height: int, dark: bool) -> None:
+    page = open_page("?step=3", width=width, height=height, dark=dark)
+    open_downloads(page)
+    png = fetch(page, "Softmax, PNG", tmp_path)
+    assert png.name == "attnviz-the-agreement-on-the-step-3-softmax.png"
+    content = png.read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", content[16:20])[0] >= 2280
+    svg = fetch(page, "Heatmap, SVG", tmp_path)
+    assert svg.name == "attnviz-the-agreement-on-the-heatmap.svg"
+    assert svg.read_text(encoding="utf-8").startswith("<svg")
+    assert "agreement" in svg.read_text(encoding="utf-8")
+    trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
+    assert trace.source_text == OPENING
+    table = list(csv.reader(io.StringIO(fetch(page, "Heatmap, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
+    assert len(table) == 1 + len(trace.words().target)
+    assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
+    table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
+    assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
+
+
+def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
+    page = open_page()
+    open_downloads(page)
+    with page.expect_response(re.compile("SourceSansVF-Upright")) as font:
+        with_font = fetch(page, "Likeliest words, PNG", tmp_path).read_bytes()
+    assert font.value.ok
+    other = open_page()
+    open_downloads(other)
+    other.route(re.compile("SourceSansVF-Upright"), lambda route: route.fulfill(status=404))
+    assert fetch(other, "Likeliest words, PNG", tmp_path).read_bytes() != with_font
+
+
+def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) -> None:
+    page = open_page("?step=2")
+    open_downloads(page)
+    trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
+    tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
+    assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
+    assert tex.read_text(encoding="utf-8") == figures.heatmap_tikz(trace)
+    links = fetch(page, "Word links, Pharaoh", tmp_path)
+    assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
+    lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
+    assert lecture.read_text(encoding="utf-8") == figures.lecture_html(trace, step=1)
+
+
+@pytest.fixture
+def lecture(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Return a function that opens a trace's lecture from disk, offline; afterwards, nothing was asked for."""
+    asked: list[str] = []
+    contexts = []
+
+    def open_lecture(trace: Trace, *, width: int = 1440, height: int = 900, dark: bool = False, **choices: int) -> Page:
+        path = tmp_path / "lecture.html"
+        path.write_text(figures.lecture_html(trace, **choices), encoding="utf-8")
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url) if request.url != path.as_uri() else None)
+        page.on("console", lambda message: asked.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: asked.append(str(error)))
+        page.goto(path.as_uri())
+        expect(page.locator("#heatmap .ytick").first).to_be_visible()
+        return page
+
+    yield open_lecture
+    for context in contexts:
+        context.close()
+    assert asked == []
+
+
+def lecture_step(page: Page) -> tuple[str, float, str]:
+    """Return the heading, the row framed in the heatmap and the sentence."""
+    row = page.locator("#heatmap").evaluate("(chart) => chart.layout.shapes[0].y0 + 0.5")
+    return page.locator("#heading").inner_text(), float(row), page.locator("#sentence").inner_text()
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, height: int, dark: bool) -> None:
+    trace = synthetic.trace()
+    page = lecture(trace, width=width, height=height, dark=dark)
+    count = len(trace.target_pieces)
+    assert lecture_step(page)[:2] == (f"Step 1 of {count}", 0)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    heading, row, sentence = lecture_step(page)
+    assert (heading, row) == (f"Step 3 of {count}", 2)
+    assert f"wrote “a” with probability {float(trace.probabilities[2]):.3f}" in sentence
+    drawn = page.locator("#picture-attention").evaluate("(chart) => chart.calcdata[1].map((bar) => bar.s)")
+    assert drawn == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
+    page.keyboard.press("ArrowLeft")
+    assert lecture_step(page)[1] == 1
+    page.keyboard.press("End")
+    assert lecture_step(page)[1] == count - 1
+    page.locator("#step").fill("4")
+    assert lecture_step(page)[0] == f"Step 4 of {count}"
+    page.locator("#target button").first.click()
+    assert lecture_step(page)[0] == f"Step 1 of {count}"
+    expect(page.get_by_role("img", name=re.compile("^Energies and attention weights of step 1"))).to_be_visible()
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground))) < 300) == dark
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_lecture_follows_the_theme_and_shows_markup_as_text(lecture: Callable[..., Page]) -> None:
+    trace = synthetic.trace("</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;")
+    page = lecture(trace, step=2)
+    assert page.evaluate("window.broken") is None
+    expect(page.locator("#source")).to_have_text(re.compile(r"^</script><script>window"))
+    assert lecture_step(page)[0].startswith("Step 3 ")
+    colour = "(chart) => chart._fullLayout.font.color"
+    light = page.locator("#heatmap").evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("#heatmap .main-svg").first).to_be_visible()
+    assert page.locator("#heatmap").evaluate(colour) != light
+    assert lecture_step(page)[0].startswith("Step 3 ")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "agreement.json"
+    synthetic.trace().save(path)
+    return path
+
+
+def test_a_saved_trace_opens_and_leads_back(open_page: Opener, saved: Path, tmp_path: Path) -> None:
+    page = open_page()
+    before = page.locator(".player .target").inner_text()
+    open_trace(page, saved)
+    expect(page.locator(".st-key-notice")).to_contain_text("This is agreement.json, a saved trace: the model synthetic")
+    expect(page.locator(".player .target")).to_contain_text("accord a été signé")
+    expect(page.locator(".st-key-heatmap .ytick").nth(1)).to_have_text("accord")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
+    open_downloads(page)
+    again = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
+    assert again.fingerprint == Trace.load(saved).fingerprint
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Back to the sentence above").click()
+    expect(page.locator(".player .target")).to_have_text(before)
+    expect(page.locator(".st-key-notice")).to_have_count(0)
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
+
+
+def test_another_sentence_leaves_a_saved_trace(open_page: Opener, saved: Path) -> None:
+    page = open_page()
+    open_trace(page, saved)
+    expect(page.locator(".player .target")).to_contain_text("accord a été signé")
+    page.locator(".st-key-sentence textarea").fill("Two dogs play in the snow.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    expect(page.locator(".st-key-notice")).to_have_count(0)
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n\xff", b"{}", b"[" * 5000])
+def test_a_foreign_file_is_a_sentence_and_loses_nothing(open_page: Opener, tmp_path: Path, content: bytes) -> None:
+    page = open_page()
+    before = page.locator(".player .target").inner_text()
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    open_trace(page, path)
+    expect(page.locator(".st-key-file_problem")).to_contain_text("other.json was not opened.")
+    expect(page.locator(".player .target")).to_have_text(before)
+    assert "Traceback" not in page.locator("body").inner_text()
+
+
+def test_a_saved_trace_opens_where_there_is_no_model(chromium: Browser, tmp_path: Path, saved: Path) -> None:
+    (tmp_path / "models").mkdir()
+    with running_page(tmp_path / "models", tmp_path / "page.log") as address:
+        page = chromium.new_page()
+        page.goto(address)
+        expect(page.locator(".st-key-problem")).to_contain_text("There is no model here")
+        open_trace(page, saved)
+        page.wait_for_selector(READY)
+        expect(page.locator(".st-key-notice")).to_contain_text("This is agreement.json")
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
+        expect(page.get_by_role("button", name="Open a trace")).to_be_visible()
+        page.close()
