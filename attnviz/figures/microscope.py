@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.microscope import SATURATED, Microscope, saturated
 from attnviz.figures.build import Spec, build, emphasise
 from attnviz.figures.palette import Palette, ThemeName, palette
-from attnviz.figures.waterfall import panel, rows_layout, signed, sum_range, waterfall
+from attnviz.figures.waterfall import panel, rows_layout, signed, sum_range, waterfall, written
 
 UNITS = 12
 """Units with a row of their own, those of the largest |contribution|; the rest are one row."""
@@ -65,7 +65,8 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
     layout = rows_layout(labels, 92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], "running sum")} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
     layout["meta"] = {"alt": microscope_alt(units), "narrowest": 640 if operands else 300}
-    return build([waterfall(values, [*hover, f"e = {signed(units.energy, 4)}"], ink), *panels], layout)
+    hover.append(f"e = {signed(units.energy, 4)}")
+    return build([waterfall(values, hover, ink), written(values, ink), *panels], layout)
 
 
 def microscope_alt(units: Microscope) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.ledger import Ledger
-from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise
+from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, numbers
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
 from attnviz.figures.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -73,7 +73,7 @@ def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, the
         "xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]},
         "meta": {"alt": _alt(trace, account, title), "narrowest": 320},
     }
-    return build([waterfall(values, hover, ink), attention], layout)
+    return build([waterfall(values, hover, ink), written(values, ink), attention], layout)
 
 
 def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> Spec:
@@ -85,10 +85,18 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> Sp
         "measure": ["relative"] * len(values) + ["total"],
         "increasing": {"marker": {"color": ink.plus}}, "decreasing": {"marker": {"color": ink.minus}},
         "totals": {"marker": {"color": ink.decoder}}, "connector": {"line": {"color": ink.line, "width": 1}},
-        "text": [signed(amount) for amount in amounts], "textposition": "outside", "cliponaxis": False,
-        "textfont": {"size": 12, "color": ink.ink}, "customdata": list(hover),
+        "customdata": list(hover),
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
+
+
+def written(values: Sequence[float], ink: Palette) -> Spec:
+    """Return the numbers of a `waterfall`, each beside the end of its bar; as a trace of its own, see `numbers`."""
+    amounts = [*map(float, values), float(np.sum(values))]
+    ends = np.append(np.cumsum(values), amounts[-1])
+    sides = ["middle left" if amount < 0 else "middle right" for amount in amounts]
+    texts = [f" {signed(amount)} " for amount in amounts]
+    return numbers(ends, texts, 12, ink) | {"name": "numbers", "textposition": sides}
 
 
 def signed(amount: float, places: int = 2) -> str:

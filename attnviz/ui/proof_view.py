@@ -12,6 +12,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.labels import piece_name
 from attnviz.trace import Trace
 from attnviz.ui import state
+from attnviz.ui.components import ASSETS
 
 QUANTITIES = {
     "annotations": "annotations h",
@@ -56,6 +57,7 @@ _PROVER = "prover"
 def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
     """Draw the badge of 1-based `step`: green, or red with the name of a number that is wrong; opened, what was
     proved."""
+    st.html(f"<style>{(ASSETS / 'proof.css').read_text(encoding='utf-8')}</style>")
     if weights is None:
         st.text(NEEDS.format(model=trace.model))
         return

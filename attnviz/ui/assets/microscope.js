@@ -46,22 +46,25 @@ function redraw(figure, cell, data) {
   const hover = top.map((unit) => fill(words.hover, {
     k: unit.k + 1, q: plain(unit.query), u: plain(unit.key), a: plain(unit.activation), v: plain(unit.score),
     c: signed(unit.adds, 4) }));
+  const more = amounts.length > top.length ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })] : [];
+  const ends = amounts.reduce((sums, amount) => [...sums, sums.at(-1) + amount], [0]);
+  const totals = [...amounts, energy];
   for (const trace of figure.data) {
-    if (trace.name !== "sum") {
+    if (trace.name === "sum") {
+      trace.x = totals;
+      trace.customdata = [...hover, ...more, `e = ${signed(energy, 4)}`];
+    } else if (trace.name === "numbers") {
+      trace.x = [...ends.slice(1), energy];
+      trace.text = totals.map((amount) => ` ${signed(amount)} `);
+      trace.textposition = totals.map((amount) => (amount < 0 ? "middle left" : "middle right"));
+    } else {
       trace.x = top.map((unit) => unit[trace.name]);
       if (trace.name === "activation") trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : 0.45));
       trace.customdata = hover;
-      continue;
     }
-    trace.x = [...amounts, energy];
-    trace.text = trace.x.map((amount) => signed(amount));
-    const more = amounts.length > top.length ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })] : [];
-    trace.customdata = [...hover, ...more, `e = ${signed(energy, 4)}`];
   }
   const { layout } = figure;
   layout.yaxis.ticktext = [...top.map(name), ...layout.yaxis.ticktext.slice(top.length)];
-  let end = 0;
-  const ends = [0, ...amounts.map((amount) => (end += amount))];
   const low = Math.min(...ends), high = Math.max(...ends), room = 0.2 * (high - low || 1);
   layout.xaxis.range = [low - room, high + room];
   if (layout.xaxis2) {
@@ -115,9 +118,21 @@ function watch(Plotly, box, chart, state) {
   return size;
 }
 
+// What cannot be seen is drawn once what can be seen has been.
+function soon(box, state) {
+  const { top, bottom } = box.getBoundingClientRect();
+  if (bottom > 0 && top < window.innerHeight) { draw(box, state); return; }
+  if (state.waiting) return;
+  state.waiting = true;
+  requestAnimationFrame(() => setTimeout(() => {
+    state.waiting = false;
+    if (states.has(box)) draw(box, state);
+  }, 0));
+}
+
 function start(box) {
   const state = {};
-  const onChange = () => draw(box, state);
+  const onChange = () => soon(box, state);
   const events = ["attnviz:step", "attnviz:source"];
   for (const name of events) window.addEventListener(name, onChange);
   state.stop = () => {
