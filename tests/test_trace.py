@@ -207,6 +207,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "more numbers than memory": lambda r: r["readouts"].update(shape=[2**20, 2**10]),
     "pieces that are numbers": lambda r: r.update(source_pieces=[1] * len(r["source_pieces"])),
     "half a character": lambda r: r["target_pieces"].__setitem__(0, "\ud83d"),
+    "half a character for a name": lambda r: r.update(model="\udc00"),
     "a time that is none": lambda r: r.update(seconds=float("nan")),
     "a name that is a list": lambda r: r.update(model=["en-fr"]),
     "attention of another kind": lambda r: r["config"].update(attention="soft"),
@@ -221,6 +222,8 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
         energies=_array(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.int32))
     ),
     "contexts of one half": lambda r: r.update(contexts=_array(np.zeros((len(r["target_pieces"]), 10), np.float32))),
+    "an id beyond the vocabulary": lambda r: r["target_ids"].__setitem__(0, 10**6),
+    "a vocabulary without a size": lambda r: r["config"].pop("vocabulary_size"),
     "an unknown search": lambda r: r["search"].update(method="lucky"),
     "search with unknown fields": lambda r: r["search"].update(temperature=1),
     "hypotheses a number": lambda r: r.update(hypotheses=5),
@@ -258,6 +261,31 @@ def test_one_changed_byte_is_told_or_harmless(trace: Trace, place: int, value: i
     content[place % len(content)] = value
     with contextlib.suppress(AttnvizError):
         Trace.from_json(content.decode("utf-8", errors="replace"))
+
+
+REPLACEMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: st.DataObject) -> None:
+    record = json.loads(trace.to_json())
+    holder = record
+    name = data.draw(st.sampled_from(sorted(record)))
+    while isinstance(holder[name], (dict, list)) and holder[name] and data.draw(st.booleans()):
+        holder = holder[name]
+        name = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
+    holder[name] = data.draw(REPLACEMENTS)
+    with contextlib.suppress(AttnvizError):
+        loaded = Trace.from_json(json.dumps(record))
+        for picture in figures.step_figures(loaded).values():
+            picture.draw(loaded, 0).to_json()
+        loaded.heatmap().to_json()
+        figures.equations(loaded, 0)
 
 
 def test_a_trace_of_every_length(translator: Translator) -> None:

@@ -65,6 +65,7 @@ def check(trace: Trace) -> None:
     """Raise ValueError unless the arrays have the shapes that the pieces call for, and their numbers make sense."""
     _check_shapes(trace)
     _check_texts(trace)
+    _check_ids(trace)
     for field in dataclasses.fields(trace):
         array = getattr(trace, field.name)
         # An energy may be minus infinity: nothing is looked at there.
@@ -106,9 +107,17 @@ def _check_shapes(trace: Trace) -> None:
 
 
 def _check_texts(trace: Trace) -> None:
-    """Raise UnicodeEncodeError, a ValueError, where a piece holds half a character: nothing could draw it."""
-    for pieces in (trace.source_pieces, trace.source_surfaces, trace.target_pieces, *trace.top_pieces):
-        "".join(pieces).encode("utf-8")
+    """Raise UnicodeEncodeError, a ValueError, where a text to be shown holds half a character: nothing can draw it."""
+    pieces = (trace.source_pieces, trace.source_surfaces, trace.target_pieces, *trace.top_pieces)
+    for texts in (*pieces, trace.unknown_characters, (trace.model, trace.device)):
+        "".join(texts).encode("utf-8")
+
+
+def _check_ids(trace: Trace) -> None:
+    size = trace.config["vocabulary_size"]
+    ids = {*trace.source_ids, *trace.target_ids, *trace.top_ids.ravel().tolist()}
+    if type(size) is not int or min(ids) < 0 or max(ids) >= size:
+        raise ValueError("an id is of no piece in the vocabulary")
 
 
 def _encode(value: Any) -> Any:
