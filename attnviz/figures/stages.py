@@ -106,7 +106,9 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
             "side": "top", "range": [0.5, units + 0.5], "anchor": "y", "tickfont": {"size": 12, "color": ink.encoder},
             "tickvals": [hidden / 2, hidden * 1.5][: units // hidden], "ticktext": ["forward →", "← backward"],
         },
-        "yaxis": rows | {"range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count))},
+        "yaxis": rows | {
+            "range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count)),
+        },
         "yaxis2": axis | _APART | {
             "range": [0.5, -0.5], "domain": [0, sum_high / inner], "tickvals": [0],
             "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",

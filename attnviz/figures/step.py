@@ -185,6 +185,7 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
         "height": _ROW * len(names) + 12, "margin": {"l": 110, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
+        "hovermode": "y",
         "xaxis": axis | {"range": [0, 1], "showticklabels": False},
         "yaxis": axis | {
             "range": [len(names) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": labels,

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-import struct
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz import Trace
 from attnviz.ui.examples import OPENING
 
 pytestmark = pytest.mark.browser
@@ -23,13 +18,13 @@ Opener = Callable[..., Page]
 
 
 def heading(page: Page) -> str:
-    return page.locator(".st-key-attention h3").inner_text()
+    return page.locator(".st-key-facts h3").inner_text()
 
 
 def expect_step(page: Page, step: int) -> None:
     """Wait until the browser and the server both show `step`."""
-    expect(page.locator(".st-key-attention h3")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
-    expect(page.get_by_role("heading", name=f"The equations of step {step},")).to_be_visible()
+    expect(page.locator(".st-key-facts h3")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
     expect(page.locator(".player .current .chosen")).to_have_attribute("data-step", str(step))
 
 
@@ -146,7 +141,7 @@ def test_space_plays_and_pauses(open_page: Opener) -> None:
     page = open_page()
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator(".st-key-attention h3")).to_have_text(re.compile(r"^Step 3 of"))
+    expect(page.locator(".st-key-facts h3")).to_have_text(re.compile(r"^Step 3 of"))
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     stopped = int(heading(page).split()[1])
@@ -202,7 +197,7 @@ def test_a_given_translation_is_forced(open_page: Opener) -> None:
 def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener) -> None:
     """The first step looks at the sentence alike in every translation of it, and so has the same figure in all."""
     page = open_page(f"?sentence={quote(NEW)}")
-    sentence = page.locator(".st-key-attention p")
+    sentence = page.locator(".st-key-facts p")
     expect(sentence).to_contain_text("the decoder wrote")
     page.locator(".st-key-own button").click()
     page.locator(".st-key-target textarea").fill("Maison verte.")
@@ -219,29 +214,6 @@ def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
     page.get_by_text("A girl is riding a red bicycle.").click()
     expect(page.locator(".st-key-sentence textarea")).to_have_value("A girl is riding a red bicycle.")
     expect(page.locator(".player .source")).to_contain_text("bicycle")
-
-
-def test_downloads_arrive(open_page: Opener, tmp_path: Path) -> None:
-    page = open_page()
-    page.locator(".st-key-downloads button").click()
-
-    def fetch(name: str) -> bytes:
-        with page.expect_download() as coming:
-            page.get_by_role("button", name=name).click()
-        coming.value.save_as(tmp_path / coming.value.suggested_filename)
-        return (tmp_path / coming.value.suggested_filename).read_bytes()
-
-    png = fetch("Heatmap, PNG")
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">I", png[16:20])[0] >= 2280
-    svg = fetch("Heatmap, SVG").decode("utf-8")
-    assert svg.startswith("<svg")
-    assert "agreement" in svg
-    trace = Trace.from_json(fetch("Whole trace, JSON").decode("utf-8"))
-    assert trace.source_text == OPENING
-    table = list(csv.reader(io.StringIO(fetch("Alignment, CSV").decode("utf-8-sig"))))
-    assert len(table) == 1 + len(trace.words().target)
-    assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
 
 
 def test_bad_input_is_told_in_a_sentence_and_loses_nothing(open_page: Opener) -> None:
@@ -288,14 +260,15 @@ LONG = "Two men in blue shirts are playing guitar on a busy street " * 4
 def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(LONG.strip())}&step=30", width=390, height=844)
     expect_step(page, 30)
-    box = page.locator(".st-key-attention .scroll")
+    box = page.locator(".st-key-heatmap .scroll")
     expect(box).to_have_class(re.compile("more-left|more-right"))
     inside = page.wait_for_function(
         """() => {
-          const scroll = document.querySelector(".st-key-attention .scroll");
+          const scroll = document.querySelector(".st-key-heatmap .scroll");
           const chart = scroll.querySelector(".chart");
           const axis = chart._fullLayout.xaxis;
-          const x = axis._offset + axis.c2p(chart.layout.meta.peak) - scroll.scrollLeft;
+          const weights = chart._fullData[0].z[chart.layout.meta.rows[window.attnvizStep - 1]];
+          const x = axis._offset + axis.c2p(weights.indexOf(Math.max(...weights))) - scroll.scrollLeft;
           return scroll.scrollWidth > scroll.clientWidth && x > 0 && x < scroll.clientWidth;
         }"""
     )
@@ -326,9 +299,10 @@ CONTRASTS = """
   };
   const paper = luminance(getComputedStyle(document.querySelector(".stApp")).backgroundColor);
   return [...document.querySelectorAll(
-    ".masthead .title, .masthead .about, .st-key-attention h3, .st-key-attention p, .reading, .label, " +
-    ".st-key-status p, .st-key-heatmap .xtick text, .st-key-heatmap .ytick text, .st-key-attention .xtick text, " +
-    ".st-key-candidates .ytick text, .st-key-context .ytick text"
+    ".masthead .title, .masthead .about, .facts h3, .facts p, .facts .title, .facts .outcome, .reading, .keys, " +
+    ".st-key-status p, .st-key-heatmap .xtick text, .st-key-heatmap .ytick text, .st-key-stages h3, " +
+    ".st-key-stages h3 .number, .st-key-stages .chart-box > p, .st-key-stages .ytick text, " +
+    ".st-key-stages .xtick text, .growth output, .growth legend, .growth label"
   )].map((node) => {
     const style = getComputedStyle(node);
     const ink = luminance(node instanceof SVGElement ? style.fill : style.color);
@@ -342,7 +316,7 @@ CONTRASTS = """
 def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=2", dark=dark)
     expect_step(page, 2)
-    tick = page.locator(".st-key-attention .xtick text").first
+    tick = page.locator(".st-key-energy .ytick text").first
     before = tick.evaluate("(node) => getComputedStyle(node).fill")
     page.locator("[data-testid=stMainMenu] button").first.click()
     page.get_by_role("menuitemradio", name="Light" if dark else "Dark").click()

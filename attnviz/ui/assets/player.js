@@ -97,9 +97,9 @@ function controller(root, state) {
     if (choice.source !== undefined) {
       state.source = choice.source === null ? null : within(choice.source, state.data.orders[0].length);
     }
-    const { word, stage } = choice; // of these only the server keeps account
-    const { step, source } = state;
-    state.sent = { ...state.sent, step, source, ...(word !== undefined && { word }), ...(stage !== undefined && { stage }) };
+    // Of word and stage only the server keeps account; a word belongs to its step.
+    const pending = choice.step === undefined ? state.sent : { ...state.sent, word: null };
+    state.sent = { ...pending, ...choice, step: state.step, source: state.source };
     state.sentAt = performance.now();
     paint(root, state);
     clearTimeout(state.late);
@@ -163,7 +163,7 @@ function keys(event, state, { choose, play }) {
 function release(event) {
   // The arrows of a radio group are for those who came to it by the keyboard; after the mouse they are to step again.
   // The press ends before the click and the choice is drawn anew after it: hence the wait.
-  if (!event.target.closest?.("[role='radio'], [type='radio']")) return;
+  if (!event.target.closest?.("[role='radio'], [type='radio'], label:has([type='radio'])")) return;
   setTimeout(() => document.activeElement?.matches("[role='radio'], [type='radio']") && document.activeElement.blur(), 0);
 }
 

@@ -1,0 +1,310 @@
+"""The step room in Chromium: five stages, the growing context vector, keys, links, one selection in every picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz import Trace
+from attnviz.figures.narration import TITLES, narrate
+from attnviz.figures.stages import KEPT, weight_order
+from attnviz.translator import Translator
+from attnviz.ui.examples import OPENING
+from tests.browser.test_page import expect_step, framed_row, steps
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
+PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
+
+
+@pytest.fixture(scope="module")
+def opening(address: str) -> Trace:
+    """Return the trace of the sentence the page opens with; `address` sees to it that the model is there."""
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(OPENING)
+
+
+def plot(page: Page, key: str) -> Any:
+    return page.locator(f".st-key-{key} .js-plotly-plot")
+
+
+def layout(page: Page, key: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", plot(page, key).evaluate("(chart) => JSON.parse(JSON.stringify(chart.layout))"))
+
+
+def address_of(page: Page) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def expect_source(page: Page, piece: int) -> None:
+    """Wait until heatmap, sentence, energies, softmax and strips all mark 1-based source `piece`, in sentence order."""
+    page.wait_for_function(
+        """([piece]) => {
+          const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
+          if (!["heatmap", "energy", "softmax", "growth"].every(chart)) return false;
+          const band = (key) => chart(key).layout.shapes.find((shape) => shape.xref === "paper");
+          const frame = chart("growth").layout.shapes.find(
+            (shape) => shape.type === "rect" && shape.line.width === 2 && shape.yref !== "y2");
+          const heatmap = chart("heatmap").layout;
+          const cell = heatmap.shapes[1];
+          return window.attnvizSource === piece
+            && ["energy", "softmax"].every((key) => band(key)?.y0 + 0.5 === piece - 1)
+            && frame?.y0 + 0.5 === piece - 1
+            && cell?.x0 + 0.5 === heatmap.meta.columns[piece - 1]
+            && cell?.y0 === heatmap.shapes[0].y0;
+        }""",
+        arg=[piece],
+    )
+    expect(page.locator(".player .source .current")).to_have_count(1)
+
+
+def press_on(page: Page, key: str, x: float, y: float) -> None:
+    """Click the picture `key` at a point of its axes."""
+    chart = plot(page, key)
+    chart.scroll_into_view_if_needed()
+    left, top = chart.evaluate(
+        """(chart, [x, y]) => {
+          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
+          return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)];
+        }""",
+        [x, y],
+    )
+    page.mouse.move(left - 2, top)
+    page.mouse.click(left, top)
+
+
+def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=3")
+    expect_step(page, 3)
+    for stage in narrate(opening, 2):
+        room = page.locator(f".st-key-stage_{stage.number}")
+        expect(room.locator("h3").first).to_have_text(f"{stage.number}{TITLES[stage.number]}")
+        expect(room.locator(".chart-box > p").first).to_have_text(stage.sentence.replace("\u00a0", " "))
+        expect(room.locator(".katex").first).to_be_visible()
+        assert room.locator(".js-plotly-plot").count() >= 1
+        expect(page.locator(".facts .outcome").nth(stage.number - 1)).to_have_text(stage.outcome.replace("\u00a0", " "))
+    for key in PICTURES:
+        assert len(plot(page, key).get_attribute("aria-label")) > 20
+
+
+def test_pictures_and_sentences_follow_a_key_without_the_server(open_page: Opener, opening: Trace) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.context.set_offline(True)
+    page.keyboard.press("ArrowRight")
+    for stage in narrate(opening, 1):
+        sentence = page.locator(f".st-key-stage_{stage.number} .chart-box > p").first
+        expect(sentence).to_have_text(stage.sentence.replace("\u00a0", " "))
+    drawn = plot(page, "softmax").evaluate("(chart) => Array.from(chart._fullData[1].x)")
+    np.testing.assert_allclose(drawn, opening.alignment[1], atol=1e-6)
+
+
+def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    page.locator(".growth .added").evaluate(
+        "(range) => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    expect(page.locator(".growth output")).to_have_text(re.compile(r"^0 of \d+ rows added, Σα = 0.00$"))
+    assert not np.any(plot(page, "growth").evaluate("(chart) => chart.runningSum()"))
+    page.locator(".growth .added").press("ArrowRight")
+    expect(page.locator(".growth output")).to_have_text(re.compile("^1 of"))
+    first = opening.alignment[1, 0] * opening.annotations[0]
+    np.testing.assert_allclose(plot(page, "growth").evaluate("(chart) => chart.runningSum()"), first, atol=1e-6)
+    page.get_by_role("button", name="2×").click()
+    page.get_by_role("button", name="Build it up").click()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.locator(".growth output")).to_have_text(re.compile("^all .* c₂$"))
+    np.testing.assert_allclose(
+        plot(page, "growth").evaluate("(chart) => chart.runningSum()"), opening.contexts[1], atol=1e-5
+    )
+    drawn = plot(page, "growth").evaluate("(chart) => Array.from(chart._fullData[1].z[0])")
+    np.testing.assert_allclose(drawn, opening.contexts[1], atol=1e-5)
+
+
+def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    page.get_by_text("strongest first").click()
+    order = weight_order(opening, 1)
+    places = [order.index(j) for j in range(len(order))]
+    for key in ("energy", "softmax"):
+        page.wait_for_function(
+            "([key, places]) => JSON.stringify(Array.from(document.querySelector(`.st-key-${key} .js-plotly-plot`)"
+            "._fullData[0].y)) === JSON.stringify(places)",
+            arg=[key, places],
+        )
+    labels = layout(page, "growth")["yaxis"]["ticktext"]
+    weights = [float(label.split()[-1]) for label in labels]
+    assert weights == sorted(weights, reverse=True)
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("(piece) => window.attnvizSource === piece", arg=order[1] + 1)
+
+
+def test_arrows_choose_the_source_piece_and_escape_lets_go(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    best = weight_order(opening, 1)[0] + 1
+    expect_source(page, best)
+    assert "source" not in address_of(page)
+    page.keyboard.press("ArrowDown")
+    expect_source(page, best + 1)
+    page.wait_for_url(re.compile(rf"source={best + 1}\b"))
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect_source(page, max(best - 1, 1))
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+    expect_source(page, max(best - 1, 1))
+    page.keyboard.press("Escape")
+    expect_source(page, weight_order(opening, 2)[0] + 1)
+    page.wait_for_url(lambda url: "source=" not in url)
+
+
+def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    page.keyboard.press("End")
+    expect_step(page, steps(page))
+    page.keyboard.press("Home")
+    expect_step(page, 1)
+
+
+def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.get_by_role("button", name="2×").click()
+    expect(page.get_by_role("button", name="2×")).to_have_attribute("aria-pressed", "true")
+    page.evaluate(
+        """() => {
+          window.times = [];
+          window.addEventListener("attnviz:step", ({ detail }) => {
+            if (!times.length || times.at(-1)[0] !== detail) times.push([detail, performance.now()]);
+          });
+        }"""
+    )
+    page.keyboard.press("Space")
+    page.wait_for_function("() => window.attnvizStep >= 4")
+    page.keyboard.press("Space")
+    times = dict(page.evaluate("() => times"))
+    assert 400 <= times[3] - times[2] <= 850
+
+
+def test_a_click_on_a_bar_a_strip_a_cell_or_a_word_chooses_the_piece_everywhere(
+    open_page: Opener, opening: Trace
+) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    press_on(page, "energy", float(opening.energies[1, 3]) / 2, 3)
+    expect_source(page, 4)
+    press_on(page, "growth", 40, 5)
+    expect_source(page, 6)
+    row = page.locator(".player .target .word").count() - 1
+    press_on(page, "heatmap", 1, row)
+    expect_step(page, steps(page))
+    assert framed_row(page) == row
+    expect_source(page, opening.words().source_groups[1][0] + 1)
+    page.locator(".player .source .word").first.click()
+    expect_source(page, 1)
+    page.wait_for_url(re.compile(r"source=1\b"))
+    page.locator(".player .source .word").first.click()  # a second click lets go
+    page.wait_for_url(lambda url: "source=" not in url)
+
+
+def test_a_link_opens_step_source_word_and_stage(open_page: Opener) -> None:
+    page = open_page("?step=3&source=5&word=9&stage=4")
+    expect_step(page, 3)
+    expect_source(page, 5)
+    expect(page.locator(".st-key-stage_4")).to_be_in_viewport()
+    assert {"step": "3", "source": "5", "word": "9", "stage": "4"}.items() <= address_of(page).items()
+    page.reload()
+    expect_step(page, 3)
+    expect_source(page, 5)
+    page.locator(".st-key-sentence textarea").fill("Two dogs play in the snow.")
+    page.keyboard.press("Control+Enter")
+    expect_step(page, 1)
+    page.wait_for_url(lambda url: not re.search(r"\b(step|source|word|stage)=", url))
+
+
+def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.locator(".facts button").nth(4).click()
+    expect(page.locator(".st-key-stage_5 h3").first).to_be_in_viewport()
+    page.wait_for_url(re.compile("stage=5"))
+
+
+def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    press_on(page, "candidates", float(opening.top_probabilities[1][1]) / 2, 1)
+    page.wait_for_url(re.compile(rf"word={opening.top_ids[1][1]}\b"))
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+    page.wait_for_url(lambda url: "word=" not in url)
+
+
+def test_without_motion_the_context_vector_is_there_at_once(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.emulate_media(reduced_motion="reduce")
+    page.locator(".growth .added").evaluate(
+        "(range) => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    page.get_by_role("button", name="Build it up").click()
+    expect(page.locator(".growth output")).to_have_text(re.compile("^all "), timeout=1000)
+    transition = page.locator(".player .source .word").first.evaluate(
+        "(node) => getComputedStyle(node).transitionDuration"
+    )
+    assert transition == "0s"
+
+
+def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) -> None:
+    page = open_page(f"?sentence={LONG.strip().replace(' ', '+')}&step=4")
+    expect_step(page, 4)
+    for key in ("energy", "softmax", "growth"):
+        labels = layout(page, key)["yaxis"]["ticktext"]
+        assert len(labels) == KEPT + 1
+        assert "more" in labels[-1]
+    page.get_by_text("as in the sentence").click()
+    page.wait_for_function(
+        f"() => document.querySelector('.st-key-energy .js-plotly-plot').layout.yaxis.tickvals.length > {KEPT + 1}"
+    )
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1440, 3), (900, 2), (390, 1)])
+def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width: int, columns: int) -> None:
+    page = open_page("?step=2", width=width)
+    expect_step(page, 2)
+    boxes = [page.locator(f".st-key-stage_{number}").bounding_box() for number in range(1, 6)]
+    assert sum(abs(box["y"] - boxes[0]["y"]) < 2 for box in boxes) == columns
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width + 1 for box in boxes)
+    if columns == 3:
+        tops = page.evaluate(
+            """() => ["energy", "softmax", "growth"].map((key) => {
+              const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+              return chart.getBoundingClientRect().top + chart._fullLayout.yaxis._offset;
+            })"""
+        )
+        assert max(tops) - min(tops) < 1, "rows that are to be read across"
+    for key in PICTURES:
+        chart = plot(page, key).bounding_box()
+        assert chart["width"] <= width
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pictures_wear_the_theme(open_page: Opener, tmp_path: Path, dark: bool) -> None:
+    page = open_page("?step=2", dark=dark)
+    expect_step(page, 2)
+    expect(page.locator(".st-key-energy .ytick text").first).to_have_css(
+        "fill", "rgb(112, 200, 152)" if dark else "rgb(35, 119, 74)"
+    )
