@@ -89,10 +89,12 @@ def _instead(request: Request | None) -> Trace | None:
 
 def _from_file(name: str, trace: Trace, back: bool) -> None:
     """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
-    with st.container(key="notice"), st.container(horizontal=True, vertical_alignment="center"):
-        st.text(f"This is {name}, a saved trace: the model {trace.model} on {trace.device}, {_method(trace)}.")
-        if back:
-            st.button("Back to the sentence above", key="back", on_click=reopening.close, args=(st.session_state,))
+    with st.container(key="notice"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"This is {name}, a saved trace: the model {trace.model} on {trace.device}, {_method(trace)}.")
+            if back:
+                st.button("Back to the sentence above", key="back", on_click=reopening.close, args=(st.session_state,))
+        _unknown(trace)
 
 
 def _status(trace: Trace) -> None:
@@ -120,9 +122,14 @@ def _notice(trace: Trace) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text("Led through your own translation.", width="content")
                 st.button("Clear", key="clear", on_click=state.drop_target, args=(st.session_state,))
-        if trace.unknown_characters:
-            listed = "  ".join(trace.unknown_characters[:20])
-            st.text(f"The model has never seen these stretches of text and reads each as <unk>: {listed}")
+        _unknown(trace)
+
+
+def _unknown(trace: Trace) -> None:
+    """Say what the tokenizer did not know."""
+    if trace.unknown_characters:
+        listed = "  ".join(trace.unknown_characters[:20])
+        st.text(f"The model has never seen these stretches of text and reads each as <unk>: {listed}")
 
 
 def _problem(message: str, key: str = "problem") -> None:
