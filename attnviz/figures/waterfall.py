@@ -42,7 +42,9 @@ def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, the
     attention with little effect is seen for what it is.
     """
     ink = palette(theme)
-    order = np.sort(np.argsort(-np.abs(account.source), kind="stable")[:SOURCES])
+    # Without attention all but one add nothing: no bar for each of them.
+    named = min(SOURCES, max(int(np.count_nonzero(account.source)), 1))
+    order = np.sort(np.argsort(-np.abs(account.source), kind="stable")[:named])
     others = np.setdiff1d(np.arange(len(account.source)), order)
     alpha = [float(weight) for weight in trace.alignment[account.step][order]]
     pieces = [piece_name(trace.source_pieces[j]) for j in order]

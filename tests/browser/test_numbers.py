@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from attnviz import Trace, Translator
 from attnviz.analysis.microscope import microscope
+from attnviz.checkpoint import save_model
 from attnviz.figures.labels import piece_name
 from attnviz.figures.microscope import microscope_figure
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import OPENING
 from attnviz.ui.ledger_view import piece_of
-from tests.conftest import SHIPPED_MODEL
+from attnviz.ui.reading_view import NO_ATTENTION
+from tests.browser.server import running_page
+from tests.conftest import SHIPPED_MODEL, ModelFactory
 
 pytestmark = pytest.mark.browser
 
@@ -77,7 +80,32 @@ def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace, width:
     assert moved != int(trace.alignment[3].argmax()) + 1
     expect_cell(page, trace, 4, moved)
     operands = chart(page, "microscope").evaluate("(chart) => chart.data.length")
-    assert operands == (6 if width > 700 else 1)
+    assert operands == (7 if width > 700 else 2)
+
+
+@pytest.fixture(scope="module")
+def other_models(
+    tmp_path_factory: pytest.TempPathFactory, make_network: ModelFactory, tokenizer: Tokenizer
+) -> Iterator[str]:
+    """Run the page with tiny random models of dot-product and of no attention."""
+    models = tmp_path_factory.mktemp("models")
+    for kind in ("dot", "none"):
+        save_model(models / kind, make_network(kind, "current"), tokenizer)
+    with running_page(models, models / "page.log") as running:
+        yield running
+
+
+def test_models_without_an_additive_energy(chromium: Browser, other_models: str) -> None:
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{other_models}/?model=dot&step=2&source=3")
+    expect(page.locator(".st-key-microscope p")).to_contain_text("The energy is a dot product")
+    query, key, sums = (bars(page, "microscope", name) for name in ("query", "key", "sum"))
+    assert np.multiply(query, key) == pytest.approx(sums[: len(query)], abs=1e-6)
+    assert sum(sums[:-1]) == pytest.approx(sums[-1], abs=1e-5)
+    expect(page.locator(".st-key-ledger .ytick").nth(1)).to_have_text("through sᵢ")
+    page.goto(f"{other_models}/?model=none")
+    expect(page.locator(".words .summary")).to_contain_text(NO_ATTENTION)
+    page.close()
 
 
 def test_a_linked_cell_is_under_the_microscope(open_page: Opener, trace: Trace) -> None:

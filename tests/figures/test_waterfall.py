@@ -56,6 +56,14 @@ def test_attention_stands_beside_what_it_added() -> None:
     assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
 
 
+def test_pieces_that_add_nothing_share_a_row() -> None:
+    trace = make_trace(attention="none")
+    entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
+    labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
+    assert len(labels) == 3 + 2 + 1
+    assert f"{len(trace.source_pieces) - 1} more" in labels[4]
+
+
 def test_the_entry_through_the_new_state_is_called_that() -> None:
     trace = make_trace()
     trace.config["readout_state"] = "current"

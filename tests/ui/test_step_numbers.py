@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.proof import Discrepancy, prove
 from attnviz.analysis.reading import Finding, Kind
 from attnviz.analysis.recomputation import load_weights
+from attnviz.checkpoint import save_model
 from attnviz.figures.labels import piece_name
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer
-from attnviz.ui import ledger_view, proof_view, reading_view, resources
+from attnviz.ui import ledger_view, microscope_view, proof_view, reading_view, resources
 from attnviz.ui.microscope_view import microscope_record
 from tests import strategies
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
 
 Run = Callable[[], AppTest]
@@ -56,6 +59,43 @@ def test_the_badge_of_every_step_is_green(page: Run) -> None:
         app.slider(key="step").set_value(step).run()
         assert badge(app).startswith(":green[")
         assert f"numbers of step {step} check out, max |Δ| = " in badge(app)
+
+
+@pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+def test_every_kind_of_model_is_proved_and_taken_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer,
+    attention: str, readout_state: str,
+) -> None:  # fmt: skip
+    save_model(tmp_path / "en-fr", make_network(attention, readout_state), tokenizer)
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+    app.session_state["ledger_table"] = app.session_state["microscope_table"] = True
+    app.run()
+    assert badge(app).startswith(":green[")
+    tables = [table.value for table in app.dataframe]
+    entries = [table for table in tables if "adds" in table]
+    assert len(entries) == 2
+    assert entries[0]["entry"].iloc[1] == ("through s_i" if readout_state == "current" else "state s_{i-1}")
+    assert any("running sum" in table for table in tables) == (attention != "none")
+
+
+def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so() -> None:
+    def script(attention: str) -> None:
+        import dataclasses
+
+        import numpy as np
+
+        from attnviz.ui.microscope_view import microscope_view
+        from tests.figures.synthetic import trace as make_trace
+
+        trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))
+        microscope_view(trace, None, 1, 1, "light")
+
+    none = AppTest.from_function(script, args=("none",)).run()
+    assert texts(none) == microscope_view.NONE
+    early = AppTest.from_function(script, args=("additive",)).run()
+    assert not early.exception
+    assert "the model that made it, “synthetic”, is not here" in texts(early)
 
 
 def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
