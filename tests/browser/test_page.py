@@ -163,7 +163,7 @@ def test_keys_typed_in_the_box_stay_there(open_page: Opener) -> None:
 
 def test_the_slider_moves_one_step_at_a_key(open_page: Opener) -> None:
     page = open_page("?step=2")
-    page.get_by_role("slider").focus()
+    page.get_by_role("slider", name="Step").focus()
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
 
@@ -335,4 +335,4 @@ def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opene
 def test_every_chart_has_a_table(open_page: Opener) -> None:
     page = open_page()
     page.locator(".st-key-tables summary").click()
-    expect(page.locator(".st-key-tables .stDataFrame")).to_have_count(4)
+    expect(page.locator(".st-key-tables .stDataFrame")).to_have_count(6)
