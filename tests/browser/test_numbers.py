@@ -129,6 +129,27 @@ def test_the_ledger_adds_up_and_a_contrast_tells_the_odds(
     expect(page.locator(".st-key-contrast h3")).to_contain_text(f"and not “{piece_name(trace.top_pieces[3][other])}”")
 
 
+def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page: Opener) -> None:
+    page = open_page("?step=4&source=2")
+    ledger = chart(page, "ledger")
+    marked = "(chart) => chart.layout.shapes.filter((shape) => shape.fillcolor).map((shape) => shape.y0 + 0.5)"
+    rows = ledger.evaluate("(chart) => chart.layout.meta.entries")
+    assert ledger.evaluate(marked) == ([] if rows[1] is None else [rows[1]])
+    other = max((j for j, row in enumerate(rows) if row is not None and j != 1), key=lambda j: rows[j])
+    x, y = ledger.evaluate(
+        """(chart, row) => {
+          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
+          const bars = chart.data.find((trace) => trace.name === "sum").x;
+          const middle = bars.slice(0, row).reduce((sum, bar) => sum + bar, 0) + bars[row] / 2;
+          return [box.x + xaxis._offset + xaxis.c2p(middle), box.y + yaxis._offset + yaxis.c2p(row)];
+        }""",
+        rows[other],
+    )
+    page.mouse.click(x, y)
+    page.wait_for_function("(source) => window.attnvizSource === source", arg=other + 1)
+    assert ledger.evaluate(marked) == [rows[other]]
+
+
 def type_word(page: Page, key: str, text: str) -> None:
     box = page.locator(f".st-key-{key} input")
     box.click()

@@ -56,6 +56,17 @@ def test_attention_stands_beside_what_it_added() -> None:
     assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
 
 
+def test_a_row_is_found_by_its_source_piece() -> None:
+    trace = make_trace(LONG)
+    entries = account(len(trace.source_pieces))
+    figure = ledger_waterfall(trace, entries)
+    rows = figure.layout.meta["entries"]
+    assert sorted(row for row in rows if row is not None) == list(range(3, 3 + SOURCES))
+    for j, row in enumerate(rows):
+        if row is not None:
+            assert named(figure, "sum").x[row] == entries.source[j]
+
+
 def test_pieces_that_add_nothing_share_a_row() -> None:
     trace = make_trace(attention="none")
     entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))

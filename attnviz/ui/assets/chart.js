@@ -26,7 +26,8 @@ function box(x0, x1, y0, y1, color, width, more = {}) {
 function marks(layout, { step, source }, places) {
   const { meta } = layout;
   if (places && source) {
-    const row = places[source - 1];
+    const row = places[source - 1] ?? null;
+    if (row === null) return []; // in a row with others
     return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: meta.mark, opacity: 0.16, layer: "below" })];
   }
   const row = meta.rows?.[step - 1] ?? null;
@@ -41,7 +42,8 @@ function marks(layout, { step, source }, places) {
 // Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
 // one row without bars.
 function arrange({ data, layout }, strongest) {
-  const { order, thinned } = layout.meta;
+  const { order, thinned, entries } = layout.meta;
+  if (entries) return entries;
   if (!order) return null;
   const places = order.map((_, j) => j);
   if (!strongest) return places;
@@ -70,12 +72,12 @@ function caption(root, [heading, sentence]) {
 
 function describe(root, layout) {
   const chart = root.querySelector(".chart");
-  const { alt, narrowest, steps, order, words } = layout.meta;
+  const { alt, narrowest, steps, order, entries, words } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
   chart.style.minWidth = `${narrowest}px`;
   chart.style.height = `${layout.height}px`;
-  chart.classList.toggle("clickable", Boolean(steps ?? order ?? words));
+  chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words));
 }
 
 // Where a chart is wider than its box: brings the column that matters into view, and fades the edges with more behind.
@@ -101,12 +103,13 @@ function fade(scroll) {
 }
 
 // What a click on a point chooses, or null.
-function choice({ steps, sources, order, words }, point) {
+function choice({ steps, sources, order, entries, words }, point) {
   if (steps && point.data.type === "heatmap") {
     const [row, column] = point.pointNumber;
     return { step: steps[row] + 1, ...(sources && { source: sources[column] + 1 }) };
   }
   if (order) return { source: point.pointNumber + 1 };
+  if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) + 1 } : null;
   if (words) return { word: words[point.pointNumber] };
   return null;
 }
