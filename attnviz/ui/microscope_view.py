@@ -63,9 +63,19 @@ def microscope_view(trace: Trace, weights: Weights | None, step: int, source: in
     except ValueError:
         st.text(LACKING.format(model=trace.model))
         return
-    component("microscope", "html", "css", isolate=False)(key="microscope", data=microscope_record(trace, score, theme))
+    record = _record(trace, score, (trace_identity(trace), len(score), theme))
+    component("microscope", "html", "css", isolate=False)(key="microscope", data=record)
     st.html(f'<p class="reading">{LEGEND[kind]}</p>')
     _table(trace, weights, step, source)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _record(
+    _trace: Trace,
+    _score: NDArray[Any],
+    what: tuple[object, int, ThemeName],  # the key of the cache, which cannot hash a trace
+) -> dict[str, Any]:
+    return microscope_record(_trace, _score, what[2])
 
 
 def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
