@@ -67,6 +67,10 @@ def numbers(ends: NDArray[np.floating], texts: list[str], size: int, ink: Palett
     }  # fmt: skip
 
 
+APART: Spec = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
+"""Keeps the labels of an axis a little away from what they name."""
+
+
 def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: float = 2) -> Spec:
     """Return an unfilled frame in data coordinates."""
     return {

@@ -35,19 +35,23 @@ class Equation:
     """A sentence for the reader."""
 
 
-def equations(trace: Trace, step: int, *, theme: ThemeName = "light") -> tuple[Equation, ...]:
+def equations(
+    trace: Trace, step: int, source: int | None = None, *, theme: ThemeName = "light"
+) -> tuple[Equation, ...]:
     """Return the stages of 0-based `step` in order: energy, softmax, context, state, word; IndexError without the step.
 
-    Without attention the first two fall away, for there is nothing to weigh.
+    Energy and softmax are those of 0-based source piece `source`, or of the piece of the largest weight. Without
+    attention the first two fall away, for there is nothing to weigh.
     """
     if not 0 <= step < len(trace.target_pieces):
         raise IndexError(f"there is no step {step} in a translation of {len(trace.target_pieces)} pieces")
     colours = palette(theme)
+    j = int(trace.alignment[step].argmax()) if source is None else source
     if trace.config["attention"] == "none":
         return (_fixed_context(trace, step, colours), _state(trace, step, colours), _word(trace, step, colours))
     return (
-        _energy(trace, step, colours),
-        _softmax(trace, step),
+        _energy(trace, step, j, colours),
+        _softmax(trace, step, j),
         _context(trace, step, colours),
         _state(trace, step, colours),
         _word(trace, step, colours),
@@ -91,8 +95,8 @@ def _in(colour: str, body: str) -> str:
     return rf"\textcolor{{{colour}}}{{{body}}}"
 
 
-def _energy(trace: Trace, step: int, colours: Palette) -> Equation:
-    i, j = step + 1, int(trace.alignment[step].argmax())
+def _energy(trace: Trace, step: int, j: int, colours: Palette) -> Equation:
+    i = step + 1
     before, here = _in(colours.decoder, f"s_{{{i - 1}}}"), _in(colours.encoder, f"h_{{{j + 1}}}")
     query, key = vector(trace.queries[step]), vector(trace.keys[j])
     left, value = f"e_{{{i},{j + 1}}}", number(float(trace.energies[step, j]))
@@ -110,16 +114,15 @@ def _energy(trace: Trace, step: int, colours: Palette) -> Equation:
         rf"&= {value}",
     )
     note = (
-        "How well the state before this word fits a source piece; shown for the piece that wins. One layer over "
-        "the two vectors joined together is the same map."
+        f"How well the state before this word fits a source piece, here piece {j + 1}. One layer over the two vectors "
+        "joined together is the same map."
     )
     return Equation(1, _aligned(*lines), note)
 
 
-def _softmax(trace: Trace, step: int) -> Equation:
+def _softmax(trace: Trace, step: int, j: int) -> Equation:
     i, energies = step + 1, trace.energies[step].astype(np.float64)
     order = np.argsort(-energies, kind="stable")
-    j = int(trace.alignment[step].argmax())
     terms = [rf"e^{{{number(float(energies[k]))}}}" for k in order[:_TERMS]]
     if len(order) > _TERMS:
         terms.append(r"\cdots")

@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
 from attnviz.figures.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -31,8 +31,6 @@ KEPT = 30
 """Rows of a long sentence ordered by weight; the pieces of less weight share one more row."""
 _STRIP = 24
 _SEAM = 12
-_APART = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
-"""Keeps the names of rows a little away from them."""
 
 
 def row_height(count: int) -> int:
@@ -99,7 +97,7 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
         "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    rows = axis | _APART | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
+    rows = axis | APART | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
     layout = base_layout(ink) | {
         "height": TOP + inner + 8, "margin": {"l": _LEFT + 38, "r": 6, "t": TOP, "b": 8},
         "xaxis": axis | {
@@ -109,7 +107,7 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
         "yaxis": rows | {
             "range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count)),
         },
-        "yaxis2": axis | _APART | {
+        "yaxis2": axis | APART | {
             "range": [0.5, -0.5], "domain": [0, sum_high / inner], "tickvals": [0],
             "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",
         },
@@ -167,7 +165,7 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
         "shapes": [*_seams(places, units, ink), rectangle(-0.5, units - 0.5, 5.94, 6.86, ink.decoder)],
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
         "annotations": [_heading("← rewritten", 0, ink), _heading("kept →", 1, ink)],
-        "yaxis": axis | _APART | {
+        "yaxis": axis | APART | {
             "range": [6.9, -0.5], "tickvals": places, "ticktext": labels,
             "tickfont": {"size": 12, "color": ink.decoder},
         },
@@ -204,7 +202,7 @@ def maxout_strips(
         "shapes": [*_seams(range(len(names)), size, ink, first=0.5),
                    rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1)],
         "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
-        "yaxis": axis | _APART | {
+        "yaxis": axis | APART | {
             "range": [last + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": names,
             "tickfont": {"size": 12, "color": ink.ink},
         },
@@ -276,7 +274,7 @@ def _source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
     return base_layout(ink) | {
         "height": TOP + row_height(count) * count + 8, "margin": {"l": _LEFT, "r": 8, "t": TOP, "b": 8},
         "bargap": 0.3, "hovermode": "y", "barmode": "overlay",
-        "yaxis": base_axis(ink) | _APART | {
+        "yaxis": base_axis(ink) | APART | {
             "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": row_names(trace),
             "tickfont": {"size": _label_size(count), "color": ink.encoder}, "showgrid": False, "zeroline": False,
         },

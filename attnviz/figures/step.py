@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
 from attnviz.figures.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -187,7 +187,7 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
         "height": _ROW * len(names) + 12, "margin": {"l": 110, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
         "hovermode": "y",
         "xaxis": axis | {"range": [0, 1], "showticklabels": False},
-        "yaxis": axis | {
+        "yaxis": axis | APART | {
             "range": [len(names) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": labels,
             "tickfont": {"size": 13, "color": ink.ink},
         },

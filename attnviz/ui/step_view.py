@@ -96,7 +96,7 @@ def step_view(trace: Trace) -> None:
         with st.popover("What the words on this page mean", type="tertiary", key="glossary"):
             st.markdown(GLOSSARY)
     with st.container(key="stages"):
-        for equation in figures.equations(trace, step - 1, theme=theme):
+        for equation in figures.equations(trace, step - 1, source - 1, theme=theme):
             with st.container(key=f"stage_{equation.stage}"):
                 stage(trace, equation.stage, step, theme, words, equation)
             if equation.stage == 1:

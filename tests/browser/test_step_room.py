@@ -243,6 +243,20 @@ def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
     page.wait_for_url(re.compile("stage=5"))
 
 
+def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=2&source=4", width=390, height=844)
+    expect_step(page, 2)
+    bar = page.locator(".player .bar")
+    expect(bar).to_be_hidden()
+    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    expect(bar).to_be_visible()
+    expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")
+    expect(bar.locator(".look")).to_contain_text("the")
+    bar.get_by_role("button", name="Next step").click()
+    expect_step(page, 3)
+    expect(bar.locator(".wrote")).to_have_text(opening.target_pieces[2].removeprefix("▁"))
+
+
 def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)

@@ -52,6 +52,16 @@ def test_the_numbers_are_those_of_the_step() -> None:
     assert "s_{2}" in energy, "the query is the state before the step"
 
 
+def test_energy_and_softmax_are_those_of_the_piece_asked_for() -> None:
+    trace = synthetic.trace()
+    for source in range(len(trace.source_pieces)):
+        energy, softmax = (equation.latex for equation in equations(trace, 2, source)[:2])
+        assert rf"e_{{3,{source + 1}}} &=" in energy
+        assert energy.endswith(number(float(trace.energies[2, source])) + r"\end{aligned}")
+        assert vector(trace.keys[source]) in energy
+        assert softmax.endswith(number(float(trace.alignment[2, source])) + r"\end{aligned}")
+
+
 def test_the_written_out_unit_of_the_state_is_right() -> None:
     trace = synthetic.trace()
     state = next(equation for equation in equations(trace, 1) if equation.stage == 4).latex

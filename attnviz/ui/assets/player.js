@@ -76,9 +76,19 @@ function paint(root, state) {
     else word.removeAttribute("aria-current");
   }
   root.querySelector(".verb").textContent = state.playing ? "Pause" : "Play";
-  root.querySelector(".previous").disabled = step <= 1;
-  root.querySelector(".next").disabled = step >= data.weights.length;
+  for (const button of root.querySelectorAll(".previous")) button.disabled = step <= 1;
+  for (const button of root.querySelectorAll(".next")) button.disabled = step >= data.weights.length;
+  paintBar(root.querySelector(".bar"), data, step, source);
   announce(step, source);
+}
+
+// A line at the top of the window, for those who have scrolled down to the stages: which word it is, and which source word.
+function paintBar(bar, data, step, source) {
+  const piece = data.target.flatMap((word) => word.pieces)[step - 1];
+  const k = data.source.findIndex((word) => word.pieces.includes(source));
+  bar.querySelector(".at").textContent = `${step} of ${data.weights.length}`;
+  bar.querySelector(".wrote").textContent = piece.text;
+  bar.querySelector(".look").textContent = `${data.source[k].text}  α = ${data.weights[step - 1][k].toFixed(2)}`;
 }
 
 function announce(step, source) {
@@ -186,11 +196,12 @@ function start(root) {
   const state = { step: 1, source: null, sent: null, playing: false };
   const control = controller(root, state);
   const press = (name, act) => {
-    const button = root.querySelector(name);
-    button.onclick = (event) => {
-      act();
-      if (event.detail > 0) button.blur(); // after the mouse, Space is to play again, not to press this once more
-    };
+    for (const button of root.querySelectorAll(name)) {
+      button.onclick = (event) => {
+        act();
+        if (event.detail > 0) button.blur(); // after the mouse, Space is to play again, not to press this once more
+      };
+    }
   };
   press(".previous", () => control.choose({ step: state.step - 1 }));
   press(".next", () => control.choose({ step: state.step + 1 }));
@@ -198,12 +209,17 @@ function start(root) {
   const onKey = (event) => keys(event, state, control);
   const onChoice = ({ detail }) => control.choose(typeof detail === "number" ? { step: detail } : detail);
   speeds(root);
+  const above = new IntersectionObserver(([{ isIntersecting, boundingClientRect }]) => {
+    root.querySelector(".bar").hidden = isIntersecting || boundingClientRect.top > 0;
+  });
+  above.observe(root.querySelector(".transport"));
   document.addEventListener("keydown", onKey);
   document.addEventListener("pointerup", release);
   window.addEventListener("attnviz:choose", onChoice);
   state.stop = () => {
     control.pause();
     clearTimeout(state.late);
+    above.disconnect();
     document.removeEventListener("keydown", onKey);
     document.removeEventListener("pointerup", release);
     window.removeEventListener("attnviz:choose", onChoice);
