@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES
 
 LONGEST = 16
@@ -38,6 +39,11 @@ def piece_name(piece: str) -> str:
     if not piece.strip(SPACE):
         return BLANK
     return piece.removeprefix(SPACE) if piece.startswith(SPACE) else CONTINUES + piece
+
+
+def quote(text: str) -> str:
+    """Return `text` in the quotation marks of the language in use."""
+    return say("“{text}”", text=text)
 
 
 def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:

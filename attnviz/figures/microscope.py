@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.microscope import SATURATED, Microscope, saturated
 from attnviz.figures.build import Spec, build, emphasise
-from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.figures.palette import PALE, Palette, ThemeName, palette
 from attnviz.figures.waterfall import panel, rows_layout, signed, sum_range, waterfall, written
+from attnviz.languages import say
 
 UNITS = 12
 """Units with a row of their own, those of the largest |contribution|; the rest are one row."""
@@ -21,9 +22,12 @@ UNITS = 12
 MARK = " ▮"
 """Follows the name of a saturated unit."""
 
-ADDITIVE = "unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}"
-PRODUCT = "unit {k}<br>{q} × {u} = {c}"
-"""What the pointer reads at a unit: its query, key, activation, score and contribution."""
+
+def hover_template(bounded: bool) -> str:
+    """Return what the pointer reads at a unit: its query, key, activation, score and contribution, in braces."""
+    if bounded:
+        return say("unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}")
+    return say("unit {k}<br>{q} × {u} = {c}")
 
 
 def microscope_table(units: Microscope) -> pd.DataFrame:
@@ -33,15 +37,15 @@ def microscope_table(units: Microscope) -> pd.DataFrame:
     contributions = units.contributions[order]
     return pd.DataFrame(
         {
-            "query": units.query[order],
-            "key": units.key[order],
-            "activation": units.activation[order],
+            say("query"): units.query[order],
+            say("key"): units.key[order],
+            say("activation"): units.activation[order],
             "v": units.score[order],
-            "contribution": contributions,
-            "running sum": np.cumsum(contributions),
-            "saturated": saturated(units)[order],
+            say("contribution"): contributions,
+            say("running sum"): np.cumsum(contributions),
+            say("saturated"): saturated(units)[order],
         },
-        index=pd.Index(order + 1, name="unit"),
+        index=pd.Index(order + 1, name=say("unit")),
     )
 
 
@@ -55,14 +59,14 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
     top, rest = units.order[:UNITS], units.order[UNITS:]
     values = [*units.contributions[top].tolist(), *([float(units.contributions[rest].sum())] if rest.size else [])]
     flat = saturated(units)
-    names = [f"unit {k + 1}{MARK if flat[k] else ''}" for k in top]
+    names = [say("unit {k}", k=k + 1) + (MARK if flat[k] else "") for k in top]
     hover = [_hover(units, int(k)) for k in top]
     if rest.size:
-        names.append(f"{rest.size} more")
-        hover.append(f"{rest.size} more units: {signed(values[-1], 4)}")
-    labels = [*names, emphasise("energy e", ink.ink)]
+        names.append(say("{n} more", n=rest.size))
+        hover.append(say("{n} more units: {c}", n=rest.size, c=signed(values[-1], 4)))
+    labels = [*names, emphasise(say("energy e"), ink.ink)]
     panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
-    layout = rows_layout(labels, 92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], "running sum")} | axes
+    layout = rows_layout(labels, 92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], say("running sum"))} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
     layout["meta"] = {"alt": microscope_alt(units), "narrowest": 640 if operands else 300}
     hover.append(f"e = {signed(units.energy, 4)}")
@@ -72,11 +76,14 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
 def microscope_alt(units: Microscope) -> str:
     """Return a sentence for those who do not see the figure."""
     largest, flat = int(units.order[0]), int(saturated(units).sum())
-    saturation = f", of which {flat} are saturated (|tanh| at least {SATURATED})" if units.bounded else ""
-    return (
-        f"An energy of {units.energy:.3f} as the sum of {len(units.query)} units{saturation}. "
-        f"The largest is unit {largest + 1} with {units.contributions[largest]:+.3f}."
-    )
+    saturation = ""
+    if units.bounded:
+        saturation = say(", of which {count} are saturated (|tanh| at least {least})", count=flat, least=SATURATED)
+    return say(
+        "An energy of {energy:.3f} as the sum of {count} units{saturation}. The largest is unit {largest} with "
+        "{contribution:+.3f}.", energy=units.energy, count=len(units.query), saturation=saturation,
+        largest=largest + 1, contribution=units.contributions[largest],
+    )  # fmt: skip
 
 
 def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
@@ -96,13 +103,13 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
     if not units.bounded:
         inputs["title"]["text"] = f"{_tint('sₖ', ink.decoder)}, {_tint('(P h)ₖ', ink.encoder)}"
         return traces, {"xaxis2": inputs | {"domain": [0, 0.4]},
-                        "xaxis": panel(ink, [0.46, 1], "→ product, running sum")}  # fmt: skip
+                        "xaxis": panel(ink, [0.46, 1], say("→ product, running sum"))}  # fmt: skip
     inputs["title"]["text"] = f"{_tint('(Wₐ s)ₖ', ink.decoder)} + {_tint('(Uₐ h)ₖ', ink.encoder)} ◆"
     diamonds = {
         "type": "scatter", "mode": "markers", "name": "together", "xaxis": "x2", "y": rows, "x": (query + key).tolist(),
         "marker": {"symbol": "diamond", "size": 7, "color": ink.ink}, "hoverinfo": "skip",
     }  # fmt: skip
-    fills = [1 if one else 0.45 for one in flat]
+    fills = [1 if one else PALE for one in flat]
     squashed = bar | {"name": "activation", "xaxis": "x3", "x": activation.tolist(),
                       "marker": {"color": ink.bar, "opacity": fills}}  # fmt: skip
     votes = bar | {"name": "score", "xaxis": "x4", "x": units.score[top].tolist(), "marker": {"color": ink.quiet}}
@@ -111,14 +118,14 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
         "xaxis2": inputs,
         "xaxis3": panel(ink, [0.31, 0.45], "→ tanh") | {"range": [-1.08, 1.08], "tickvals": [-1, 0, 1]},
         "xaxis4": panel(ink, [0.49, 0.6], "× vₖ") | {"range": [-most, most], "nticks": 3},
-        "xaxis": panel(ink, [0.64, 1], "→ running sum"),
+        "xaxis": panel(ink, [0.64, 1], say("→ running sum")),
     }
 
 
 def _hover(units: Microscope, k: int) -> str:
     numbers = {"q": units.query[k], "u": units.key[k], "a": units.activation[k], "v": units.score[k]}
     written = {name: f"{value:.3f}".replace("-", "−") for name, value in numbers.items()}
-    return (ADDITIVE if units.bounded else PRODUCT).format(k=k + 1, c=signed(units.contributions[k], 4), **written)
+    return hover_template(units.bounded).format(k=k + 1, c=signed(units.contributions[k], 4), **written)
 
 
 def _tint(text: str, colour: str) -> str:

@@ -12,6 +12,7 @@ from attnviz.analysis.ledger import Ledger
 from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, numbers
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
 from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.languages import say
 from attnviz.trace import Trace
 
 SOURCES = 12
@@ -27,23 +28,26 @@ _LABEL = 15
 def ledger_table(trace: Trace, account: Ledger) -> pd.DataFrame:
     """Return the entries of a ledger, all of them, with alpha_ij beside those of source pieces; they add up to the last
     row. alpha is missing where an entry has none."""
-    through = "through s_i" if trace.config["readout_state"] == "current" else "state s_{i-1}"
-    entries = ["bias", through, "previous word", *(piece_name(piece) for piece in trace.source_pieces), "logit"]
+    through = say("through s_i") if trace.config["readout_state"] == "current" else say("state s_{i-1}")
+    pieces = [piece_name(piece) for piece in trace.source_pieces]
+    entries = [say("bias"), through, say("previous word"), *pieces, say("logit")]
     values = [account.bias, account.state, account.previous_word, *account.source, account.logit]
     alpha = [None] * 3 + [float(weight) for weight in trace.alignment[account.step]] + [None]
-    frame = {"entry": entries, "adds": values, "alpha": pd.array(alpha, dtype="Float64")}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name="row"))
+    frame = {say("entry"): entries, say("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=say("row")))
 
 
-def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, theme: ThemeName = "light") -> go.Figure:
-    """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`.
+def ledger_waterfall(
+    trace: Trace, account: Ledger, title: str | None = None, *, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
 
     Entries of source pieces stand in sentence order; on the left of each is its alpha_ij as a bar, so that much
     attention with little effect is seen for what it is. For those who mark the source piece on show and listen to
     clicks, `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
     (`mark`).
     """
-    ink = palette(theme)
+    ink, title = palette(theme), title or say("logit")
     # Without attention all but one add nothing: no bar for each of them.
     named = min(SOURCES, max(int(np.count_nonzero(account.source)), 1))
     order = np.sort(np.argsort(-np.abs(account.source), kind="stable")[:named])
@@ -52,12 +56,12 @@ def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, the
     pieces = [piece_name(trace.source_pieces[j]) for j in order]
     values = [account.bias, account.state, account.previous_word, *account.source[order].tolist()]
     if others.size:
-        pieces.append(f"{others.size} more")
+        pieces.append(say("{n} more", n=others.size))
         alpha.append(float(trace.alignment[account.step][others].sum()))
         values.append(float(account.source[others].sum()))
-    through = "through sᵢ" if trace.config["readout_state"] == "current" else "state sᵢ₋₁"
+    through = say("through sᵢ") if trace.config["readout_state"] == "current" else say("state sᵢ₋₁")
     before = piece_name(trace.previous_pieces[account.step])
-    names = ["bias", through, f"after {before}", *pieces, title]
+    names = [say("bias"), through, say("after {piece}", piece=before), *pieces, title]
     amounts = [*values, account.logit]
     colours = [ink.quiet, ink.decoder, ink.decoder, *([ink.encoder] * len(pieces)), ink.ink]
     labels = [
@@ -73,7 +77,7 @@ def ledger_waterfall(trace: Trace, account: Ledger, title: str = "logit", *, the
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
     layout = rows_layout(labels, 118, ink) | {
-        "xaxis": panel(ink, [0.19, 1], "running sum") | {"range": sum_range(values), "nticks": 5},
+        "xaxis": panel(ink, [0.19, 1], say("running sum")) | {"range": sum_range(values), "nticks": 5},
         "xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]},
         "meta": {
             "alt": _alt(trace, account, title),
@@ -152,8 +156,9 @@ def panel(ink: Palette, domain: Sequence[float], title: str) -> Spec:
 def _alt(trace: Trace, account: Ledger, title: str) -> str:
     largest = int(np.abs(account.source).argmax())
     piece = shorten(piece_name(trace.source_pieces[largest]))
-    return (
-        f"{shorten(title, 60)}: what each ingredient of step {account.step + 1} added to the sum of "
-        f"{account.logit:.2f}. The largest entry of a source piece, {account.source[largest]:+.2f}, is that of "
-        f"{piece}, whose weight is {trace.alignment[account.step][largest]:.2f}."
-    )
+    return say(
+        "{title}: what each ingredient of step {step} added to the sum of {logit:.2f}. The largest entry of a source "
+        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.", title=shorten(title, 60),
+        step=account.step + 1, logit=account.logit, entry=account.source[largest], piece=piece,
+        weight=trace.alignment[account.step][largest],
+    )  # fmt: skip

@@ -24,7 +24,7 @@ def language() -> str:
     return _current.get()
 
 
-def say(text: str, **values: object) -> str:
+def say(text: str, /, **values: object) -> str:
     """Return the English `text` in the language in use, with `{name}` in it replaced by `values`.
 
     `text` must be a literal, so that the catalogues can be checked against the code. Without `values` braces are

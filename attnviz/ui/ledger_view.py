@@ -14,9 +14,10 @@ import streamlit as st
 
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.labels import CONTINUES, piece_name, shorten
+from attnviz.figures.labels import CONTINUES, piece_name, quote, shorten
 from attnviz.figures.palette import ThemeName
 from attnviz.figures.waterfall import ledger_table, ledger_waterfall, signed
+from attnviz.languages import language, say
 from attnviz.text import SPACE, UNK, Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui import state
@@ -38,24 +39,17 @@ bar of the waterfall."""
 
 OWN = "the word of the step"
 NEXT_BEST = "the likeliest other"
+"""The first choice of either box; shown in the visitor's language."""
 _WORD_BOX, _RIVAL_BOX, _NOTE = "ledger_word", "ledger_rival", "ledger_note"
-
-NEEDS = (
-    "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is not "
-    "here. Put it in the folder of models and open the translation again."
-)
-LEGEND = (
-    '<p class="reading">Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on '
-    'its left is how much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny '
-    "step is attention without effect. The sum is exact: maxout is linear once it is known which of each pair won.</p>"
-)
 
 
 def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at 1-based `step` and its contrast with a rival, below the choice of both."""
     tokenizer = tokenizer_of(trace)
     if weights is None or tokenizer is None:
-        st.text(NEEDS.format(model=trace.model))
+        st.text(say("The logit ledger is computed from the weights of the model that made this translation, “{model}”, "
+                    "which is not here. Put it in the folder of models and open the translation again.",
+                    model=trace.model))  # fmt: skip
         return
     word, rival = st.session_state.get(state.WORD), _rival(trace, step, len(tokenizer))
     word = None if word is None or int(word) >= len(tokenizer) else int(word)
@@ -65,13 +59,18 @@ def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeNa
     left, right = st.columns(2, gap="large")
     for column, key, held in ((left, "ledger", False), (right, "contrast", True)):
         drawn = {
-            i: _drawn(trace, weights, tokenizer, (identity, i, chosen, against if held else None, theme))
+            i: _drawn(trace, weights, tokenizer, (identity, i, chosen, against if held else None, theme, language()))
             for i, (chosen, against) in pairs.items()
             if not held or against is not None
         }
         with column:
             chart({i: figure for i, (figure, _) in drawn.items()}, key, {i: told for i, (_, told) in drawn.items()})
-    st.html(LEGEND)
+    legend = say(
+        "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
+        'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
+        "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
+    )
+    st.html(f'<p class="reading">{legend}</p>')
     _tables(trace, weights, step, *pairs[step])
 
 
@@ -104,40 +103,45 @@ def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     if ids and tokenizer.piece(ids[0]) == SPACE and len(ids) > 1:
         ids = ids[1:]
     if not ids:
-        return None, f"“{shorten(typed, 40)}” is no piece of this model’s vocabulary."
+        return None, say("“{text}” is no piece of this model’s vocabulary.", text=shorten(typed, 40))
     if ids[0] == UNK:
-        return None, f"The model has never seen “{shorten(typed, 40)}”, and so has no logit for it."
+        return None, say("The model has never seen “{text}”, and so has no logit for it.", text=shorten(typed, 40))
     names = [piece_name(tokenizer.piece(index)) for index in ids]
     if len(ids) == 1:
         return ids[0], ""
-    cut = f"{len(ids)} pieces, {shorten(' '.join(names), 60)}"
-    return ids[0], f"The model writes “{shorten(typed, 40)}” in {cut}; shown is the first, {names[0]}."
+    return ids[0], say(
+        "The model writes “{text}” in {count} pieces, {pieces}; shown is the first, {first}.", text=shorten(typed, 40),
+        count=len(ids), pieces=shorten(" ".join(names), 60), first=names[0],
+    )  # fmt: skip
 
 
 def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None) -> str:
     """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
-    through = "what came through s_i" if trace.config["readout_state"] == "current" else "the state"
-    parts = (
-        f"the source words add {signed(float(entries.source.sum()))}, {through} {signed(entries.state)}, the previous "
-        f"word {signed(entries.previous_word)}, the bias {signed(entries.bias)}."
-    )
+    through = say("what came through s_i") if trace.config["readout_state"] == "current" else say("the state")
+    parts = say(
+        "the source words add {source}, {through} {state}, the previous word {previous}, the bias {bias}.",
+        source=signed(float(entries.source.sum())), through=through, state=signed(entries.state),
+        previous=signed(entries.previous_word), bias=signed(entries.bias),
+    )  # fmt: skip
+    logit = signed(entries.logit)
     if rival is None:
-        told = [f"“{name}” has the logit {signed(entries.logit)}: {parts}"]
+        told = [say("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
     else:
         ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
         times = np.exp(min(abs(entries.logit), 50))
         often = f"{times:.1f}" if times < 1000 else f"{times:.0e}"
-        lead = f"“{ahead}” is {often} times as likely as “{behind}”"
-        told = [f"{lead}: the difference of their logits is {signed(entries.logit)}, of which {parts}"]
+        told = [say("“{ahead}” is {often} times as likely as “{behind}”: the difference of their logits is {logit}, of "
+                    "which {parts}", ahead=ahead, often=often, behind=behind, logit=logit, parts=parts)]  # fmt: skip
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     most = int(np.abs(entries.source).argmax())
     amount = signed(float(entries.source[most]))
-    told.append(f"Of the source words “{names[most]}” says most, {amount} with weight {alpha[most]:.2f}.")
+    told.append(say("Of the source words “{name}” says most, {amount} with weight {weight:.2f}.",
+                    name=names[most], amount=amount, weight=alpha[most]))  # fmt: skip
     idle = idle_sources(entries, alpha)
     if idle:
-        listed = ", ".join(f"“{names[j]}” ({alpha[j]:.2f})" for j in idle)
-        told.append(f"Much looked at, to almost no effect: {listed}.")
+        listed = ", ".join(f"{quote(names[j])} ({alpha[j]:.2f})" for j in idle)
+        told.append(say("Much looked at, to almost no effect: {listed}.", listed=listed))
     return " ".join(told)
 
 
@@ -151,18 +155,20 @@ def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
 
 @st.cache_data(max_entries=1024, show_spinner=False)
 def _drawn(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[Any, int, int, int | None, ThemeName]
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[Any, int, int, int | None, ThemeName, str]
 ) -> tuple[str, tuple[str, str]]:
     """Return the picture of one account as JSON, with its heading and sentence. `what`, the key of the cache, is the
-    identity of the trace, the step, word, rival and theme."""
-    _, step, word, rival, theme = what
+    identity of the trace, the step, word, rival, theme and language."""
+    _, step, word, rival, theme, _ = what
     entries = account(_trace, _weights, step, word, rival)
     name = piece_name(_tokenizer.piece(word))
     against = None if rival is None else piece_name(_tokenizer.piece(rival))
-    title = f"{shorten(name, 9)} − {shorten(against, 9)}" if against else f"logit of {name}"
-    heading = (
-        f"Why “{name}” and not “{against}”" if against else f"Logit ledger: where the logit of “{name}” comes from"
-    )
+    if against is None:
+        title = say("logit of {name}", name=name)
+        heading = say("Logit ledger: where the logit of “{name}” comes from", name=name)
+    else:
+        title = f"{shorten(name, 9)} − {shorten(against, 9)}"
+        heading = say("Why “{name}” and not “{against}”", name=name, against=against)
     figure = ledger_waterfall(_trace, entries, title, theme=theme)
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
 
@@ -190,14 +196,19 @@ def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, ri
     kept = st.session_state
     kept[_WORD_BOX] = OWN if word is None else piece_name(tokenizer.piece(word))
     kept[_RIVAL_BOX] = NEXT_BEST if rival is None else piece_name(tokenizer.piece(rival))
-    note = "Choose one of the ten likeliest pieces, or type any word."
+    note = say("Choose one of the ten likeliest pieces, or type any word.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="ledger_choices"):
-        st.selectbox("Why", _options([OWN, *names], kept[_WORD_BOX]), key=_WORD_BOX, accept_new_options=True,
-                     on_change=_take_word, args=(tokenizer, here), width=220, help=note)  # fmt: skip
-        st.selectbox("and not", _options([NEXT_BEST, *names], kept[_RIVAL_BOX]), key=_RIVAL_BOX,
-                     accept_new_options=True, on_change=_take_rival, args=(tokenizer, here), width=220)  # fmt: skip
-    where, told = kept.get(_NOTE, (None, ""))
-    if where == here and told:
+        st.selectbox(
+            say("Why"), _options([OWN, *names], kept[_WORD_BOX]), key=_WORD_BOX, format_func=_option, width=220,
+            accept_new_options=True, on_change=_take_word, args=(tokenizer, here), help=note,
+        )  # fmt: skip
+        st.selectbox(
+            say("and not"), _options([NEXT_BEST, *names], kept[_RIVAL_BOX]), key=_RIVAL_BOX, format_func=_option,
+            width=220, accept_new_options=True, on_change=_take_rival, args=(tokenizer, here),
+        )  # fmt: skip
+    where, typed = kept.get(_NOTE, (None, OWN))
+    told = piece_of(typed, tokenizer)[1] if where == here and typed not in (OWN, NEXT_BEST) else ""
+    if told:
         st.text(told)
 
 
@@ -205,16 +216,20 @@ def _options(offered: Iterable[str], shown: str) -> list[str]:
     return list(dict.fromkeys([*offered, shown]))
 
 
+def _option(name: str) -> str:
+    return {OWN: say("the word of the step"), NEXT_BEST: say("the likeliest other")}.get(name, name)
+
+
 def _take_word(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
     kept, typed = st.session_state, str(st.session_state[_WORD_BOX])
-    kept[state.WORD], told = (None, "") if typed == OWN else piece_of(typed, tokenizer)
-    kept[_NOTE] = (here, told)
+    kept[state.WORD] = None if typed == OWN else piece_of(typed, tokenizer)[0]
+    kept[_NOTE] = (here, typed)
 
 
 def _take_rival(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
     kept, typed = st.session_state, str(st.session_state[_RIVAL_BOX])
-    rival, told = (None, "") if typed == NEXT_BEST else piece_of(typed, tokenizer)
-    kept[RIVAL], kept[_NOTE] = (here, rival), (here, told)
+    rival = None if typed == NEXT_BEST else piece_of(typed, tokenizer)[0]
+    kept[RIVAL], kept[_NOTE] = (here, rival), (here, typed)
 
 
 @st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})
@@ -225,13 +240,14 @@ def _names(tokenizer: Tokenizer) -> dict[str, int]:
 
 def _tables(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> None:
     """Offer every entry of both as tables, made only when opened."""
-    box = st.expander("All entries as a table", key="ledger_table", on_change="rerun")
+    box = st.expander(say("All entries as a table"), key="ledger_table", on_change="rerun")
     if not box.open:
         return
     with box:
         left, right = st.columns(2, gap="large")
-        for column, name, against in ((left, "logit", None), (right, "difference", rival)):
+        for column, name, against in ((left, say("logit"), None), (right, say("difference"), rival)):
             if against is not None or column is left:
                 entries = account(trace, weights, step, word, against)
-                column.markdown(f"Step {step}: the entries of the {name} add up to {entries.logit:.6f}")
+                column.markdown(say("Step {step}: the entries of the {name} add up to {sum:.6f}",
+                                    step=step, name=name, sum=entries.logit))  # fmt: skip
                 column.dataframe(ledger_table(trace, entries), height=420)

@@ -9,49 +9,40 @@ import streamlit as st
 
 from attnviz.analysis.proof import TOLERANCE, Discrepancy, Proof, Prover
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.labels import piece_name
+from attnviz.figures.labels import piece_name, quote
+from attnviz.languages import say
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.components import ASSETS
 
-QUANTITIES = {
-    "annotations": "annotations h",
-    "initial_state": "first state s₀",
-    "keys": "keys U h",
-    "score_vector": "vector v",
-    "queries": "query W s",
-    "energies": "energies e",
-    "energy sums": "sums of the microscope",
-    "alignment": "weights α",
-    "contexts": "context vector c",
-    "states": "state s",
-    "reset_gates": "reset gate r",
-    "update_gates": "update gate z",
-    "candidates": "candidate state",
-    "maxout pairs": "pairs before the maxout",
-    "readouts": "readout t",
-    "top_probabilities": "likeliest words’ probabilities",
-    "log_probabilities": "log probability of the word",
-    "ledger sums": "sums of the ledger",
-}
-"""What the quantities of a proof are called on the page."""
-
 OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
 """Quantities whose first index is a source position."""
 
-HOLDS = "All {numbers} numbers of step {step} check out, max |Δ| = {largest}"
-FAILS = "Step {step}: {what} does not check out"
-MORE = " (nor do {count} other quantities)"
-NEEDS = "Numbers not proved: the model that made them, “{model}”, is not here."
-HOW = (
-    "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the weights as saved and "
-    "from the operands shown beside it, by code that shares nothing with the network’s. It counts as right within "
-    f"{TOLERANCE:g} of the largest number of its kind."
-)
-NO_FIT = "this translation does not fit the weights of “{model}”"
-
-
 _PROVER = "prover"
+
+
+def quantity_names() -> dict[str, str]:
+    """Return what the quantities of a proof are called on the page."""
+    return {
+        "annotations": say("annotations h"),
+        "initial_state": say("first state s₀"),
+        "keys": say("keys U h"),
+        "score_vector": say("vector v"),
+        "queries": say("query W s"),
+        "energies": say("energies e"),
+        "energy sums": say("sums of the microscope"),
+        "alignment": say("weights α"),
+        "contexts": say("context vector c"),
+        "states": say("state s"),
+        "reset_gates": say("reset gate r"),
+        "update_gates": say("update gate z"),
+        "candidates": say("candidate state"),
+        "maxout pairs": say("pairs before the maxout"),
+        "readouts": say("readout t"),
+        "top_probabilities": say("likeliest words’ probabilities"),
+        "log_probabilities": say("log probability of the word"),
+        "ledger sums": say("sums of the ledger"),
+    }
 
 
 def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
@@ -59,7 +50,7 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
     proved."""
     st.html(f"<style>{(ASSETS / 'proof.css').read_text(encoding='utf-8')}</style>")
     if weights is None:
-        st.text(NEEDS.format(model=trace.model))
+        st.text(say("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model))
         return
     chosen = st.session_state.get(state.WORD)
     pieces = (int(chosen),) if chosen is not None and int(chosen) < len(weights["decoder.output.bias"]) else ()
@@ -67,7 +58,8 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
         proof = _prover(trace, weights).prove(step - 1, pieces)
     except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
         with st.container(key="proof_fails"):
-            st.text("✗ " + FAILS.format(step=step, what=NO_FIT.format(model=trace.model)))
+            st.text("✗ " + say("Step {step}: this translation does not fit the weights of “{model}”",
+                               step=step, model=trace.model))  # fmt: skip
         return
     with st.container(key="proof_holds" if proof.holds else "proof_fails"):
         sign, hue = (":material/check_circle:", "green") if proof.holds else (":material/error:", "red")
@@ -75,7 +67,12 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
         box = st.popover(label, type="tertiary", key="proof", on_change="rerun")
         if box.open:
             with box:
-                st.text(HOW)
+                st.text(say(
+                    "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the "
+                    "weights as saved and from the operands shown beside it, by code that shares nothing with the "
+                    "network’s. It counts as right within {tolerance:g} of the largest number of its kind.",
+                    tolerance=TOLERANCE,
+                ))  # fmt: skip
                 for wrong in proof.discrepancies:
                     st.text("✗ " + discrepancy_text(trace, wrong, step))
                 st.dataframe(proof_table(proof), hide_index=True, height="content")
@@ -84,33 +81,41 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
 def badge_text(proof: Proof, step: int) -> str:
     """Return what the badge of 1-based `step` says; it quotes nobody, so that it may be read as Markdown."""
     if proof.holds:
-        return HOLDS.format(numbers=f"{proof.numbers:,}".replace(",", " "), step=step,
-                            largest=power_of_ten(proof.largest_difference))  # fmt: skip
+        return say("All {numbers} numbers of step {step} check out, max |Δ| = {largest}",
+                   numbers=f"{proof.numbers:,}".replace(",", " "), step=step,
+                   largest=power_of_ten(proof.largest_difference))  # fmt: skip
     first, *others = proof.discrepancies
-    what = f"{QUANTITIES[first.quantity]}{''.join(f', no. {place + 1}' for place in first.index[:1])}"
-    return FAILS.format(step=step, what=what) + (MORE.format(count=len(others)) if others else "")
+    what = quantity_names()[first.quantity]
+    if first.index:
+        what = say("{what}, no. {number}", what=what, number=first.index[0] + 1)
+    if others:
+        return say("Step {step}: {what} does not check out (nor do {count} other quantities)",
+                   step=step, what=what, count=len(others))  # fmt: skip
+    return say("Step {step}: {what} does not check out", step=step, what=what)
 
 
 def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
     """Return which number of 1-based `step` is wrong, and by how much, as plain text."""
-    name = QUANTITIES[wrong.quantity]
+    name = quantity_names()[wrong.quantity]
     if not wrong.index:
-        return f"{name}: there are not as many numbers as there should be."
-    place = wrong.index[0]
-    where = f" of “{piece_name(trace.source_pieces[place])}”" if wrong.quantity in OF_POSITIONS else ""
-    number = ", ".join(str(index + 1) for index in wrong.index)
-    return (
-        f"{name}{where}, number {number} at step {step}: shown {wrong.shown:.6g}, recomputed {wrong.recomputed:.6g}, "
-        f"|Δ| = {power_of_ten(abs(wrong.shown - wrong.recomputed))}"
-    )
+        return say("{what}: there are not as many numbers as there should be.", what=name)
+    if wrong.quantity in OF_POSITIONS:
+        piece = quote(piece_name(trace.source_pieces[wrong.index[0]]))
+        name = say("{what} of {piece}", what=name, piece=piece)
+    return say(
+        "{what}, number {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
+        what=name, number=", ".join(str(index + 1) for index in wrong.index), step=step, shown=wrong.shown,
+        recomputed=wrong.recomputed, difference=power_of_ten(abs(wrong.shown - wrong.recomputed)),
+    )  # fmt: skip
 
 
 def proof_table(proof: Proof) -> pd.DataFrame:
     """Return what was proved, one row for each quantity."""
+    names = quantity_names()
     return pd.DataFrame(
         {
-            "quantity": [QUANTITIES[check.quantity] for check in proof.checks],
-            "numbers": [check.numbers for check in proof.checks],
+            say("quantity"): [names[check.quantity] for check in proof.checks],
+            say("numbers"): [check.numbers for check in proof.checks],
             "max |Δ|": [power_of_ten(check.largest_difference) for check in proof.checks],
             "": ["✗" if check.discrepancy else "✓" for check in proof.checks],
         }

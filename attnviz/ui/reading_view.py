@@ -9,8 +9,9 @@ import streamlit as st
 
 from attnviz.analysis.measures import entropy
 from attnviz.analysis.reading import Finding, Kind, Summary, place, read, summarise
-from attnviz.figures.labels import piece_name, shorten
+from attnviz.figures.labels import piece_name, quote, shorten
 from attnviz.figures.palette import ThemeName
+from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui.components import component
 from attnviz.ui.resources import trace_identity
@@ -29,20 +30,6 @@ SURE, UNSURE = 0.9, 0.5
 """Probability from which the model is called sure of a word, and below which unsure: then all others together were
 likelier."""
 
-FINDINGS = {
-    Kind.OMITTED: "“{source}” was hardly looked at, {value:.2f} in all: left out?",
-    Kind.OVERUSED: "“{source}” was looked at {value:.1f} times in all: said twice?",
-    Kind.UNIFORM: "“{target}” looked everywhere alike: its entropy is {percent} of the largest.",
-    Kind.COLLAPSED: "“{source}” got {percent} of all attention: the alignment has collapsed into one column.",
-    Kind.SHIFTED: "The diagonal is shifted: words that are the same in both languages, such as “{target}”, look "
-    "{steps} of themselves.",
-    Kind.COPIED: "“{target}” is copied: it looked at itself, {percent}.",
-    Kind.IMPROBABLE: "“{target}” was a guess: probability {value:.2g}.",
-}
-FORCED = "The model found “{target}” unlikely: probability {value:.2g}."
-"""Instead of a guess, where the translation was given."""
-NOTHING = "Nothing stands out: no word left out, looked at too often or guessed."
-NO_ATTENTION = "Without attention there is no alignment to read: every step got the same context vector."
 SEVERITY = (
     Kind.COLLAPSED, Kind.SHIFTED, Kind.OMITTED, Kind.OVERUSED, Kind.UNIFORM, Kind.IMPROBABLE, Kind.COPIED,
 )  # fmt: skip
@@ -51,11 +38,12 @@ SEVERITY = (
 
 def reading_view(trace: Trace, theme: ThemeName) -> None:  # noqa: ARG001  its colours are the page's own
     """Write the reading of the alignment and of the step on show."""
-    component("reading", "html", "css", isolate=False)(key="reading", data=_record(trace, trace_identity(trace)))
+    record = _record(trace, (trace_identity(trace), language()))
+    component("reading", "html", "css", isolate=False)(key="reading", data=record)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _record(_trace: Trace, identity: tuple[object, ...]) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
+def _record(_trace: Trace, what: tuple[object, ...]) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
     return reading_record(_trace)
 
 
@@ -68,84 +56,127 @@ def reading_record(trace: Trace) -> dict[str, Any]:
         step, source = place(trace, finding)
         cell = {"step": step + 1, "source": None if source is None else source + 1}
         entries.append({"text": finding_sentence(trace, finding), "kind": finding.kind.value} | cell)
+    nothing = say("Nothing stands out: no word left out, looked at too often or guessed.")
     return {
-        "summary": summary_sentence(trace, summarise(trace)) + ("" if entries else f" {NOTHING}"),
+        "summary": summary_sentence(trace, summarise(trace)) + ("" if entries else f" {nothing}"),
         "findings": entries,
         "steps": {str(i + 1): step_reading(trace, i) for i in range(len(trace.target_pieces))},
-        "atOnce": AT_ONCE, "more": "{n} more",
+        "atOnce": AT_ONCE, "more": say("{n} more"),
     }  # fmt: skip
 
 
 def finding_sentence(trace: Trace, finding: Finding) -> str:
     """Return a finding in plain words."""
     words = trace.words()
-    template = FINDINGS[finding.kind]
-    if finding.kind is Kind.IMPROBABLE and trace.search.method == "forced":
-        template = FORCED
-    distance = abs(int(finding.value))
-    side = "right" if finding.value > 0 else "left"
-    return template.format(
+    forced = trace.search.method == "forced"
+    return _templates(forced)[finding.kind].format(
         source="" if finding.source is None else shorten(words.source[finding.source], 40),
         target="" if finding.target is None else shorten(words.target[finding.target], 40),
         value=finding.value, percent=f"{finding.value:.0%}".replace("%", " %"),
-        steps=f"{distance} {'word' if distance == 1 else 'words'} to the {side}",
+        steps=_distance(int(finding.value)),
     )  # fmt: skip
+
+
+def _templates(forced: bool) -> dict[Kind, str]:
+    """Return what is said of each kind of finding; a word that was given is no guess."""
+    return {
+        Kind.OMITTED: say("“{source}” was hardly looked at, {value:.2f} in all: left out?"),
+        Kind.OVERUSED: say("“{source}” was looked at {value:.1f} times in all: said twice?"),
+        Kind.UNIFORM: say("“{target}” looked everywhere alike: its entropy is {percent} of the largest."),
+        Kind.COLLAPSED: say("“{source}” got {percent} of all attention: the alignment has collapsed into one column."),
+        Kind.SHIFTED: say("The diagonal is shifted: words that are the same in both languages, such as “{target}”, "
+                          "look {steps} of themselves."),
+        Kind.COPIED: say("“{target}” is copied: it looked at itself, {percent}."),
+        Kind.IMPROBABLE: say("The model found “{target}” unlikely: probability {value:.2g}.") if forced
+        else say("“{target}” was a guess: probability {value:.2g}."),
+    }  # fmt: skip
+
+
+def _distance(words: int) -> str:
+    """Return in words how far to the right (positive) or left the words of a shifted diagonal look."""
+    if abs(words) == 1:
+        return say("1 word to the right") if words > 0 else say("1 word to the left")
+    if words > 0:
+        return say("{count} words to the right", count=words)
+    return say("{count} words to the left", count=-words)
 
 
 def summary_sentence(trace: Trace, summary: Summary | None) -> str:
     """Return the whole alignment in plain words."""
     if summary is None:
-        return NO_ATTENTION
+        return say("Without attention there is no alignment to read: every step got the same context vector.")
+    told = [
+        _order(summary),
+        say("A step looks at {alike:.1f} of {count} pieces, as it were, and gives the strongest {percent:.0f} % on "
+            "average.", alike=summary.alike, count=len(trace.source_pieces), percent=100 * summary.strongest),
+    ]  # fmt: skip
+    if summary.copied == 1:
+        told.append(say("One word is copied."))
+    elif summary.copied:
+        told.append(say("{count} words are copied.", count=summary.copied))
+    return " ".join(told)
+
+
+def _order(summary: Summary) -> str:
     back = summary.moves - summary.forward
     if back == 0:
-        order = "The sentence was read from left to right, without a step back."
-    else:
-        how = "Mostly word by word" if summary.forward >= MOSTLY_FORWARD * summary.moves else "With changes of order"
-        order = f"{how}: {back} of {summary.moves} moves from word to word go back to the left."
-    spread = (
-        f"A step looks at {summary.alike:.1f} of {len(trace.source_pieces)} pieces, as it were, and gives the "
-        f"strongest {100 * summary.strongest:.0f} % on average."
-    )
-    copied = (
-        ["", " One word is copied."][summary.copied] if summary.copied < 2 else f" {summary.copied} words are copied."
-    )
-    return f"{order} {spread}{copied}"
+        return say("The sentence was read from left to right, without a step back.")
+    if summary.forward >= MOSTLY_FORWARD * summary.moves:
+        return say("Mostly word by word: {back} of {moves} moves from word to word go back to the left.",
+                   back=back, moves=summary.moves)  # fmt: skip
+    return say("With changes of order: {back} of {moves} moves from word to word go back to the left.",
+               back=back, moves=summary.moves)  # fmt: skip
 
 
 def step_reading(trace: Trace, step: int) -> str:
     """Return 0-based `step` in plain words: where it looked, how widely, how far from the step before, how surely."""
     name = shorten(piece_name(trace.target_pieces[step]), 30)
-    return " ".join([f"Step {step + 1}, “{name}”.", *_look(trace, step), _certainty(trace, step)])
+    start = say("Step {step}, “{name}”.", step=step + 1, name=name)
+    return " ".join([start, *_look(trace, step), _certainty(trace, step)])
 
 
 def _look(trace: Trace, step: int) -> list[str]:
     if trace.config["attention"] == "none":
         return []
     alpha = trace.alignment[step]
-    names = [f"“{shorten(piece_name(piece), 30)}”" for piece in trace.source_pieces]
+    names = [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces]
     first, *others = np.argsort(-alpha, kind="stable")
-    second = f", then at {names[others[0]]}" if others and alpha[others[0]] >= HARDLY_LESS * alpha[first] else ""
+    seen = names[first]
+    if others and alpha[others[0]] >= HARDLY_LESS * alpha[first]:
+        seen = say("{first}, then at {second}", first=seen, second=names[others[0]])
     bits = float(entropy(alpha))
-    wide = "at that one alone" if 2**bits < ALONE else f"as widely as {2**bits:.1f} pieces alike"
-    told = [f"It looked most at {names[first]}{second}, {wide} (H = {bits:.2f} of {np.log2(len(alpha)):.2f} bits)."]
+    alone = 2**bits < ALONE
+    wide = say("at that one alone") if alone else say("as widely as {count:.1f} pieces alike", count=2**bits)
+    told = [
+        say("It looked most at {seen}, {wide} (H = {bits:.2f} of {most:.2f} bits).",
+            seen=seen, wide=wide, bits=bits, most=np.log2(len(alpha))),
+    ]  # fmt: skip
     if step:
-        move = int(first) - int(trace.alignment[step - 1].argmax())
-        if move == 0:
-            told.append("That is where the step before looked.")
-        else:
-            pieces = f"{abs(move)} {'piece' if abs(move) == 1 else 'pieces'}"
-            told.append(f"That is {pieces} {'on' if move > 0 else 'back'} from the step before.")
+        told.append(_move(int(first) - int(trace.alignment[step - 1].argmax())))
     return told
+
+
+def _move(pieces: int) -> str:
+    """Return in words how far on (positive) or back a step looks from the one before."""
+    if pieces == 0:
+        return say("That is where the step before looked.")
+    if abs(pieces) == 1:
+        on, back = say("That is 1 piece on from the step before."), say("That is 1 piece back from the step before.")
+        return on if pieces > 0 else back
+    if pieces > 0:
+        return say("That is {count} pieces on from the step before.", count=pieces)
+    return say("That is {count} pieces back from the step before.", count=-pieces)
 
 
 def _certainty(trace: Trace, step: int) -> str:
     p = float(trace.probabilities[step])
     rivals = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
-    sure = "sure" if p >= SURE else "fairly sure" if p >= UNSURE else "unsure"
+    sure = say("sure") if p >= SURE else say("fairly sure") if p >= UNSURE else say("unsure")
     if not rivals:
-        return f"The model was {sure} of the word."
+        return say("The model was {sure} of the word.", sure=sure)
     rival, q = trace.top_pieces[step][rivals[0]], float(trace.top_probabilities[step][rivals[0]])
-    name = f"“{shorten(piece_name(rival), 30)}”"
+    name = quote(shorten(piece_name(rival), 30))
     if q > p:
-        return f"The model would rather have said {name}, {100 * q:.0f} %."
-    return f"The model was {sure} of the word; next came {name} with {100 * q:.0f} %."
+        return say("The model would rather have said {name}, {percent:.0f} %.", name=name, percent=100 * q)
+    return say("The model was {sure} of the word; next came {name} with {percent:.0f} %.",
+               sure=sure, name=name, percent=100 * q)  # fmt: skip

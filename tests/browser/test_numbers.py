@@ -18,7 +18,6 @@ from attnviz.figures.microscope import microscope_figure
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import OPENING
 from attnviz.ui.ledger_view import piece_of
-from attnviz.ui.reading_view import NO_ATTENTION
 from tests.browser.server import running_page
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 
@@ -104,7 +103,7 @@ def test_models_without_an_additive_energy(chromium: Browser, other_models: str)
     assert sum(sums[:-1]) == pytest.approx(sums[-1], abs=1e-5)
     expect(page.locator(".st-key-ledger .ytick").nth(1)).to_have_text("through sᵢ")
     page.goto(f"{other_models}/?model=none")
-    expect(page.locator(".words .summary")).to_contain_text(NO_ATTENTION)
+    expect(page.locator(".words .summary")).to_contain_text("Without attention there is no alignment to read")
     page.close()
 
 
