@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
-from attnviz.figures.palette import Colours, Palette, ThemeName, palette, scale
+from attnviz.figures.palette import CELL_FRAME, ROW_FRAME, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import Trace
 
 By = Literal["words", "pieces"]
@@ -115,8 +115,8 @@ def heatmap(
         "sources": [pieces[0] for pieces in cells.pieces],
         "rows": rows,
         "columns": _places(cells.pieces, len(trace.source_pieces)),
-        "frame": ink.decoder,
-        "mark": ink.encoder,
+        "frame": ROW_FRAME,
+        "mark": CELL_FRAME,
     }
     bars: list[Spec] = []
     if margins:
@@ -124,7 +124,7 @@ def heatmap(
         _make_room(layout, cells, len(trace.source_pieces), ink)
     row = None if step is None else rows[step]
     if row is not None:
-        frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ink.decoder, 2.5)
+        frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, 2.5)
         layout["shapes"] = [*layout.get("shapes", []), frame]
     return build([image, *bars], layout)
 
@@ -154,14 +154,21 @@ def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
     return f"Alignment of {len(cells.target)} target and {len(cells.source)} source {by}. Largest weights: {shown}."
 
 
-def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True) -> pd.DataFrame:
-    """Return the weights of the heatmap as a table: target down, source across, each name preceded by its number."""
+def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True, margins: bool = False) -> pd.DataFrame:
+    """Return the weights of the heatmap as a table: target down, source across, each name preceded by its number.
+
+    `margins` adds a last column, the entropy of each row in bits, and a last row, how much each column was looked at.
+    """
     cells = grid(trace, by, end)
-    return pd.DataFrame(
+    table = pd.DataFrame(
         cells.alpha,
         index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name="target \\ source"),
         columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
     )
+    if margins:
+        table["H, bits"] = cells.entropies
+        table.loc["Σ α"] = [*cells.covered, np.nan]
+    return table
 
 
 def _hover(cells: Grid, root: bool) -> Spec:

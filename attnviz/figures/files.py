@@ -36,6 +36,8 @@ class Look:
     colours: Colours = "paper"
     root: bool = False
     end: bool = True
+    margins: bool = False
+    """Sums and entropies beside the heatmap, in images and tables."""
     theme: ThemeName = "light"
 
 
@@ -84,15 +86,16 @@ def picture(trace: Trace, look: Look) -> go.Figure:
     if look.picture != HEATMAP:
         return step_figure(trace, look.picture).draw(trace, look.step or 0, theme=look.theme)
     return heatmap(
-        trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step, theme=look.theme
-    )
+        trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
+        theme=look.theme,
+    )  # fmt: skip
 
 
 def table(trace: Trace, look: Look) -> pd.DataFrame:
     """Return the numbers of the picture."""
     if look.picture != HEATMAP:
         return step_figure(trace, look.picture).table(trace, look.step or 0)
-    return heatmap_table(trace, by=look.by, end=look.end)
+    return heatmap_table(trace, by=look.by, end=look.end, margins=look.margins)
 
 
 def csv(numbers: pd.DataFrame) -> bytes:

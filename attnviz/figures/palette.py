@@ -25,6 +25,13 @@ CIVIDIS: ColourScale = [
 ]  # fmt: skip
 """Even in lightness, and read alike with and without colour blindness."""
 
+ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
+"""Decoder and encoder on the heatmap, whose cells are black, white or cividis in either theme: of a lightness between,
+so that a frame stands out against all of them (3:1)."""
+
+PALE = 0.8
+"""Opacity of bars that stand back. Paler, and they would fall below the 3:1 that WCAG asks of what carries meaning."""
+
 
 @dataclass(frozen=True)
 class Palette:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
-from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.figures.palette import PALE, Palette, ThemeName, palette
 from attnviz.trace import Trace
 
 LABEL = 12
@@ -66,7 +66,7 @@ def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fi
 def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
     ink, energies, alpha = palette(theme), _energies(trace), trace.alignment[step]
-    before = _bars(trace, energies[step], "e") | _signed(energies[step], ink, opacity=0.45)
+    before = _bars(trace, energies[step], "e") | _signed(energies[step], ink, opacity=PALE)
     after = _bars(trace, alpha, "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = _source_layout(trace, step, ink)
     layout["xaxis"] = _value_axis(ink, "energy e", _energy_range(energies, room=0.06)) | {"domain": [0, 0.36]}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
-from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.figures.palette import PALE, Palette, ThemeName, palette
 from attnviz.trace import Trace
 
 STRIPS = 6
@@ -173,7 +173,7 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
         "type": "bar", "orientation": "h", "x": table["probability"].to_numpy(), "y": rows,
         "marker": {
             "color": [ink.decoder if one else ink.quiet for one in chosen],
-            "opacity": [1 if one else 0.5 for one in chosen],
+            "opacity": [1 if one else PALE for one in chosen],
         },
         "customdata": [literal(shorten(name, 60)) for name in names],
         "hovertemplate": "%{customdata}: %{x:.6f}<extra></extra>",

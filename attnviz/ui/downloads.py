@@ -105,8 +105,8 @@ def file_name(trace: Trace, ending: str) -> str:
 
 def _look() -> Look:
     """Return the heatmap as chosen on the page, on white, no step framed."""
-    by, colours, root, end = heatmap_choices()
-    return Look(by=by, colours=colours, root=root, end=end)
+    by, colours, root, end, margins = heatmap_choices()
+    return Look(by=by, colours=colours, root=root, end=end, margins=margins)
 
 
 def _export_buttons(trace: Trace, offered: list[Picture]) -> None:

@@ -5,13 +5,13 @@ It is one fragment, so a change of step runs no more than this; most of what it 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
 from attnviz import figures
 from attnviz.figures.alignment import By
-from attnviz.figures.palette import Colours, ThemeName, palette
+from attnviz.figures.palette import Colours, ThemeName
 from attnviz.figures.stages import maxout_table, state_table
 from attnviz.text import join_pieces
 from attnviz.trace import Trace
@@ -135,11 +135,9 @@ def _keep_in_address() -> None:
 def _alignment(trace: Trace, theme: ThemeName) -> None:
     """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
     st.subheader("Alignment", anchor=False)
-    by, colours, root, end = heatmap_choices()
-    margins = bool(st.session_state.get("margins", False))
+    by, colours, root, end, margins = heatmap_choices()
     st.html(READING.format(total=TOTALS[end]))
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, margins=margins, theme=theme)
-    figure.layout.meta |= _columns(trace, by, end, theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
         st.segmented_control(
@@ -153,28 +151,15 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
                      label_visibility="collapsed", width=260)  # fmt: skip
 
 
-def _columns(trace: Trace, by: By, end: bool, theme: ThemeName) -> dict[str, Any]:
-    """Return what links the heatmap's columns to source pieces: the `columns` of the pieces, None where a column is not
-    drawn, the first of the `sources` (0-based) of each column, and the colour that `mark`s the chosen one."""
-    count = len(trace.source_pieces)
-    groups = trace.words().source_groups if by == "words" else tuple((j,) for j in range(count))
-    if not end and trace.source_pieces[-1] == "</s>" and len(groups) > 1:
-        groups = groups[:-1]
-    columns: list[int | None] = [None] * count
-    for column, group in enumerate(groups):
-        for j in group:
-            columns[j] = column
-    return {"columns": columns, "sources": [group[0] for group in groups], "mark": palette(theme).encoder}
-
-
-def heatmap_choices() -> tuple[By, Colours, bool, bool]:
-    """Return how the heatmap is to be drawn: by words or pieces, colours, square root, end mark."""
+def heatmap_choices() -> tuple[By, Colours, bool, bool, bool]:
+    """Return how the heatmap is to be drawn: by words or pieces, colours, square root, end mark, margins."""
     kept = st.session_state
     return (
         cast("By", kept.get("by") or "words"),
         cast("Colours", kept.get("colours") or "paper"),
         bool(kept.get("root", False)),
         bool(kept.get("end", True)),
+        bool(kept.get("margins", False)),
     )
 
 
@@ -213,13 +198,13 @@ def _surface(piece: str) -> str:
 
 def _tables(trace: Trace, step: int) -> None:
     """Offer every chart as a table, made only when opened."""
-    by, _, _, end = heatmap_choices()
+    by, _, _, end, margins = heatmap_choices()
     box = st.expander("The charts as tables", key="tables", on_change="rerun")
     if not box.open:
         return
     with box:
         for name, table in (
-            ("Alignment", figures.heatmap_table(trace, by=by, end=end)),
+            ("Alignment", figures.heatmap_table(trace, by=by, end=end, margins=margins)),
             (f"Energies and weights of step {step}", figures.attention_table(trace, step - 1)),
             (f"Context vector of step {step}, unit by unit", figures.context_table(trace, step - 1)),
             (f"State of step {step}, unit by unit", state_table(trace, step - 1)),

@@ -28,7 +28,7 @@ function marks(layout, { step, source }, places) {
   if (places && source) {
     const row = places[source - 1] ?? null;
     if (row === null) return []; // in a row with others
-    return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: meta.mark, opacity: 0.16, layer: "below" })];
+    return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: `${meta.mark}29`, layer: "below" })];
   }
   const row = meta.rows?.[step - 1] ?? null;
   if (row === null) return [];
@@ -80,15 +80,13 @@ function describe(root, layout) {
   chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words));
 }
 
-// Where a chart is wider than its box: brings the column that matters into view, and fades the edges with more behind.
-function aim(root, chart, step) {
+// Where a chart is wider than its box: brings the chosen column into view, and fades the edges with more behind.
+function aim(root, chart, source) {
   const scroll = root.querySelector(".scroll");
   fade(scroll);
   if (scroll.scrollWidth <= scroll.clientWidth) return;
-  const { peak, rows } = chart.layout.meta;
-  const weights = chart._fullData[0].z?.[rows?.[step - 1]];
-  const column = peak ?? (weights ? weights.indexOf(Math.max(...weights)) : undefined);
-  if (column === undefined) return;
+  const column = chart.layout.meta.columns?.[source - 1] ?? null;
+  if (column === null) return;
   const axis = chart._fullLayout.xaxis;
   const x = axis._offset + axis.c2p(column);
   const edge = 40;
@@ -152,7 +150,7 @@ async function draw(root, state) {
   if (same) await Plotly.relayout(chart, { shapes });
   else await Plotly.react(chart, data, { ...layout, shapes, width: chart.clientWidth }, CONFIG);
   state.size ??= listen(Plotly, root, chart);
-  aim(root, chart, shown.step);
+  aim(root, chart, shown.source);
 }
 
 const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
