@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.figures.palette import Palette, ThemeName, palette
+from attnviz.languages import say
 from attnviz.text import SPACE
 from attnviz.trace import Trace
 
@@ -19,8 +20,6 @@ _TERMS = 3
 
 # Only Latin letters, digits and marks that mean nothing to LaTeX are set as text: user text must not become LaTeX.
 _SAFE = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f'’.,;:!?()/-]{1,24}")
-_SPOKEN = {"</s>": r"\text{</s>}", "<unk>": r"\text{<unk>}", SPACE: r"\text{(a blank)}"}
-"""Pieces that are not words."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def equations(
 def number(value: float) -> str:
     """Return `value` to three significant digits in LaTeX, powers of ten where it is very large or small."""
     if not math.isfinite(value):
-        return r"-\infty" if value < 0 else r"\infty" if value > 0 else r"\text{undefined}"
+        return r"-\infty" if value < 0 else r"\infty" if value > 0 else rf"\text{{{say('undefined')}}}"
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)))
@@ -81,8 +80,9 @@ def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
 
 def safe_text(piece: str) -> str | None:
     """Return a piece as LaTeX text, or None where it holds a character that LaTeX, or its fonts, might take amiss."""
-    if piece in _SPOKEN:
-        return _SPOKEN[piece]
+    spoken = {"</s>": "</s>", "<unk>": "<unk>", SPACE: say("(a blank)")}.get(piece)
+    if spoken:
+        return rf"\text{{{spoken}}}"
     name = piece.removeprefix(SPACE)
     return rf"\text{{{name}}}" if _SAFE.fullmatch(name) else None
 
@@ -106,17 +106,17 @@ def _energy(trace: Trace, step: int, j: int, colours: Palette) -> Equation:
             rf"&= {query} \cdot {key}",
             rf"&= {value}",
         )
-        return Equation(1, _aligned(*lines), "How well the decoder's state fits this source piece.")
+        return Equation(1, _aligned(*lines), say("How well the decoder's state fits this source piece."))
     lines = (
         rf"{left} &= v_a^\top \tanh\bigl(W_a {before} + U_a {here}\bigr)",
         rf"&= v_a^\top \tanh\Bigl({query}",
         rf"&\qquad\qquad\; + {key}\Bigr)",
         rf"&= {value}",
     )
-    note = (
-        f"How well the state before this word fits a source piece, here piece {j + 1}. One layer over the two vectors "
-        "joined together is the same map."
-    )
+    note = say(
+        "How well the state before this word fits a source piece, here piece {piece}. One layer over the two vectors "
+        "joined together is the same map.", piece=j + 1,
+    )  # fmt: skip
     return Equation(1, _aligned(*lines), note)
 
 
@@ -132,7 +132,7 @@ def _softmax(trace: Trace, step: int, j: int) -> Equation:
         rf"&= \frac{{e^{{{number(float(energies[j]))}}}}}{{{' + '.join(terms)}}}",
         rf"&= {number(float(trace.alignment[step, j]))}",
     )
-    return Equation(2, _aligned(*lines), "Energies become weights: all positive, and they add up to 1.")
+    return Equation(2, _aligned(*lines), say("Energies become weights: all positive, and they add up to 1."))
 
 
 def _context(trace: Trace, step: int, colours: Palette) -> Equation:
@@ -148,13 +148,13 @@ def _context(trace: Trace, step: int, colours: Palette) -> Equation:
         rf"&= {' + '.join(terms)}",
         rf"&= {vector(trace.contexts[step])}",
     )
-    return Equation(3, _aligned(*lines), "The source as this step sees it: a weighted sum of annotations.")
+    return Equation(3, _aligned(*lines), say("The source as this step sees it: a weighted sum of annotations."))
 
 
 def _fixed_context(trace: Trace, step: int, colours: Palette) -> Equation:
     context = _in(colours.context, f"c_{{{step + 1}}}")
     last = _in(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
-    note = "A model without attention: every step gets the same last forward annotation."
+    note = say("A model without attention: every step gets the same last forward annotation.")
     return Equation(3, _aligned(rf"{context} &= {last}", rf"&= {vector(trace.contexts[step])}"), note)
 
 
@@ -172,10 +172,10 @@ def _state(trace: Trace, step: int, colours: Palette) -> Equation:
         rf"&= {number(after)}",
         rf"{new} &= {vector(trace.states[step])}",
     )
-    note = (
+    note = say(
         "The gated unit as it ran (PyTorch's): z keeps the old state, where the paper's z lets the new one in. "
-        f"Written out is unit {k + 1}, the one that moved most."
-    )
+        "Written out is unit {unit}, the one that moved most.", unit=k + 1,
+    )  # fmt: skip
     return Equation(4, _aligned(*lines), note)
 
 
@@ -191,9 +191,7 @@ def _word(trace: Trace, step: int, colours: Palette) -> Equation:
         rf"p({chosen}) &= \operatorname{{softmax}}(W_o t_{{{i}}} + b_o)_{{y_{{{i}}}}}",
         rf"&= {number(float(trace.probabilities[step]))}",
     )
-    which = (
-        "the new state, as in the paper's Eq. 4" if current else "the state before the step, as in the paper's appendix"
-    )
-    return Equation(
-        5, _aligned(*lines), f"State, previous word and context vote on the next word. This model reads {which}."
-    )
+    appendix = say("the state before the step, as in the paper's appendix")
+    which = say("the new state, as in the paper's Eq. 4") if current else appendix
+    note = say("State, previous word and context vote on the next word. This model reads {which}.", which=which)
+    return Equation(5, _aligned(*lines), note)

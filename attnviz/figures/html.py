@@ -13,9 +13,10 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from attnviz.figures.alignment import By, heatmap
-from attnviz.figures.labels import BLANK, shorten
+from attnviz.figures.labels import BLANK, quote, shorten
 from attnviz.figures.palette import FONT, Colours, ThemeName, palette
 from attnviz.figures.registry import step_figures
+from attnviz.languages import language, say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 
@@ -57,11 +58,14 @@ def lecture_html(
         "source": source,
         "steps": [_step(trace, i) for i in range(count)],
         "step": 1 if step is None else step + 1,
-        "titles": {name: picture.title for name, picture in pictures.items()},
+        "heading": say("Step {i} of {n}"),
+        "titles": {name: picture.title() for name, picture in pictures.items()},
         "figures": {theme: drawn(theme) for theme in _THEMES},
     }
     colour = {f"{theme}_{name}": value for theme in _THEMES for name, value in asdict(palette(theme)).items()}
-    parts = {
+    names = {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"), "grid": say("Alignment")}
+    parts = {name: escape(text) for name, text in names.items()} | {
+        "language": language(),
         "title": escape(f"attnviz: {shorten(source, 80)}"),
         "style": _fill(_asset("lecture.css"), {"font": FONT} | colour),
         "footer": escape(_footer(trace, by, root)),
@@ -89,26 +93,36 @@ def _plain(figure: go.Figure) -> Any:
 def _step(trace: Trace, step: int) -> dict[str, Any]:
     """Return the piece of a step, whether a blank goes before it, and the step in a sentence."""
     piece = trace.target_pieces[step]
-    verb = "was given" if trace.search.method == "forced" else "wrote"
-    p = float(trace.probabilities[step])
-    amount = f"{p:.3f}" if p >= 0.0005 else "less than 0.001"
-    before, chosen = (f"“{join_pieces([name]) or BLANK}”" for name in (trace.previous_pieces[step], piece))
     return {
         "text": join_pieces([piece]) or BLANK,
         "space": step > 0 and (piece in SPECIAL_PIECES or piece.startswith(SPACE)),
-        "sentence": f"After {before}, the decoder {verb} {chosen} with probability {amount}.",
+        "sentence": step_sentence(trace, step),
     }
+
+
+def step_sentence(trace: Trace, step: int) -> str:
+    """Return what happened at 0-based `step`, as plain text."""
+    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
+    before, chosen = (quote(join_pieces([piece]) or BLANK) for piece in pieces)
+    p = float(trace.probabilities[step])
+    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
+    if trace.search.method == "forced":
+        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
+    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
 def _footer(trace: Trace, by: By, root: bool) -> str:
     how = {
-        "greedy": "greedy search",
-        "beam": f"beam search, width {trace.search.beam}",
-        "forced": "a given translation",
-    }
-    shade = "the square root of the weight" if root else "the weight"
-    return (
-        f"A row for each target {by[:-1]}, a column for each source {by[:-1]}; the brighter a cell, the larger {shade} "
-        f"that the row's {by[:-1]} gave it. ← and → move the step. Model {trace.model}, {how[trace.search.method]}; "
-        "made with attnviz."
-    )
+        "greedy": say("greedy search"),
+        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "forced": say("a given translation"),
+    }[trace.search.method]
+    shade = say("the square root of the weight") if root else say("the weight")
+    if by == "words":
+        reading = say("A row for each target word, a column for each source word; the brighter a cell, the larger "
+                      "{shade} that the row's word gave it.", shade=shade)  # fmt: skip
+    else:
+        reading = say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
+                      "{shade} that the row's piece gave it.", shade=shade)  # fmt: skip
+    made = say("← and → move the step. Model {model}, {how}; made with attnviz.", model=trace.model, how=how)
+    return f"{reading} {made}"

@@ -1,4 +1,4 @@
-"""What a step says of itself in plain English: for each stage a sentence, and its outcome in a few words."""
+"""What a step says of itself in plain words: for each stage a sentence, and its outcome in a few words."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.figures.labels import shorten
+from attnviz.figures.labels import quote, shorten
 from attnviz.figures.stages import subscript, weight_order
+from attnviz.languages import say
 from attnviz.text import join_pieces
 from attnviz.trace import Trace
-
-TITLES = {
-    1: "Query meets keys",
-    2: "Softmax",
-    3: "The context vector grows",
-    4: "The state moves",
-    5: "The word is chosen",
-}
-"""The stages of a step. Without attention the first two fall away."""
 
 MOST = 0.9
 """The share of a context vector that is named in words: what makes up this much of it stands for the whole."""
@@ -39,6 +31,17 @@ class Stage:
     """What came of the stage, in a few words."""
 
 
+def titles() -> dict[int, str]:
+    """Return the names of the stages of a step; without attention the first two fall away."""
+    return {
+        1: say("Query meets keys"),
+        2: say("Softmax"),
+        3: say("The context vector grows"),
+        4: say("The state moves"),
+        5: say("The word is chosen"),
+    }
+
+
 def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: all five, or without attention the last three."""
     told = {3: _context, 4: _state, 5: _word}
@@ -46,44 +49,46 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
         told[3] = _fixed_context
     else:
         told = {1: _energy, 2: _softmax} | told
-    return tuple(Stage(number, TITLES[number], *tell(trace, step)) for number, tell in told.items())
+    names = titles()
+    return tuple(Stage(number, names[number], *tell(trace, step)) for number, tell in told.items())
 
 
 def quoted(piece: str) -> str:
     """Return a piece in quotation marks, a blank one by its name."""
     text = join_pieces([piece])
-    return f"“{shorten(text, 30)}”" if text else "a blank"
+    return quote(shorten(text, 30)) if text else say("a blank")
 
 
 def percent(share: float) -> str:
     """Return a share in whole per cent, never 0 or 100 when it is not quite."""
     if 0 < share < 0.005:
-        return f"less than 1{_SPACE}%"
-    return f"more than 99{_SPACE}%" if 0.995 <= share < 1 else f"{100 * share:.0f}{_SPACE}%"
+        return say("less than {share}", share=f"1{_SPACE}%")
+    return say("more than {share}", share=f"99{_SPACE}%") if 0.995 <= share < 1 else f"{100 * share:.0f}{_SPACE}%"
 
 
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
     best, count = weight_order(trace, step)[0], len(trace.source_pieces)
     name, energy = quoted(trace.source_pieces[best]), _signed(float(trace.energies[step, best]))
-    sentence = (
-        f"The state before this word, s{subscript(step)}, is the query; each of the {count} annotations has a key. How "
-        f"well the two fit is one number, the energy. {_capital(name)} fits best."
-    )
-    return sentence, f"{name} fits best, e = {energy}"
+    sentence = say(
+        "The state before this word, {state}, is the query; each of the {count} annotations has a key. How well the "
+        "two fit is one number, the energy. {name} fits best.", state=f"s{subscript(step)}", count=count,
+        name=_capital(name),
+    )  # fmt: skip
+    return sentence, say("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
 def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted(trace.source_pieces[order[0]])
-    outcome = f"{best} gets {percent(float(alpha[order[0]]))} of the weight"
+    outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
     if len(order) == 1:
-        return "There is only one piece to look at: it gets all of the weight.", outcome
+        return say("There is only one piece to look at: it gets all of the weight."), outcome
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
-    sentence = (
-        f"The exponential turns a lead into a ratio: {best} has {lead:.2f} more energy than "
-        f"{quoted(trace.source_pieces[order[1]])}, so {_times(float(np.exp(lead)))} its weight. "
-        "All weights add up to 1."
-    )
+    sentence = say(
+        "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
+        "weight. All weights add up to 1.", first=best, lead=lead, second=quoted(trace.source_pieces[order[1]]),
+        times=_times(float(np.exp(lead))),
+    )  # fmt: skip
     return sentence, outcome
 
 
@@ -91,54 +96,62 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     needed = min(int(np.searchsorted(np.cumsum(alpha[order]), MOST)) + 1, len(order))
     parts = [f"{percent(float(alpha[j]))} {quoted(trace.source_pieces[j])}" for j in order[:3]]
-    sentence = (
-        f"Each annotation, scaled by its weight, is a strip; added up they are c{subscript(step + 1)}, the source as "
-        f"this step sees it: {', '.join(parts)}{' …' if len(order) > 3 else '.'}"
-    )
-    pieces = "1 piece makes" if needed == 1 else f"{needed} pieces make"
-    return sentence, f"{pieces} {percent(MOST)} of it"
+    sentence = say(
+        "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
+        "it: {parts}", context=f"c{subscript(step + 1)}", parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
+    )  # fmt: skip
+    if needed == 1:
+        return sentence, say("1 piece makes {share} of it", share=percent(MOST))
+    return sentence, say("{count} pieces make {share} of it", count=needed, share=percent(MOST))
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
-    sentence = (
-        f"This model has no attention: every step, and so c{subscript(step + 1)}, gets the last of the "
-        f"{len(trace.source_pieces)} forward annotations, into which the whole sentence must fit."
-    )
-    return sentence, "the same at every step"
+    sentence = say(
+        "This model has no attention: every step, and so {context}, gets the last of the {count} forward annotations, "
+        "into which the whole sentence must fit.", context=f"c{subscript(step + 1)}", count=len(trace.source_pieces),
+    )  # fmt: skip
+    return sentence, say("the same at every step")
 
 
 def _state(trace: Trace, step: int) -> tuple[str, str]:
     kept = float(trace.update_gates[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    sentence = (
-        f"On average over its {len(after)} units {percent(kept)} of the old state is kept and {percent(1 - kept)} "
-        f"rewritten with the candidate, made from {quoted(trace.previous_pieces[step])} and "
-        f"c{subscript(step + 1)}. Unit {unit + 1} moved most, from {_signed(float(before[unit]))} to "
-        f"{_signed(float(after[unit]))}."
-    )
-    return sentence, f"{percent(kept)} kept, {percent(1 - kept)} rewritten"
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    sentence = say(
+        "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the candidate, "
+        "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.", count=len(after),
+        piece=quoted(trace.previous_pieces[step]), context=f"c{subscript(step + 1)}", unit=unit + 1,
+        before=_signed(float(before[unit])), after=_signed(float(after[unit])), **shares,
+    )  # fmt: skip
+    return sentence, say("{kept} kept, {new} rewritten", **shares)
 
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
     word, p = quoted(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     outcome = f"{word}, {percent(p)}"
-    start = f"Of {len(trace.readouts[step])} pairs of units the larger one goes on, and these vote on every word."
+    start = say("Of {count} pairs of units the larger one goes on, and these vote on every word.",
+                count=len(trace.readouts[step]))  # fmt: skip
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        given = "Given was" if trace.search.method == "forced" else "The search took"
-        rest = f"{given} {word} with {percent(p)}, though {quoted(first)} was likelier: {percent(likeliest)}."
-        return f"{start} {rest}", outcome
-    if trace.top_ids.shape[1] == 1:
-        return f"{start} {_capital(word)} has {percent(p)}.", outcome
-    second, less = trace.top(step, 2)[1]
-    return f"{start} {_capital(word)} leads with {percent(p)}, before {quoted(second)} with {percent(less)}.", outcome
+        told = {"word": word, "p": percent(p), "other": quoted(first), "q": percent(likeliest)}
+        if trace.search.method == "forced":
+            rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+        else:
+            rest = say("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
+    elif trace.top_ids.shape[1] == 1:
+        rest = say("{word} has {p}.", word=_capital(word), p=percent(p))
+    else:
+        second, less = trace.top(step, 2)[1]
+        rest = say("{word} leads with {p}, before {other} with {q}.",
+                   word=_capital(word), p=percent(p), other=quoted(second), q=percent(less))  # fmt: skip
+    return f"{start} {rest}", outcome
 
 
 def _times(ratio: float) -> str:
     if ratio >= 1000:
-        return "more than 1000 times"
-    return f"{ratio:.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times"
+        return say("more than 1000 times")
+    return say("{ratio} times", ratio=f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}")
 
 
 def _signed(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from attnviz.figures.step import (
     context_strips,
     context_table,
 )
+from attnviz.languages import say
 from attnviz.trace import Trace
 
 
@@ -40,7 +42,8 @@ class Tabulate(Protocol):
 class StepFigure:
     """A picture of a step, with its table."""
 
-    title: str
+    title: Callable[[], str]
+    """Its name in the language in use."""
     draw: Draw
     table: Tabulate
     needs_attention: bool = False
@@ -53,13 +56,13 @@ def maxout(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
 
 
 STEP_FIGURES: dict[str, StepFigure] = {
-    "attention": StepFigure("Energies and weights", attention_bars, attention_table, needs_attention=True),
-    "energy": StepFigure("Energies", energy_bars, attention_table, needs_attention=True),
-    "softmax": StepFigure("Softmax", softmax_bars, attention_table, needs_attention=True),
-    "context": StepFigure("Context vector", context_strips, context_table),
-    "state": StepFigure("State", state_strips, state_table),
-    "maxout": StepFigure("Maxout", maxout, lambda trace, step: maxout_table(trace, step, None)),
-    "candidates": StepFigure("Likeliest words", candidates, candidates_table),
+    "attention": StepFigure(lambda: say("Energies and weights"), attention_bars, attention_table, needs_attention=True),
+    "energy": StepFigure(lambda: say("Energies"), energy_bars, attention_table, needs_attention=True),
+    "softmax": StepFigure(lambda: say("Softmax"), softmax_bars, attention_table, needs_attention=True),
+    "context": StepFigure(lambda: say("Context vector"), context_strips, context_table),
+    "state": StepFigure(lambda: say("State"), state_strips, state_table),
+    "maxout": StepFigure(lambda: say("Maxout"), maxout, lambda trace, step: maxout_table(trace, step, None)),
+    "candidates": StepFigure(lambda: say("Likeliest words"), candidates, candidates_table),
 }
 """Every picture of a step, in the order of the equations; the keys are part of file names and of the command line."""
 

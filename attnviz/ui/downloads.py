@@ -82,7 +82,7 @@ def pictures(trace: Trace, step: int) -> Iterator[Picture]:
             figure, numbers = maxout_strips(trace, step - 1, pairs), maxout_table(trace, step - 1, pairs)
         else:
             figure, numbers = drawn.draw(trace, step - 1), drawn.table(trace, step - 1)
-        yield Picture(drawn.title, of_step(name), figure, numbers)
+        yield Picture(drawn.title(), of_step(name), figure, numbers)
     weights, tokenizer = weights_of(trace), tokenizer_of(trace)
     if weights is None or tokenizer is None:
         return

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz import Trace
-from attnviz.figures.narration import TITLES, narrate
+from attnviz.figures.narration import narrate
 from attnviz.figures.stages import KEPT, weight_order
 from attnviz.translator import Translator
 from attnviz.ui.examples import OPENING
@@ -87,7 +87,7 @@ def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, o
     expect_step(page, 3)
     for stage in narrate(opening, 2):
         room = page.locator(f".st-key-stage_{stage.number}")
-        expect(room.locator("h3").first).to_have_text(f"{stage.number}{TITLES[stage.number]}")
+        expect(room.locator("h3").first).to_have_text(f"{stage.number}{stage.title}")
         expect(room.locator(".chart-box > p").first).to_have_text(stage.sentence.replace("\u00a0", " "))
         expect(room.locator(".katex").first).to_be_visible()
         assert room.locator(".js-plotly-plot").count() >= 1

@@ -28,7 +28,7 @@ function frame({ meta, xaxis }) {
 function paint() {
   const { heatmap, pictures } = figures();
   draw(at("heatmap"), heatmap, frame(heatmap.layout));
-  at("heading").textContent = `Step ${step} of ${count}`;
+  at("heading").textContent = record.heading.replace("{i}", step).replace("{n}", count);
   at("sentence").textContent = record.steps[step - 1].sentence;
   for (const [name, drawn] of Object.entries(pictures)) draw(at(`picture-${name}`), drawn[step - 1]);
   for (const word of at("target").querySelectorAll("button")) {
