@@ -14,6 +14,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
 from attnviz.figures.palette import CELL_FRAME, ROW_FRAME, Colours, Palette, ThemeName, palette, scale
+from attnviz.languages import say
 from attnviz.trace import Trace
 
 By = Literal["words", "pieces"]
@@ -147,11 +148,15 @@ def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
     """Return a sentence for those who do not see the heatmap: its size and where each row is brightest."""
     cells = grid(trace, by, end)
     links = [
-        f"{shorten(word, 30)} at {shorten(cells.source[int(row.argmax())], 30)} {row.max():.2f}"
+        say("{target} at {source} {alpha:.2f}", target=shorten(word, 30),
+            source=shorten(cells.source[int(row.argmax())], 30), alpha=row.max())
         for word, row in zip(cells.target, cells.alpha, strict=True)
-    ]
+    ]  # fmt: skip
     shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
-    return f"Alignment of {len(cells.target)} target and {len(cells.source)} source {by}. Largest weights: {shown}."
+    told = {"rows": len(cells.target), "columns": len(cells.source), "shown": shown}
+    if by == "words":
+        return say("Alignment of {rows} target and {columns} source words. Largest weights: {shown}.", **told)
+    return say("Alignment of {rows} target and {columns} source pieces. Largest weights: {shown}.", **told)
 
 
 def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True, margins: bool = False) -> pd.DataFrame:
@@ -162,11 +167,11 @@ def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True, margins: 
     cells = grid(trace, by, end)
     table = pd.DataFrame(
         cells.alpha,
-        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name="target \\ source"),
+        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),
         columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
     )
     if margins:
-        table["H, bits"] = cells.entropies
+        table[say("H, bits")] = cells.entropies
         table.loc["Σ α"] = [*cells.covered, np.nan]
     return table
 
@@ -187,14 +192,16 @@ def _hover(cells: Grid, root: bool) -> Spec:
 def _margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
     """Return the bars of the margins: `y2` hangs below the columns, `x2` stands right of the rows."""
     sums = [
-        f"{literal(shorten(name, 60))}: looked at {amount:.2f} times in all (Σ α over the rows)"
+        say("{name}: looked at {amount:.2f} times in all (Σ α over the rows)",
+            name=literal(shorten(name, 60)), amount=amount)
         for name, amount in zip(cells.source, cells.covered, strict=True)
-    ]
+    ]  # fmt: skip
     spreads = [
-        f"{literal(shorten(name, 60))}: entropy H = {bits:.2f} of at most {np.log2(positions):.2f} bits, as if it "
-        f"looked at {2**bits:.1f} pieces alike" + (f"<br>mean of its {len(steps)} pieces" if len(steps) > 1 else "")
+        say("{name}: entropy H = {bits:.2f} of at most {most:.2f} bits, as if it looked at {count:.1f} pieces alike",
+            name=literal(shorten(name, 60)), bits=bits, most=np.log2(positions), count=2**bits)
+        + (say("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, bits, steps in zip(cells.target, cells.entropies, cells.steps, strict=True)
-    ]
+    ]  # fmt: skip
     bar = {"type": "bar", "hovertemplate": "%{customdata}<extra></extra>"}
     return [
         bar | {"name": "coverage", "x": list(range(len(sums))), "y": cells.covered.tolist(), "yaxis": "y2",
@@ -220,7 +227,7 @@ def _make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     }  # fmt: skip
     layout["xaxis2"] = axis | {
         "domain": [_SHARE + 0.02, 1], "range": [0, largest], "anchor": "y", "side": "bottom",
-        "tickvals": [0, largest], "ticktext": ["0", f"{largest:.1f}"], "title": title | {"text": "H, bits"},
+        "tickvals": [0, largest], "ticktext": ["0", f"{largest:.1f}"], "title": title | {"text": say("H, bits")},
     }  # fmt: skip
     layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
     # A background belongs to every panel of a figure; that between the cells must be the heatmap's alone.

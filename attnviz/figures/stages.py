@@ -2,7 +2,8 @@
 
 Those of the first three share their rows, one for each source piece, so that they can be read across. In `layout.meta`
 these have `order`, the source pieces (0-based) by weight, largest first, and `mark`, the colour of the chosen row; for
-a long sentence also `thinned`, the rows and the height to draw when they are ordered by weight.
+a long sentence also `thinned`: the rows and the height to draw when they are ordered by weight, and the name of the
+row that the rest share (`more`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, literal, piece_name, shorten
 from attnviz.figures.palette import PALE, Palette, ThemeName, palette
+from attnviz.languages import say
 from attnviz.trace import Trace
 
 LABEL = 12
@@ -54,12 +56,13 @@ def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fi
     ink, energies = palette(theme), _energies(trace)
     bars = _bars(trace, energies[step], "e") | _signed(energies[step], ink)
     layout = _source_layout(trace, step, ink)
-    layout["xaxis"] = _value_axis(ink, "energy e", _energy_range(energies))
+    layout["xaxis"] = _value_axis(ink, say("energy e"), _energy_range(energies))
     best = weight_order(trace, step)[0]
-    layout["meta"]["alt"] = (
-        f"Energies of step {step + 1}, a bar for each of {len(energies[step])} source pieces. The highest, "
-        f"{energies[step, best]:.2f}, is that of piece {best + 1}, {_name(trace, best)}."
-    )
+    layout["meta"]["alt"] = say(
+        "Energies of step {step}, a bar for each of {count} source pieces. The highest, {energy:.2f}, is that of piece "
+        "{number}, {name}.", step=step + 1, count=len(energies[step]), energy=energies[step, best], number=best + 1,
+        name=_name(trace, best),
+    )  # fmt: skip
     return build([bars, *_numbers(energies[step], ink)], layout)
 
 
@@ -69,15 +72,15 @@ def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
     before = _bars(trace, energies[step], "e") | _signed(energies[step], ink, opacity=PALE)
     after = _bars(trace, alpha, "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = _source_layout(trace, step, ink)
-    layout["xaxis"] = _value_axis(ink, "energy e", _energy_range(energies, room=0.06)) | {"domain": [0, 0.36]}
-    layout["xaxis2"] = _value_axis(ink, "weight α", [0, 1.16]) | {
+    layout["xaxis"] = _value_axis(ink, say("energy e"), _energy_range(energies, room=0.06)) | {"domain": [0, 0.36]}
+    layout["xaxis2"] = _value_axis(ink, say("weight α"), [0, 1.16]) | {
         "domain": [0.44, 1], "tickvals": [0, 0.5, 1], "anchor": "y",
     }  # fmt: skip
     best = weight_order(trace, step)[0]
-    layout["meta"]["alt"] = (
-        f"Softmax of step {step + 1}: beside each energy the weight it becomes. The largest weight, "
-        f"{alpha[best]:.2f}, is that of piece {best + 1}, {_name(trace, best)}."
-    )
+    layout["meta"]["alt"] = say(
+        "Softmax of step {step}: beside each energy the weight it becomes. The largest weight, {weight:.2f}, is that "
+        "of piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=_name(trace, best),
+    )  # fmt: skip
     return build([before, after, *({**one, "xaxis": "x2"} for one in _numbers(alpha, ink))], layout)
 
 
@@ -88,13 +91,15 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
     its own, is the running sum. `layout.meta` has the pieces' `names`, the number of `rows`, and the unit after which
     the backward half begins (`hidden`).
     """
+    alt = say("Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
+              count=trace.contexts.shape[1])  # fmt: skip
     ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
     units, hidden = trace.contexts.shape[1], trace.initial_state.shape[0]
     rows_high, sum_high = row_height(count) * count, _STRIP + 4
     inner = rows_high + _SEAM + sum_high
     strip = {
         "type": "heatmap", "x0": 1, "dx": 1, "colorscale": ink.signed_root, "showscale": False, "zmid": 0,
-        "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
+        "hovertemplate": say("unit") + " %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     rows = axis | APART | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
@@ -102,7 +107,8 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
         "height": TOP + inner + 8, "margin": {"l": _LEFT + 38, "r": 6, "t": TOP, "b": 8},
         "xaxis": axis | {
             "side": "top", "range": [0.5, units + 0.5], "anchor": "y", "tickfont": {"size": 12, "color": ink.encoder},
-            "tickvals": [hidden / 2, hidden * 1.5][: units // hidden], "ticktext": ["forward →", "← backward"],
+            "tickvals": [hidden / 2, hidden * 1.5][: units // hidden],
+            "ticktext": [say("forward →"), say("← backward")],
         },
         "yaxis": rows | {
             "range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count)),
@@ -112,10 +118,8 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
             "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",
         },
         "meta": {
-            "alt": f"Weighted annotations, a strip of {units} units for each source piece, and below them their sum.",
-            "narrowest": 320, "mark": ink.encoder, "paper": ink.paper, "context": ink.context, "hidden": hidden,
-            "rows": count,
-            "names": row_names(trace),
+            "alt": alt, "narrowest": 320, "mark": ink.encoder, "paper": ink.paper, "context": ink.context,
+            "hidden": hidden, "rows": count, "names": row_names(trace),
         },
     }  # fmt: skip
     return build([strip, strip | {"yaxis": "y2"}], layout)
@@ -128,14 +132,18 @@ def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]
     gate, before, candidate = trace.update_gates[step], trace.previous_states[step], trace.candidates[step]
     old, new = f"s{subscript(i - 1)}", f"s{subscript(i)}"
     rows = [trace.reset_gates[step], gate, before, candidate, gate * before, (1 - gate) * candidate, trace.states[step]]
-    names = ["reset gate r", "update gate z", f"{old} before", f"candidate s̃{subscript(i)}"]
-    return [*names, f"kept z⊙{old}", "new (1−z)⊙s̃", f"{new} after"], np.stack(rows)
+    names = [
+        say("reset gate r"), say("update gate z"), say("{state} before", state=old),
+        say("candidate {state}", state=f"s̃{subscript(i)}"), say("kept {product}", product=f"z⊙{old}"),
+        say("new {product}", product="(1−z)⊙s̃"), say("{state} after", state=new),
+    ]  # fmt: skip
+    return names, np.stack(rows)
 
 
 def state_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return the rows of `state_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = state_rows(trace, step)
-    return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name="unit"), columns=names)
+    return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit")), columns=names)
 
 
 def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -148,7 +156,7 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
     units = len(order)
     strip = {
         "type": "heatmap", "x": [str(unit + 1) for unit in order], "showscale": False,
-        "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
+        "hovertemplate": say("unit") + " %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     gates = strip | {
         "z": rows[:2, order], "y": [0, 1], "zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]],
@@ -164,7 +172,7 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
         "height": 24 + round(_STRIP * 7.4) + 8, "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
         "shapes": [*_seams(places, units, ink), rectangle(-0.5, units - 0.5, 5.94, 6.86, ink.decoder)],
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
-        "annotations": [_heading("← rewritten", 0, ink), _heading("kept →", 1, ink)],
+        "annotations": [_heading(say("← rewritten"), 0, ink), _heading(say("kept →"), 1, ink)],
         "yaxis": axis | APART | {
             "range": [6.9, -0.5], "tickvals": places, "ticktext": labels,
             "tickfont": {"size": 12, "color": ink.decoder},
@@ -185,7 +193,7 @@ def maxout_strips(
     limit = float(np.quantile(np.abs(winners), 0.98)) or 1.0
     strip = {
         "type": "heatmap", "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
-        "showscale": False, "hovertemplate": "pair %{x}: %{z:.3f}<extra></extra>",
+        "showscale": False, "hovertemplate": say("pair") + " %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     names, traces, size = [f"t{subscript(step + 1)}"], [], len(winners)
     if pairs is not None:
@@ -193,7 +201,7 @@ def maxout_strips(
         lost = both < both.max(axis=0)
         for rows, opacity in ((np.where(lost, np.nan, both), 1), (np.where(lost, both, np.nan), 0.25)):
             traces.append(strip | {"z": rows, "y": [0, 1], "opacity": opacity})
-        names = ["first of pair", "second of pair", f"larger: t{subscript(step + 1)}"]
+        names = [say("first of pair"), say("second of pair"), say("larger: {vector}", vector=names[0])]
     last = len(names) - 1
     traces.append(strip | {"z": winners[None], "y": [last]})
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
@@ -206,20 +214,16 @@ def maxout_strips(
             "range": [last + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": names,
             "tickfont": {"size": 12, "color": ink.ink},
         },
-        "meta": {
-            "alt": f"Maxout of step {step + 1}: {size} pairs, of each the larger is kept, "
-            f"from {winners.min():.2f} to {winners.max():.2f}.",
-            "narrowest": 320,
-        },
+        "meta": {"alt": _maxout_alt(winners, step), "narrowest": 320},
     }  # fmt: skip
     return build(traces, layout)
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
     """Return each pair of `maxout_strips`, where it is known, with the larger of the two (counted from 1)."""
-    columns = {} if pairs is None else {"first": pairs[0::2], "second": pairs[1::2]}
-    index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name="pair")
-    return pd.DataFrame(columns | {"larger": trace.readouts[step]}, index=index)
+    columns = {} if pairs is None else {say("first"): pairs[0::2], say("second"): pairs[1::2]}
+    index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=say("pair"))
+    return pd.DataFrame(columns | {say("larger"): trace.readouts[step]}, index=index)
 
 
 def subscript(number: int) -> str:
@@ -285,7 +289,8 @@ def _source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
 def _thinned(count: int) -> Spec | None:
     if count <= MOST_ROWS:
         return None
-    return {"rows": KEPT, "height": TOP + row_height(KEPT + 1) * (KEPT + 1) + 8}
+    more = say("{n} more", n=count - KEPT)
+    return {"rows": KEPT, "more": more, "height": TOP + row_height(KEPT + 1) * (KEPT + 1) + 8}
 
 
 def _seams(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Spec]:
@@ -305,11 +310,18 @@ def _heading(text: str, x: int, ink: Palette) -> Spec:
 
 
 def _state_alt(trace: Trace, step: int) -> str:
-    kept = float(trace.update_gates[step].mean())
-    return (
-        f"The state of step {step + 1}, {trace.states.shape[1]} units: gates, state before, candidate, what is kept, "
-        f"what is new, state after. The update gate keeps {kept:.0%} on average."
-    )
+    kept = f"{float(trace.update_gates[step].mean()):.0%}"
+    return say(
+        "The state of step {step}, {count} units: gates, state before, candidate, what is kept, what is new, state "
+        "after. The update gate keeps {kept} on average.", step=step + 1, count=trace.states.shape[1], kept=kept,
+    )  # fmt: skip
+
+
+def _maxout_alt(winners: NDArray[np.float32], step: int) -> str:
+    return say(
+        "Maxout of step {step}: {count} pairs, of each the larger is kept, from {low:.2f} to {high:.2f}.",
+        step=step + 1, count=len(winners), low=winners.min(), high=winners.max(),
+    )  # fmt: skip
 
 
 def _label_size(count: int) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise, numbers, rectangle
 from attnviz.figures.labels import axis_labels, label_stride, literal, piece_name, shorten
 from attnviz.figures.palette import PALE, Palette, ThemeName, palette
+from attnviz.languages import say
 from attnviz.trace import Trace
 
 STRIPS = 6
@@ -54,7 +55,7 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
         },
         "yaxis": axis | {"domain": [0, 0.42], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
         "yaxis2": axis | {
-            "domain": [0.55, 1], "title": _title("energy e", ink), "nticks": 4, "zerolinecolor": ink.quiet,
+            "domain": [0.55, 1], "title": _title(say("energy e"), ink), "nticks": 4, "zerolinecolor": ink.quiet,
         },
         "meta": {
             "alt": _attention_alt(trace, step),
@@ -70,8 +71,8 @@ def attention_table(trace: Trace, step: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "j": np.arange(1, len(trace.source_pieces) + 1),
-            "source piece": list(trace.source_pieces),
-            "energy": trace.energies[step],
+            say("source piece"): list(trace.source_pieces),
+            say("energy"): trace.energies[step],
             "alpha": trace.alignment[step],
         }
     ).set_index("j")
@@ -90,9 +91,10 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
     names = [f"{alpha[j]:.2f}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
     rows = [terms[kept]]
     if rest.size:
-        names.append(f"{alpha[rest].sum():.2f}  {rest.size} more")
+        names.append(f"{alpha[rest].sum():.2f}  {say('{n} more', n=rest.size)}")
         rows.append(terms[rest].sum(axis=0, keepdims=True))
-    return [*names, f"c{_subscript(step + 1)} = sum"], np.concatenate([*rows, trace.contexts[step][None]])
+    names.append(say("{context} = sum", context=f"c{_subscript(step + 1)}"))
+    return names, np.concatenate([*rows, trace.contexts[step][None]])
 
 
 def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -107,13 +109,13 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     strips = {
         "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
         "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,
-        "hovertemplate": "unit %{x}: %{z:.3f}<extra></extra>",
+        "hovertemplate": say("unit") + " %{x}: %{z:.3f}<extra></extra>",
     }  # fmt: skip
     bottom = len(names) - 1
     shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
-    halves = [("forward half", hidden / 2)]
+    halves = [(say("forward half"), hidden / 2)]
     if units > hidden:
-        halves.append(("backward half", hidden * 1.5))
+        halves.append((say("backward half"), hidden * 1.5))
         shapes.append(rectangle(hidden + 0.5, hidden + 0.5, -0.5, bottom + 0.5, ink.encoder, 1.5))
     labels = axis_labels(names, 30)
     labels[-1] = emphasise(labels[-1], ink.context)
@@ -135,7 +137,7 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
 def context_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return the rows of `context_strips` as columns, one row for each unit (counted from 1)."""
     names, rows = weighted_annotations(trace, step)
-    unit = pd.RangeIndex(1, rows.shape[1] + 1, name="unit")
+    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
 
 
@@ -144,6 +146,12 @@ def candidates_table(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
 
     The index is the rank, counted from 1; the chosen piece's is 0 where it is not among those recorded.
     """
+    heads = {"piece": say("piece"), "probability": say("probability"), "chosen": say("chosen")}
+    return _ranked(trace, step, k).rename(columns=heads).rename_axis(say("rank"))
+
+
+def _ranked(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
+    """Return `candidates_table` with its columns in English, by which others take them."""
     chosen = trace.target_ids[step]
     ids = trace.top_ids[step]
     ranks = list(range(min(k, len(ids))))
@@ -165,7 +173,7 @@ def candidates_table(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
 
 def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the ten likeliest pieces of 0-based `step` as bars, the chosen one in the decoder's colour."""
-    ink, table = palette(theme), candidates_table(trace, step)
+    ink, table = palette(theme), _ranked(trace, step)
     names = [piece_name(piece) for piece in table["piece"]]
     rows = np.arange(len(table), dtype=np.int32)
     chosen = table["chosen"].to_numpy()
@@ -198,7 +206,7 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
 
 
 def _ids(trace: Trace, step: int, table: pd.DataFrame) -> list[int]:
-    """Return the id of each piece of `candidates_table`."""
+    """Return the id of each of the `_ranked` pieces."""
     return [
         int(trace.target_ids[step] if chosen else trace.top_ids[step][rank - 1])
         for rank, chosen in zip(table.index, table["chosen"], strict=True)
@@ -208,25 +216,26 @@ def _ids(trace: Trace, step: int, table: pd.DataFrame) -> list[int]:
 def _attention_alt(trace: Trace, step: int) -> str:
     alpha = trace.alignment[step]
     best = int(alpha.argmax())
-    return (
-        f"Energies and attention weights of step {step + 1} over {len(alpha)} source pieces. The largest weight, "
-        f"{alpha[best]:.2f}, is on piece {best + 1}, {shorten(piece_name(trace.source_pieces[best]), 30)}."
-    )
+    return say(
+        "Energies and attention weights of step {step} over {count} source pieces. The largest weight, {weight:.2f}, "
+        "is on piece {number}, {name}.", step=step + 1, count=len(alpha), weight=alpha[best], number=best + 1,
+        name=shorten(piece_name(trace.source_pieces[best]), 30),
+    )  # fmt: skip
 
 
 def _context_alt(trace: Trace, step: int) -> str:
-    return (
-        f"Context vector of step {step + 1} as a sum of weighted annotations, "
-        f"{trace.contexts.shape[1]} units wide, the sum below them."
-    )
+    return say(
+        "Context vector of step {step} as a sum of weighted annotations, {count} units wide, the sum below them.",
+        step=step + 1, count=trace.contexts.shape[1],
+    )  # fmt: skip
 
 
 def _candidates_alt(table: pd.DataFrame) -> str:
     names = [
-        f"{shorten(piece_name(piece), 30)} {_percent(p)}{', chosen' if chosen else ''}"
+        f"{shorten(piece_name(piece), 30)} {_percent(p)}{say(', chosen') if chosen else ''}"
         for piece, p, chosen in zip(table["piece"], table["probability"], table["chosen"], strict=True)
     ]
-    return f"Likeliest next pieces: {'; '.join(names)}."
+    return say("Likeliest next pieces: {listed}.", listed="; ".join(names))
 
 
 def _percent(p: float) -> str:
