@@ -109,7 +109,8 @@ function tell(root, state) {
     ? `all ${count} rows added: c${lower(numbers.step)}` : `${added} of ${count} rows added, Σα = ${weight.toFixed(2)}`;
   root.querySelector("output").textContent = told;
   root.querySelector(".build").textContent = state.timer ? "Stop" : "Build it up";
-  state.chart.setAttribute("aria-label", `${numbers.skeleton.layout.meta.alt} ${told}.`);
+  const alt = [numbers.skeleton.layout.meta.alt, state.data.captions[numbers.step], `${told}.`];
+  state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
 
 async function paint(root, state) {
