@@ -38,7 +38,12 @@ class TrainingConfig:
     max_words: int = _option("leave out pairs with a longer side, in words", 50)
     batch_tokens: int = _option("target pieces a batch, padding included", 2400)
     updates: int = _option("updates of the weights after which training ends", 20000)
-    learning_rate: float = _option("peak learning rate of Adam", 1e-3)
+    learning_rate: float = _option("peak learning rate of Adam", 5e-3)
+    matrix_rate: float = _option(
+        "rate of Muon, which moves the matrices that are neither embeddings nor output layer, as a share of the "
+        "learning rate; 0 leaves them to Adam",
+        0.5,
+    )
     warmup: int = _option("updates over which the learning rate rises from 0", 500)
     final_rate: float = _option("share of the peak that the learning rate decays to", 0.02)
     decay_updates: int = _option(
@@ -81,7 +86,7 @@ class TrainingConfig:
         for name in ("batch_tokens", "updates", "max_words", "validate_every", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("warmup", "decay_updates", "patience", "bleu_sentences", "snapshots", "threads"):
+        for name in ("matrix_rate", "warmup", "decay_updates", "patience", "bleu_sentences", "snapshots", "threads"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")
         if not 0 <= self.label_smoothing < 1:

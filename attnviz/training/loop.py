@@ -28,6 +28,7 @@ from attnviz.training.batches import Batch, epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
 from attnviz.training.log import Log
 from attnviz.training.objective import Objective
+from attnviz.training.optimizers import make_optimizers, set_rate
 from attnviz.training.preparation import prepare, prepare_guidance
 from attnviz.training.state import CHECKPOINT, Progress, load_state, save_state
 from attnviz.training.validation import Validation
@@ -119,12 +120,10 @@ class _Run:
         self.objective: nn.Module = Objective(self.network, config.label_smoothing, config.guidance)
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, fused=True
-        )
+        self.optimizers = make_optimizers(self.network, config)
         self.progress = Progress()
         if self.checkpoint.exists():
-            self.progress = load_state(self.checkpoint, self.network, self.optimizer)
+            self.progress = load_state(self.checkpoint, self.network, self.optimizers)
         self.validation = Validation(config, self.tokenizer, members.device) if members.leads else None
         self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
 
@@ -204,8 +203,7 @@ class _Run:
         """Update the weights once; return target pieces, and the two losses per piece, over all processes."""
         config, progress, members = self.config, self.progress, self.members
         torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(config, progress.update)
+        set_rate(self.optimizers, learning_rate(config, progress.update), config)
         device = members.device.type
         with torch.autocast(device, dtype=torch.bfloat16, enabled=config.precision == "bf16"):
             loss, likelihood = self.objective(batch, links)
@@ -218,8 +216,9 @@ class _Run:
         # DistributedDataParallel averages gradients over processes; the factor turns that into a sum over pieces.
         (loss * (members.size / total)).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
         return total, float(totals[1]) / total, float(totals[2]) / total
 
     def _sum(self, values: Tensor) -> Tensor:
@@ -256,7 +255,7 @@ class _Run:
 
     def _checkpoint(self) -> None:
         if self.members.leads:
-            save_state(self.checkpoint, self.network, self.optimizer, self.progress)
+            save_state(self.checkpoint, self.network, self.optimizers, self.progress)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The state of a run on disk: weights, Adam's moments and the place in the data, in one safetensors file.
+"""The state of a run on disk: weights, the optimisers' moments and the place in the data, in one safetensors file.
 
 Dropout needs no saved random state: the generator is seeded at every update from the seed and the update's number.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,10 +16,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
-from torch.optim import Optimizer
+from torch.optim import Muon, Optimizer
 
 from attnviz.errors import AttnvizError
 
+_ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"
 """The file of a run's folder that it resumes from."""
 
@@ -43,10 +44,10 @@ class Progress:
     """Validations since then."""
 
 
-def save_state(path: Path, model: nn.Module, optimizer: Optimizer, progress: Progress) -> None:
+def save_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer], progress: Progress) -> None:
     """Write the state; a kill at any moment leaves the old file or the new one, never half of one."""
     tensors = {f"weight.{name}": parameter.detach() for name, parameter in model.named_parameters()}
-    for name, parameter in model.named_parameters():
+    for optimizer, name, parameter in _owned(model, optimizers):
         for moment, tensor in optimizer.state[parameter].items():
             tensors[f"{moment}.{name}"] = tensor
     beside = path.with_suffix(".tmp")
@@ -65,18 +66,25 @@ def read_progress(path: Path) -> Progress:
         return _progress(file.metadata())
 
 
-def load_state(path: Path, model: nn.Module, optimizer: Optimizer) -> Progress:
-    """Put the saved state into `model` and `optimizer` and return the progress; raise AttnvizError where it is damaged
+def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
+    """Put the saved state into `model` and `optimizers` and return the progress; raise AttnvizError where it is damaged
     or of another model."""
     with _naming(path), safe_open(path, framework="pt") as file, torch.no_grad():
         progress = _progress(file.metadata())
-        for name, parameter in model.named_parameters():
+        for optimizer, name, parameter in _owned(model, optimizers):
             parameter.copy_(file.get_tensor(f"weight.{name}"))
             optimizer.state[parameter] = {
                 moment: file.get_tensor(f"{moment}.{name}").to(parameter.device)
-                for moment in ("step", "exp_avg", "exp_avg_sq")
+                for moment in (("momentum_buffer",) if isinstance(optimizer, Muon) else _ADAM)
             }
     return progress
+
+
+def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[Optimizer, str, nn.Parameter]]:
+    """Yield each parameter of `model` with its name and the optimiser that moves it."""
+    owners = {id(p): optimizer for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
+    for name, parameter in model.named_parameters():
+        yield owners[id(parameter)], name, parameter
 
 
 def _progress(metadata: dict[str, str]) -> Progress:

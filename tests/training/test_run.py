@@ -34,7 +34,7 @@ def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingC
     config = TrainingConfig(
         data=(str(files[0]),), validation=(str(files[1]),), output=str(output), vocabulary_size=80,
         embedding_size=16, hidden_size=24, alignment_size=16, maxout_size=16, batch_tokens=120, updates=60, warmup=10,
-        learning_rate=1e-2, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4, device="cpu",
+        learning_rate=1e-2, matrix_rate=0.0, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4, device="cpu",
         snapshot_sentences=("the cat sees it.",), precision="fp32", threads=1, patience=0,
     )  # fmt: skip
     return dataclasses.replace(config, **changes)  # type: ignore[arg-type]
@@ -65,7 +65,7 @@ def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
 
 
 def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Path, Path], tmp_path: Path) -> None:
-    whole = tiny(files, tmp_path / "whole")
+    whole = tiny(files, tmp_path / "whole", matrix_rate=0.5)
     run(whole)
     config = dataclasses.replace(whole, output=str(tmp_path / "killed"))
     log, kills = tmp_path / "killed/checkpoint.safetensors", 0

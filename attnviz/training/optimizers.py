@@ -1,0 +1,36 @@
+"""The optimisers of a run: Muon for the matrices in the middle of the network, Adam for everything else.
+
+Muon (Jordan et al. 2024) makes every singular direction of a matrix's step equally large. It helps matrices that
+map vectors to vectors; embeddings and the output layer, whose rows are words of very different frequency, keep Adam.
+"""
+
+from __future__ import annotations
+
+from torch import nn
+from torch.optim import Adam, Muon, Optimizer
+
+from attnviz.training.config import TrainingConfig
+
+_WORDS = ("embedding", "output")
+"""What the names of the matrices with a row for every piece contain."""
+
+
+def make_optimizers(network: nn.Module, config: TrainingConfig) -> list[Optimizer]:
+    """Return Adam and, unless `matrix_rate` is 0, Muon; between them they have every parameter of `network` once."""
+    matrices: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for name, parameter in network.named_parameters():
+        inner = parameter.dim() == 2 and not any(part in name for part in _WORDS)
+        (matrices if inner and config.matrix_rate else others).append(parameter)
+    adam = Adam(others, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, fused=True)
+    if not matrices:
+        return [adam]
+    # Scaled so that a step is as long as Adam's would be at the same rate (Liu et al. 2025).
+    return [adam, Muon(matrices, lr=config.learning_rate, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")]
+
+
+def set_rate(optimizers: list[Optimizer], rate: float, config: TrainingConfig) -> None:
+    """Let the next step use `rate`, and `matrix_rate` times it where the optimiser is Muon."""
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate * config.matrix_rate if isinstance(optimizer, Muon) else rate
