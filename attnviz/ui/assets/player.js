@@ -4,6 +4,7 @@
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
 const LATE = 80; // milliseconds to wait for another key before the server is told
+const MOST_GREEN = 48; // percent of green behind a word of weight 1: more, and the word is hard to read in the dark theme
 const PATIENCE = 5000; // milliseconds after which the server is believed again, whatever it says
 const states = new WeakMap();
 
@@ -58,7 +59,7 @@ function paint(root, state) {
   const source = looked(state);
   root.querySelectorAll(".source .word").forEach((word, k) => {
     const weight = data.weights[step - 1][k];
-    word.style.setProperty("--weight", `${Math.round(Math.sqrt(weight) * 62)}%`);
+    word.style.setProperty("--weight", `${Math.round(Math.sqrt(weight) * MOST_GREEN)}%`);
     word.title = `α = ${weight.toFixed(4)}`;
     const current = data.source[k].pieces.includes(source);
     word.classList.toggle("current", current);
