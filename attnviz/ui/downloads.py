@@ -11,7 +11,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.analysis.ledger import ledger
 from attnviz.analysis.microscope import microscope
 from attnviz.figures.build import for_print
 from attnviz.figures.files import Look, contents, picture, table
@@ -19,10 +18,11 @@ from attnviz.figures.labels import piece_name, shorten
 from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.registry import step_figures
 from attnviz.figures.stages import maxout_strips, maxout_table
-from attnviz.figures.waterfall import ledger_table, ledger_waterfall
+from attnviz.figures.waterfall import ledger_table
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.components import component
+from attnviz.ui.ledger_view import account, account_figure, chosen_pair
 from attnviz.ui.resources import tokenizer_of, weights_of
 from attnviz.ui.stages import pairs_of
 from attnviz.ui.step_view import heatmap_choices
@@ -90,11 +90,17 @@ def pictures(trace: Trace, step: int) -> Iterator[Picture]:
         source = state.source_of(st.session_state, trace, step)
         units = microscope(trace, weights, step - 1, source - 1)
         yield Picture("Inside the energy", of_step("microscope"), microscope_figure(units), microscope_table(units))
-    word = state.word_of(st.session_state, trace, step)
-    account = ledger(trace, weights, step - 1, word)
-    title = f"logit of {shorten(piece_name(tokenizer.piece(word)), 9)}"
-    waterfall = ledger_waterfall(trace, account, title)
-    yield Picture("Inside the logit", of_step("ledger"), waterfall, ledger_table(trace, account))
+    word, rival = chosen_pair(trace, step, len(tokenizer))
+    name = piece_name(tokenizer.piece(word))
+    entries = account(trace, weights, step, word, None)
+    waterfall = account_figure(trace, entries, shorten(name, 9), None)
+    yield Picture("Inside the logit", of_step("ledger"), waterfall, ledger_table(trace, entries))
+    if rival is not None:
+        against = piece_name(tokenizer.piece(rival))
+        entries = account(trace, weights, step, word, rival)
+        title = f"Why “{shorten(name, 9)}” and not “{shorten(against, 9)}”"
+        waterfall = account_figure(trace, entries, name, against)
+        yield Picture(title, of_step("contrast"), waterfall, ledger_table(trace, entries))
 
 
 def file_name(trace: Trace, ending: str) -> str:

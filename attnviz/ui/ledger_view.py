@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz.analysis.ledger import Ledger, ledger
@@ -51,8 +52,7 @@ def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeNa
                     "which is not here. Put it in the folder of models and open the translation again.",
                     model=trace.model))  # fmt: skip
         return
-    word, rival = st.session_state.get(state.WORD), _rival(trace, step, len(tokenizer))
-    word = None if word is None or int(word) >= len(tokenizer) else int(word)
+    word, rival = _word(len(tokenizer)), _rival(trace, step, len(tokenizer))
     _choices(trace, tokenizer, step, word, rival)
     identity = trace_identity(trace)
     pairs = {i: pair(trace, i, *((word, rival) if i == step else (None, None))) for i in steps_at_once(trace, step)}
@@ -74,6 +74,14 @@ def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeNa
     _tables(trace, weights, step, *pairs[step])
 
 
+def chosen_pair(trace: Trace, step: int, pieces: int) -> tuple[int, int | None]:
+    """Return the pieces compared on the page at 1-based `step`, of a vocabulary of `pieces`: the chosen ones, or else
+    those of `pair`."""
+    where, rival = cast("tuple[Any, int | None]", st.session_state.get(RIVAL, (None, None)))
+    held = rival is not None and where == (trace_identity(trace), step) and rival < pieces
+    return pair(trace, step, _word(pieces), rival if held else None)
+
+
 def pair(trace: Trace, step: int, word: int | None, rival: int | None) -> tuple[int, int | None]:
     """Return the pieces to compare at 1-based `step`: the given ones, or for None the step's own and the likeliest
     other; the second is None where there is no other, for none is held against itself."""
@@ -87,6 +95,14 @@ def account(trace: Trace, weights: Weights, step: int, word: int, rival: int | N
     """Return the ledger of piece `word` at 1-based `step`, less that of `rival` where there is one."""
     entries = ledger(trace, weights, step - 1, word)
     return entries if rival is None else entries - ledger(trace, weights, step - 1, rival)
+
+
+def account_figure(
+    trace: Trace, entries: Ledger, name: str, rival: str | None, *, theme: ThemeName = "light"
+) -> go.Figure:
+    """Return the waterfall of an account; `name` and `rival` are the names of the two pieces."""
+    title = say("logit of {name}", name=name) if rival is None else f"{shorten(name, 9)} − {shorten(rival, 9)}"
+    return ledger_waterfall(trace, entries, title, theme=theme)
 
 
 def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
@@ -164,13 +180,17 @@ def _drawn(
     name = piece_name(_tokenizer.piece(word))
     against = None if rival is None else piece_name(_tokenizer.piece(rival))
     if against is None:
-        title = say("logit of {name}", name=name)
         heading = say("Logit ledger: where the logit of “{name}” comes from", name=name)
     else:
-        title = f"{shorten(name, 9)} − {shorten(against, 9)}"
         heading = say("Why “{name}” and not “{against}”", name=name, against=against)
-    figure = ledger_waterfall(_trace, entries, title, theme=theme)
+    figure = account_figure(_trace, entries, name, against, theme=theme)
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
+
+
+def _word(pieces: int) -> int | None:
+    """Return the word chosen, of a vocabulary of `pieces`, or None: then it is the step's own."""
+    word = st.session_state.get(state.WORD)
+    return None if word is None or int(word) >= pieces else int(word)
 
 
 def _rival(trace: Trace, step: int, pieces: int) -> int | None:

@@ -82,12 +82,6 @@ def source_of(state: Mapping[Any, Any], trace: Trace, step: int) -> int:
     return int(chosen) if chosen else int(np.argmax(trace.alignment[step - 1])) + 1
 
 
-def word_of(state: Mapping[Any, Any], trace: Trace, step: int) -> int:
-    """Return the id of the piece whose logit is on show at 1-based `step`: the chosen one, or that of the step."""
-    chosen = state.get(WORD)
-    return int(trace.target_ids[step - 1] if chosen is None else chosen)
-
-
 def forget_word(state: State) -> None:
     """Go back to the word that the step chose: another step is on show."""
     state[WORD] = None
