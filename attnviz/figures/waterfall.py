@@ -97,7 +97,8 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> Sp
         "type": "waterfall", "orientation": "h", "name": "sum", "y": list(range(len(amounts))), "x": amounts,
         "measure": ["relative"] * len(values) + ["total"],
         "increasing": {"marker": {"color": ink.plus}}, "decreasing": {"marker": {"color": ink.minus}},
-        "totals": {"marker": {"color": ink.decoder}}, "connector": {"line": {"color": ink.line, "width": 1}},
+        # Not violet, which those who cannot see red take for the blue of a plus.
+        "totals": {"marker": {"color": ink.ink}}, "connector": {"line": {"color": ink.line, "width": 1}},
         "customdata": list(hover),
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip

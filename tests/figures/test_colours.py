@@ -1,0 +1,232 @@
+"""Colours that everybody can read: contrast as WCAG 2.2 AA asks for it, and pairs that survive colour blindness."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from attnviz import figures
+from attnviz.analysis.ledger import Ledger
+from attnviz.analysis.microscope import microscope
+from attnviz.figures.microscope import microscope_figure
+from attnviz.figures.palette import (
+    CELL_FRAME,
+    CIVIDIS,
+    DARK,
+    GREYS,
+    LIGHT,
+    PALE,
+    ROW_FRAME,
+    Palette,
+    ThemeName,
+    palette,
+)
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.waterfall import ledger_waterfall
+from tests.conftest import REPOSITORY
+from tests.figures import synthetic
+
+Colour = NDArray[np.float64]
+
+TEXT, MARK = 4.5, 3.0
+"""Contrast that WCAG AA asks of text (1.4.3) and of graphical marks that carry meaning (1.4.11)."""
+APART = 20.0
+"""CIE76 difference from which two hues of one picture count as told apart: some nine just noticeable ones."""
+
+# Machado, Oliveira & Fernandes (2009), severity 1, on linear RGB.
+SIGHT = {
+    "full": np.eye(3),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+}
+XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+WHITE = XYZ.sum(axis=1)
+
+both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
+
+
+def rgb(colour: str) -> Colour:
+    """Return a CSS hexadecimal colour as three numbers in [0, 1]."""
+    return np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+
+
+def linear(colour: Colour) -> Colour:
+    return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    light, dark = sorted((float(linear(colour) @ XYZ[1]) for colour in (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def laid(top: str, below: str, opacity: float) -> Colour:
+    return opacity * rgb(top) + (1 - opacity) * rgb(below)
+
+
+def lab(colour: str, sight: str) -> Colour:
+    """Return a colour in CIELAB, as it is seen with `sight`."""
+    x = XYZ @ np.clip(SIGHT[sight] @ linear(rgb(colour)), 0, 1) / WHITE
+    f = np.where(x > (6 / 29) ** 3, np.cbrt(x), x / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def difference(one: str, other: str, sight: str) -> float:
+    return float(np.linalg.norm(lab(one, sight) - lab(other, sight)))
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast(rgb("#ffffff"), rgb("#000000")) == pytest.approx(21)
+    assert contrast(rgb("#777777"), rgb("#ffffff")) == pytest.approx(4.48, abs=0.005)
+    assert difference("#ff0000", "#00ff00", "full") == pytest.approx(170.6, abs=0.5)
+
+
+@both_themes
+def test_every_colour_of_text_reads_on_the_page(theme: ThemeName) -> None:
+    ink = palette(theme)
+    for name in ("ink", "quiet", "encoder", "decoder", "context", "plus", "minus"):
+        assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
+    # Labels of the row that is marked, which lies under a band of the encoder's colour (ui/assets/chart.js).
+    band = laid(ink.encoder, ink.paper, 0x29 / 255)
+    assert contrast(rgb(ink.ink), band) >= TEXT
+
+
+@both_themes
+def test_widgets_read_on_their_grounds(theme: ThemeName) -> None:
+    config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
+    for ground in ("backgroundColor", "secondaryBackgroundColor"):
+        for words in ("textColor", "primaryColor", "linkColor"):
+            assert contrast(rgb(config[words]), rgb(config[ground])) >= TEXT, (words, ground)
+    # The style sheet's --quiet; the page's colour on a primary button; the edges of boxes.
+    page = (REPOSITORY / "attnviz" / "ui" / "assets" / "page.css").read_text(encoding="utf-8")
+    share = re.search(r"--quiet: color-mix\(in srgb, var\(--st-text-color\) (\d+)%", page)
+    edge = re.search(r"border-color: color-mix\(in srgb, var\(--ink\) (\d+)%", page)
+    assert share
+    assert edge
+    ink, paper = config["textColor"], config["backgroundColor"]
+    assert contrast(laid(ink, paper, int(share[1]) / 100), rgb(paper)) >= TEXT
+    assert contrast(laid(ink, paper, int(edge[1]) / 100), rgb(paper)) >= MARK
+
+
+@both_themes
+def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
+    ink = palette(theme)
+    program = (REPOSITORY / "attnviz" / "ui" / "assets" / "player.js").read_text(encoding="utf-8")
+    most = re.search(r"MOST_GREEN = (\d+)", program)
+    assert most
+    for share in np.linspace(0, int(most[1]) / 100, 9):
+        assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, share)) >= TEXT, share
+
+
+def marks(figure: dict, paper: str) -> Iterator[tuple[str, Colour]]:
+    """Yield the colour of every bar, point and written number of a figure, opacity included, with its trace's name."""
+    for trace in figure["data"]:
+        name, marker = str(trace.get("name", trace["type"])), trace.get("marker", {})
+        if "color" in marker:
+            pairs = np.broadcast(np.atleast_1d(marker["color"]), np.atleast_1d(marker.get("opacity", 1)))
+            yield from ((name, laid(str(colour), paper, float(opacity))) for colour, opacity in pairs)
+        for part in ("increasing", "decreasing", "totals"):
+            if part in trace:
+                yield name, rgb(trace[part]["marker"]["color"])
+        if "textfont" in trace:
+            yield f"text of {name}", rgb(trace["textfont"]["color"])
+
+
+def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
+    """Yield the colours of a figure's tick labels, of spans within them, and of titles and annotations."""
+    for key, axis in figure["layout"].items():
+        if key.startswith(("xaxis", "yaxis")):
+            yield f"{key} ticks", rgb(axis["tickfont"]["color"])
+            if "font" in axis.get("title", {}):
+                yield f"{key} title", rgb(axis["title"]["font"]["color"])
+            written = [*map(str, axis.get("ticktext", ())), axis.get("title", {}).get("text", "")]
+            for text in written:
+                yield from ((f"{key} {text}", rgb(colour)) for colour in re.findall(r"color:(#\w{6})", text))
+    for note in figure["layout"].get("annotations", ()):
+        yield note["text"], rgb(note["font"]["color"])
+
+
+def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
+    trace = synthetic.trace()
+    for name, figure in STEP_FIGURES.items():
+        yield name, figure.draw(trace, 2, theme=theme).to_dict()
+    for margins in (False, True):
+        yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
+    entries = np.linspace(-2, 2, len(trace.source_pieces))
+    ledger = Ledger(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
+    yield "ledger", ledger_waterfall(trace, ledger, theme=theme).to_dict()
+    units = microscope(trace, {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
+    yield "microscope", microscope_figure(units, theme=theme).to_dict()
+
+
+@both_themes
+def test_every_mark_and_label_of_every_picture_stands_out(theme: ThemeName) -> None:
+    paper, seen = palette(theme).paper, 0
+    for picture, figure in all_figures(theme):
+        for name, colour in marks(figure, paper):
+            needed = TEXT if name.startswith("text of") else MARK
+            assert contrast(colour, rgb(paper)) >= needed, f"{picture}: {name}"
+            seen += 1
+        for name, colour in axis_texts(figure):
+            assert contrast(colour, rgb(paper)) >= TEXT, f"{picture}: {name}"
+            seen += 1
+    assert seen > 100
+
+
+@both_themes
+def test_pale_bars_stand_out_in_the_row_that_is_marked(theme: ThemeName) -> None:
+    ink = palette(theme)
+    band = laid(ink.encoder, ink.paper, 0x29 / 255)
+    for name in ("plus", "minus", "bar"):
+        pale = PALE * rgb(getattr(ink, name)) + (1 - PALE) * band
+        assert contrast(pale, band) >= MARK, name
+
+
+@pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])
+def test_frames_stand_out_on_every_cell_in_either_theme(frame: str) -> None:
+    """A frame lies on the border of two cells: it is seen if it stands out from the darkest and from the brightest."""
+    grounds = [GREYS[0][1], GREYS[-1][1], CIVIDIS[0][1], CIVIDIS[-1][1], LIGHT.paper, DARK.paper]
+    for ground in grounds:
+        assert contrast(rgb(frame), rgb(ground)) >= MARK, ground
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("ink", [LIGHT, DARK], ids=["light", "dark"])
+def test_colours_that_meet_in_a_picture_are_told_apart(ink: Palette, sight: str) -> None:
+    """Plus and minus in bars and strips; encoder, decoder and context in equations and labels; the sum of a waterfall
+    below its parts; attention beside the ledger."""
+    pairs = [
+        (ink.plus, ink.minus), (ink.encoder, ink.decoder), (ink.encoder, ink.context), (ink.decoder, ink.context),
+        (ink.ink, ink.plus), (ink.ink, ink.minus), (ink.bar, ink.plus), (ink.decoder, ink.quiet),
+        (ROW_FRAME, CELL_FRAME),
+    ]  # fmt: skip
+    for one, other in pairs:
+        assert difference(one, other, sight) >= APART, (one, other)
+
+
+@both_themes
+def test_nothing_is_told_by_colour_alone(theme: ThemeName) -> None:
+    """Signs stand on their side of zero and are written; the chosen word and a sum are bold; saturation has a mark."""
+    pictures = dict(all_figures(theme))
+    written = next(trace for trace in pictures["energy"]["data"] if trace.get("mode") == "text")
+    for value, text in zip(synthetic.trace().energies[2], written["text"], strict=True):
+        assert ("−" in text) == (value < 0)
+    chosen = [label for label in pictures["candidates"]["layout"]["yaxis"]["ticktext"] if "<b>" in label]
+    assert len(chosen) == 1
+    for name in ("ledger", "microscope"):
+        assert "<b>" in pictures[name]["layout"]["yaxis"]["ticktext"][-1]
+    units = microscope(
+        synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1
+    )  # fmt: skip
+    flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
+    assert sum("▮" in label for label in pictures["microscope"]["layout"]["yaxis"]["ticktext"]) == flat
