@@ -8,8 +8,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.languages import say
 from attnviz.ui import reopening, state
-from attnviz.ui.examples import EXAMPLES, OPENING
+from attnviz.ui.examples import EXAMPLES, OPENING, kind_name
 from attnviz.ui.resources import devices
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
@@ -33,21 +34,21 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     `models` (by name) must not be empty.
     """
     text = st.text_area(
-        "English sentence", value=OPENING, key=state.SENTENCE, bind="query-params", height="content",
-        label_visibility="collapsed", placeholder="Type an English sentence of up to 200 words.",
+        say("English sentence"), value=OPENING, key=state.SENTENCE, bind="query-params", height="content",
+        label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
         on_change=state.drop_target, args=(st.session_state,),
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button(
-            "Translate", type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
+            say("Translate"), type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
             args=(st.session_state,),
         )  # fmt: skip
         for number, (kind, sentences) in enumerate(EXAMPLES.items()):
             key = f"example_{number}"
-            st.menu_button(kind, sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
-        with st.popover("Your own translation", type="tertiary", key="own"):
+            st.menu_button(kind_name(kind), sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
+        with st.popover(say("Your own translation"), type="tertiary", key="own"):
             target = _own_translation()
-        with st.popover("Model and search", type="tertiary", key="choices"):
+        with st.popover(say("Model and search"), type="tertiary", key="choices"):
             name, device, search = _choices(models, forced=bool(target))
         reopening.opener()
         beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
@@ -57,23 +58,40 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
 def _own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     target = st.text_area(
-        "Your own French translation", key=state.TARGET, bind="query-params", height="content",
-        placeholder="For instance: L'accord a été signé.",
-        help="The decoder is led through these words and shows where it would have looked for each: forced decoding. "
-        "Another English sentence empties this box.",
+        say("Your own French translation"), key=state.TARGET, bind="query-params", height="content",
+        placeholder=say("For instance: L'accord a été signé."),
+        help=say("The decoder is led through these words and shows where it would have looked for each: forced "
+                 "decoding. Another English sentence empties this box."),
     )  # fmt: skip
     return (target or "").strip()
 
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, which is `forced` where the translation is given; return them."""
-    name = st.selectbox("Model", list(models), key=state.MODEL, bind="query-params")
-    device = st.selectbox("Device", devices(), key=state.DEVICE, help="auto takes a GPU where there is one.")
+    name = st.selectbox(say("Model"), list(models), key=state.MODEL, bind="query-params")
+    device = st.selectbox(say("Device"), devices(), key=state.DEVICE, help=say("auto takes a GPU where there is one."))
+    return name, device, _search(forced)
+
+
+def _search(forced: bool) -> str:
+    """Draw the choice of search, kept in the address by its English name: Streamlit would write the one on show."""
+    linked = st.query_params.get(state.SEARCH)
+    if state.SEARCH not in st.session_state and linked in SEARCHES:
+        st.session_state[state.SEARCH] = linked
     search = st.selectbox(
-        "Search", SEARCHES, key=state.SEARCH, bind="query-params", disabled=forced,
-        help="Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive.",
+        say("Search"), SEARCHES, key=state.SEARCH, disabled=forced, format_func=_search_name,
+        help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
-    return name, device, search
+    if search == SEARCHES[0]:
+        st.query_params.pop(state.SEARCH, None)
+    elif linked != search:
+        st.query_params[state.SEARCH] = search
+    return search
+
+
+def _search_name(search: str) -> str:
+    beam = state.beam_of(search)
+    return say("greedy") if beam == 1 else say("beam {width}", width=beam)
 
 
 def _take_example(key: str) -> None:

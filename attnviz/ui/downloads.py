@@ -19,21 +19,15 @@ from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.registry import step_figures
 from attnviz.figures.stages import maxout_strips, maxout_table
 from attnviz.figures.waterfall import ledger_table
+from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.components import component
+from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.ledger_view import account, account_figure, chosen_pair
 from attnviz.ui.resources import tokenizer_of, weights_of
 from attnviz.ui.stages import pairs_of
 from attnviz.ui.step_view import heatmap_choices
-
-WHOLE = {
-    "lecture.html": ("Page for a lecture, HTML", "text/html"),
-    "heatmap.tex": ("Heatmap for LaTeX, TikZ", "application/x-tex"),
-    "links.pharaoh": ("Word links, Pharaoh", "text/plain"),
-    "trace.json": ("Whole trace, JSON", "application/json"),
-}
-"""The files of the whole translation: the end of the name, the button and the type."""
 
 
 @dataclass(frozen=True)
@@ -50,29 +44,46 @@ class Picture:
 @st.fragment
 def downloads(trace: Trace) -> None:
     """Offer the files, as the pictures are drawn when the box is opened."""
-    box = st.popover("Download", type="tertiary", key="downloads", on_change="rerun", width="content")
+    speak_as_chosen()
+    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
     if not box.open:
         return
     step = int(st.session_state.get(state.STEP, 1))
     with box:
-        st.caption(f"The pictures as they are on show; those of a step, of step {step}.")
+        st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
         _export_buttons(trace, list(pictures(trace, step)))
-        st.caption("The whole translation")
-        for name, (label, kind) in WHOLE.items():
+        st.caption(say("The whole translation"))
+        for name, (label, kind) in _whole().items():
             ending = name.split(".")[1]
             # The page for a lecture opens at the step on show; on paper no step is framed.
             look = replace(_look(), step=step - 1 if ending == "html" else None)
             st.download_button(
-                label, functools.partial(contents, trace, ending, look), file_name(trace, name), kind,
+                label, functools.partial(_made, trace, ending, look, language()), file_name(trace, name), kind,
                 key=f"whole_{ending}", on_click="ignore", width="stretch",
             )  # fmt: skip
+
+
+def _whole() -> dict[str, tuple[str, str]]:
+    """Return the files of the whole translation: the end of the name, the button and the type."""
+    return {
+        "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
+        "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
+        "links.pharaoh": (say("Word links, Pharaoh"), "text/plain"),
+        "trace.json": (say("Whole trace, JSON"), "application/json"),
+    }
+
+
+def _made(trace: Trace, ending: str, look: Look, code: str) -> bytes:
+    """Return a file in the language `code`: it is made once it is asked for, in a thread of the server's."""
+    speak(code)
+    return contents(trace, ending, look)
 
 
 def pictures(trace: Trace, step: int) -> Iterator[Picture]:
     """Yield the pictures on show at 1-based `step`: the heatmap, those of the step, and, where the weights are at hand,
     what lies inside the chosen energy and logit."""
     look = _look()
-    yield Picture("Heatmap", "heatmap", picture(trace, look), table(trace, look))
+    yield Picture(say("Heatmap"), "heatmap", picture(trace, look), table(trace, look))
     of_step = functools.partial("step-{}-{}".format, step)
     for name, drawn in step_figures(trace).items():
         if name == "attention":  # energies and softmax in one picture: not on the page, which has them apart
@@ -89,16 +100,18 @@ def pictures(trace: Trace, step: int) -> Iterator[Picture]:
     if trace.config["attention"] != "none":
         source = state.source_of(st.session_state, trace, step)
         units = microscope(trace, weights, step - 1, source - 1)
-        yield Picture("Inside the energy", of_step("microscope"), microscope_figure(units), microscope_table(units))
+        yield Picture(
+            say("Inside the energy"), of_step("microscope"), microscope_figure(units), microscope_table(units)
+        )
     word, rival = chosen_pair(trace, step, len(tokenizer))
     name = piece_name(tokenizer.piece(word))
     entries = account(trace, weights, step, word, None)
     waterfall = account_figure(trace, entries, shorten(name, 9), None)
-    yield Picture("Inside the logit", of_step("ledger"), waterfall, ledger_table(trace, entries))
+    yield Picture(say("Inside the logit"), of_step("ledger"), waterfall, ledger_table(trace, entries))
     if rival is not None:
         against = piece_name(tokenizer.piece(rival))
         entries = account(trace, weights, step, word, rival)
-        title = f"Why “{shorten(name, 9)}” and not “{shorten(against, 9)}”"
+        title = say("Why “{name}” and not “{against}”", name=shorten(name, 9), against=shorten(against, 9))
         waterfall = account_figure(trace, entries, name, against)
         yield Picture(title, of_step("contrast"), waterfall, ledger_table(trace, entries))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attnviz.languages import say
+
 OPENING = "The agreement on the European Economic Area was signed in August 1992."
 """What the page opens on, the first sentence of the paper's Fig. 3."""
 
@@ -35,3 +37,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "Long": (_LONG_TALE, _LONG_SPEECH),
 }
 """Sentences by kind."""
+
+
+def kind_name(kind: str) -> str:
+    """Return what a kind of sentence is called on the page."""
+    return {
+        "From the paper, Fig. 3": say("From the paper, Fig. 3"),
+        "Everyday": say("Everyday"),
+        "Captions": say("Captions"),
+        "Long": say("Long"),
+    }[kind]

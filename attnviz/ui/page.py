@@ -7,28 +7,26 @@ from typing import cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
+from attnviz.languages import say
 from attnviz.ui import reopening, state
 from attnviz.ui.charts import load_library
 from attnviz.ui.controls import Request, controls
 from attnviz.ui.downloads import downloads
 from attnviz.ui.examples import OPENING
+from attnviz.ui.language import language_switch, speak_as_chosen
 from attnviz.ui.resources import MODELS_VARIABLE, models, trace_identity, translate
 from attnviz.ui.step_view import step_view
 from attnviz.ui.style import apply_style, theme_name
 
 _LAST = "last_trace"
 
-_MASTHEAD = (
-    '<div class="masthead"><h1 class="title">attnviz</h1><span class="about">A recurrent translator with additive '
-    "attention, opened up: which English words each French word looked at, and how that look was computed.</span></div>"
-)
-
 
 def translate_page() -> None:
     """Draw the page."""
+    speak_as_chosen()
     apply_style(theme_name())
     load_library()
-    st.html(_MASTHEAD)
+    _masthead()
     available = models()
     request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
     opened = reopening.reopened(st.session_state, request)
@@ -57,10 +55,20 @@ def translate_page() -> None:
     step_view(trace)
 
 
+def _masthead() -> None:
+    about = say(
+        "A recurrent translator with additive attention, opened up: which English words each French word looked at, "
+        "and how that look was computed."
+    )
+    with st.container(horizontal=True, key="masthead"):
+        st.html(f'<div class="masthead"><h1 class="title">attnviz</h1><span class="about">{about}</span></div>')
+        language_switch()
+
+
 def _translation(request: Request) -> Trace | None:
     """Return the trace asked for; on bad input say so and return None."""
     try:
-        with st.spinner("Translating…"):
+        with st.spinner(say("Translating…")):
             trace = translate(request.folder, request.device, request.text, request.beam, request.target)
     except AttnvizError as error:
         _problem(str(error))
@@ -73,17 +81,17 @@ def _instead(request: Request | None) -> Trace | None:
     """Return the translation shown before, or the opening example's where the page opens on bad input; None where
     there is no model, and say so."""
     if request is None:
-        _problem(
-            f"There is no model here. Put a model folder in models, or name its parent in {MODELS_VARIABLE}. "
-            "A saved trace opens without one."
-        )
+        _problem(say(
+            "There is no model here. Put a model folder in models, or name its parent in {variable}. A saved trace "
+            "opens without one.", variable=MODELS_VARIABLE,
+        ))  # fmt: skip
         return None
     if _LAST not in st.session_state:
         try:
             st.session_state[_LAST] = translate(request.folder, request.device, OPENING, 1, None)
         except AttnvizError:
             return None
-    st.text("Below is the last sentence that could be translated.")
+    st.text(say("Below is the last sentence that could be translated."))
     return cast("Trace", st.session_state[_LAST])
 
 
@@ -91,24 +99,28 @@ def _from_file(name: str, trace: Trace, back: bool) -> None:
     """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
     with st.container(key="notice"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(f"This is {name}, a saved trace: the model {trace.model} on {trace.device}, {_method(trace)}.")
+            st.text(say("This is {name}, a saved trace: the model {model} on {device}, {method}.", name=name,
+                        model=trace.model, device=trace.device, method=_method(trace)))  # fmt: skip
             if back:
-                st.button("Back to the sentence above", key="back", on_click=reopening.close, args=(st.session_state,))
+                st.button(
+                    say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
+                )
         _unknown(trace)
 
 
 def _status(trace: Trace) -> None:
     """Say what ran, where, and for how long."""
     with st.container(key="status", width="stretch"):
-        st.text(f"{trace.model} on {trace.device} · {_method(trace)} · {1000 * trace.seconds:.0f} ms")
+        where = say("{model} on {device}", model=trace.model, device=trace.device)
+        st.text(f"{where} · {_method(trace)} · {1000 * trace.seconds:.0f} ms")
 
 
 def _method(trace: Trace) -> str:
     """Return how the translation came about."""
     return {
-        "greedy": "greedy search",
-        "beam": f"beam search, width {trace.search.beam}",
-        "forced": "your own translation",
+        "greedy": say("greedy search"),
+        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "forced": say("your own translation"),
     }[trace.search.method]
 
 
@@ -120,8 +132,8 @@ def _notice(trace: Trace) -> None:
     with st.container(key="notice"):
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text("Led through your own translation.", width="content")
-                st.button("Clear", key="clear", on_click=state.drop_target, args=(st.session_state,))
+                st.text(say("Led through your own translation."), width="content")
+                st.button(say("Clear"), key="clear", on_click=state.drop_target, args=(st.session_state,))
         _unknown(trace)
 
 
@@ -129,7 +141,9 @@ def _unknown(trace: Trace) -> None:
     """Say what the tokenizer did not know."""
     if trace.unknown_characters:
         listed = "  ".join(trace.unknown_characters[:20])
-        st.text(f"The model has never seen these stretches of text and reads each as <unk>: {listed}")
+        st.text(
+            say("The model has never seen these stretches of text and reads each as <unk>: {listed}", listed=listed)
+        )
 
 
 def _problem(message: str, key: str = "problem") -> None:

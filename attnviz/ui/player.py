@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.figures.stages import MOST_ROWS
+from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components import component
@@ -64,7 +65,17 @@ def player_record(trace: Trace, step: int, source_piece: int | None = None) -> d
         "order": "strongest" if len(trace.source_pieces) > MOST_ROWS else "sentence",
         "step": step,
         "source_piece": source_piece,
+        "words": _words(),
     }
+
+
+def _words() -> dict[str, str]:
+    """Return what the browser writes on buttons and before the sentences."""
+    return {
+        "earlier": say("Previous step"), "later": say("Next step"), "english": say("English"), "french": say("French"),
+        "steps": say("Steps"), "previous": say("Previous"), "next": say("Next"), "play": say("Play"),
+        "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"), "at": say("{i} of {n}"),
+    }  # fmt: skip
 
 
 def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:

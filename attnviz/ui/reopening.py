@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
+from attnviz.languages import say
+from attnviz.ui.language import speak_as_chosen
 
 State = MutableMapping[Any, Any]
 
@@ -36,14 +38,15 @@ class Reopened:
 def opener() -> None:
     """Draw the box that takes a file."""
     count = st.session_state.get(_COUNT, 0)  # another box after each file: closed, and ready for the same one again
-    with st.popover("Open a trace", type="tertiary", key=f"open_{count}", width="content"):
+    with st.popover(say("Open a trace"), type="tertiary", key=f"open_{count}", width="content"):
         st.file_uploader(
-            "A trace that was saved here as JSON: it opens with every number, and needs no model.", key=f"file_{count}",
-            max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
+            say("A trace that was saved here as JSON: it opens with every number, and needs no model."),
+            key=f"file_{count}", max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
         )  # fmt: skip
 
 
 def _take_file(key: str) -> None:
+    speak_as_chosen()  # called before the page runs
     file = st.session_state[key]
     if file is not None:
         open_file(st.session_state, file.name, file.getvalue())
@@ -57,7 +60,7 @@ def open_file(state: State, name: str, content: bytes) -> None:
     try:
         state[_OPENED] = Reopened(name, read_trace(content))
     except AttnvizError as error:
-        state[_OPENED] = replace(before, problem=f"{name} was not opened. {error}")
+        state[_OPENED] = replace(before, problem=f"{say('{name} was not opened.', name=name)} {error}")
 
 
 def read_trace(content: bytes) -> Trace:
@@ -65,10 +68,10 @@ def read_trace(content: bytes) -> Trace:
     try:
         trace = Trace.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise AttnvizError("It is not a text file, so not a saved trace.") from error
+        raise AttnvizError(say("It is not a text file, so not a saved trace.")) from error
     most = max(len(trace.source_pieces), len(trace.target_pieces))
     if most > MOST_PIECES:
-        raise AttnvizError(f"It holds {most} pieces; at most {MOST_PIECES} can be shown.")
+        raise AttnvizError(say("It holds {count} pieces; at most {most} can be shown.", count=most, most=MOST_PIECES))
     return trace
 
 

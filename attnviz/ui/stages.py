@@ -18,6 +18,7 @@ from attnviz.figures.equations import Equation
 from attnviz.figures.narration import Stage, narrate
 from attnviz.figures.palette import ThemeName
 from attnviz.figures.stages import MOST_ROWS, context_frame, energy_bars, maxout_strips, softmax_bars, state_strips
+from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui.charts import chart
 from attnviz.ui.components import component
@@ -25,9 +26,6 @@ from attnviz.ui.resources import trace_identity, weights_of
 
 MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
-
-LIKELIEST = "The likeliest pieces, the {} one in violet; · continues a word. A click takes the logit apart."
-SIGNED = "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
 
 Words = dict[int, tuple[Stage, ...]]
 
@@ -53,11 +51,11 @@ def stage(trace: Trace, number: int, step: int, theme: ThemeName, words: Words, 
 
 
 def _energies(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    chart(_drawn(trace, trace_identity(trace), "energy", tuple(sentences), theme), "energy", _captions(sentences))
+    _chart(trace, "energy", sentences, theme)
 
 
 def _softmax(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    chart(_drawn(trace, trace_identity(trace), "softmax", tuple(sentences), theme), "softmax", _captions(sentences))
+    _chart(trace, "softmax", sentences, theme)
 
 
 def _context(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
@@ -71,21 +69,43 @@ def _context(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
         "alpha": _packed(trace.alignment),
         "units": units,
         "captions": {str(i): sentence for i, sentence in sentences.items()},
-    }
+        "words": {
+            "build": say("Build it up"), "stop": say("Stop"), "added": say("Pieces added"),
+            "order": say("Rows of stages 1 to 3"), "sentence": say("as in the sentence"),
+            "strongest": say("strongest first"), "more": say("{n} more"), "sum": say("sum = {c}"),
+            "part": say("sum so far"), "count": say("{k} of {n}"), "all": say("all {n} rows added: {c}"),
+            "some": say("{k} of {n} rows added, Σα = {weight}"),
+        },
+    }  # fmt: skip
     component("growth", "html", "css", isolate=False)(key="growth", data=record)
-    st.caption(f"One column for each unit. {SIGNED}")
+    st.caption(f"{say('One column for each unit.')} {_signed()}")
 
 
 def _state(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    chart(_drawn(trace, trace_identity(trace), "state", tuple(sentences), theme), "state", _captions(sentences))
-    st.caption(f"One column for each unit, in the order of the update gate. {SIGNED}")
+    _chart(trace, "state", sentences, theme)
+    st.caption(f"{say('One column for each unit, in the order of the update gate.')} {_signed()}")
 
 
 def _word(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    steps, identity = tuple(sentences), trace_identity(trace)
-    chart(_drawn(trace, identity, "maxout", steps, theme), "maxout", _captions(sentences))
-    st.caption(LIKELIEST.format("given" if trace.search.method == "forced" else "chosen"))
-    chart(_drawn(trace, identity, "candidates", steps, theme), "candidates")
+    _chart(trace, "maxout", sentences, theme)
+    if trace.search.method == "forced":
+        told = say("The likeliest pieces, the given one in violet; · continues a word. A click takes the logit apart.")
+    else:
+        told = say("The likeliest pieces, the chosen one in violet; · continues a word. A click takes the logit apart.")
+    st.caption(told)
+    _chart(trace, "candidates", dict.fromkeys(sentences, ""), theme)
+
+
+def _chart(trace: Trace, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
+    """Draw picture `name` of all the steps that have a sentence, below it."""
+    drawn = _drawn(trace, (trace_identity(trace), language()), name, tuple(sentences), theme)
+    chart(drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
+
+
+def _signed() -> str:
+    return say(
+        "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
+    )
 
 
 _PICTURES: dict[int, Callable[[Trace, dict[int, str], ThemeName], None]] = {
@@ -96,7 +116,7 @@ _PICTURES: dict[int, Callable[[Trace, dict[int, str], ThemeName], None]] = {
 @st.cache_data(max_entries=160, show_spinner=False)
 def _drawn(
     _trace: Trace,
-    identity: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
+    of: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
     name: str,
     steps: tuple[int, ...],
     theme: ThemeName,
@@ -114,10 +134,6 @@ def pairs_of(trace: Trace, step: int) -> NDArray[np.float32] | None:
     """Return the pairs of 1-based `step` before the maxout, or None where the weights are not at hand."""
     weights = weights_of(trace)
     return None if weights is None else readout.pairs(trace, weights, step - 1)
-
-
-def _captions(sentences: dict[int, str]) -> dict[int, tuple[str, str]]:
-    return {i: ("", sentence) for i, sentence in sentences.items()}
 
 
 def _packed(values: NDArray[np.float32]) -> str:

@@ -5,19 +5,23 @@ It is one fragment, so a change of step runs no more than this; most of what it 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
 import streamlit as st
 
 from attnviz import figures
 from attnviz.figures.alignment import By
+from attnviz.figures.labels import quote
 from attnviz.figures.palette import Colours, ThemeName
 from attnviz.figures.stages import maxout_table, state_table
+from attnviz.languages import say
 from attnviz.text import join_pieces
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
 from attnviz.ui.components import component
+from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.ledger_view import ledger_view
 from attnviz.ui.microscope_view import microscope_view
 from attnviz.ui.player import player
@@ -29,49 +33,11 @@ from attnviz.ui.style import theme_name
 
 __all__ = ["heatmap_choices", "step_sentence", "step_view", "trace_identity"]
 
-READING = (
-    '<p class="reading">Each <span class="decoder">row</span> is a French word as it was written, each '
-    '<span class="encoder">column</span> an English word; the brighter a cell, the more the row’s word looked at the '
-    "column’s. {total}</p>"
-)
-TOTALS = {
-    True: "Every row adds up to 1.",
-    False: "Every row adds up to 1 together with the hidden &lt;/s&gt;.",
-}
-"""What the rows add up to, with `</s>` on show and without."""
-END_MARK = (
-    "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. Hidden, its "
-    "share is missing: rows then add up to less than 1."
-)
-MARGINS = (
-    "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right how widely "
-    "each row looked, its entropy H in bits. H is always that of pieces, also where the heatmap is by words."
-)
-GLOSSARY = """
-**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.
-
-**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and a stretch of text the model has never seen.
-
-**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.
-
-**Energy** $e_{ij}$: how well the decoder, before step $i$, fits annotation $j$; any number, also negative.
-
-**Weight** $\\alpha_{ij}$: the energies of a step made positive and adding up to 1: the share of its look.
-
-**Greedy search**: take the likeliest piece at each step; **beam search** keeps the best few translations alive.
-"""
-KEYS = (
-    '<div class="keys"><span><kbd>←</kbd><kbd>→</kbd> step</span><span><kbd>↑</kbd><kbd>↓</kbd> English piece</span>'
-    "<span><kbd>Home</kbd><kbd>End</kbd> first, last step</span><span><kbd>Space</kbd> play, pause</span>"
-    "<span><kbd>Esc</kbd> back to the piece looked at most</span><span><kbd>Ctrl</kbd><kbd>Enter</kbd> translate</span>"
-    "<span>or click a cell, a word, a bar, a strip</span></div>"
-)
-SCALES = {"paper": "Grey, as in the paper", "cividis": "Cividis, safe for colour blindness"}
-
 
 @st.fragment
 def step_view(trace: Trace) -> None:
     """Draw everything that depends on the step."""
+    speak_as_chosen()
     theme = theme_name()  # asked for here: a fragment that runs again is given the arguments of the page's last run
     state.open_selection(st.session_state, trace_identity(trace), trace, st.query_params)
     above, below = st.container(key="player_box"), st.container(key="slider")
@@ -92,9 +58,9 @@ def step_view(trace: Trace) -> None:
     with right, st.container(key="step_panel"):
         _facts(trace, words)
         proof_badge(trace, weights, step)
-        st.html(KEYS)
-        with st.popover("What the words on this page mean", type="tertiary", key="glossary"):
-            st.markdown(GLOSSARY)
+        _keys()
+        with st.popover(say("What the words on this page mean"), type="tertiary", key="glossary"):
+            st.markdown("\n\n".join(_glossary()))
     with st.container(key="stages"):
         for equation in figures.equations(trace, step - 1, source - 1, theme=theme):
             with st.container(key=f"stage_{equation.stage}"):
@@ -113,8 +79,8 @@ def _slider(count: int) -> int:
     step = 1
     if count > 1:
         step = st.slider(
-            "Step", 1, count, key=state.STEP, format=f"step %d of {count}", label_visibility="collapsed",
-            on_change=state.forget_word, args=(st.session_state,),
+            say("Step"), 1, count, key=state.STEP, format=say("step {step} of {count}", step="%d", count=count),
+            label_visibility="collapsed", on_change=state.forget_word, args=(st.session_state,),
         )  # fmt: skip
     return step
 
@@ -134,21 +100,39 @@ def _keep_in_address() -> None:
 
 def _alignment(trace: Trace, theme: ThemeName) -> None:
     """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
-    st.subheader("Alignment", anchor=False)
+    st.subheader(say("Alignment"), anchor=False)
     by, colours, root, end, margins = heatmap_choices()
-    st.html(READING.format(total=TOTALS[end]))
+    _reading(end)
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, margins=margins, theme=theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
         st.segmented_control(
-            "Rows and columns", ["words", "pieces"], default="words", required=True, key="by",
-            label_visibility="collapsed",
+            say("Rows and columns"), ["words", "pieces"], default="words", required=True, key="by",
+            format_func={"words": say("words"), "pieces": say("pieces")}.__getitem__, label_visibility="collapsed",
         )  # fmt: skip
-        st.toggle("√α", key="root", help="Colour by the square root, so that small weights can be seen.")
-        st.toggle("End mark", value=True, key="end", help=END_MARK)
-        st.toggle("Margins", key="margins", help=MARGINS)
-        st.selectbox("Colours", list(SCALES), format_func=SCALES.__getitem__, key="colours",
+        st.toggle("√α", key="root", help=say("Colour by the square root, so that small weights can be seen."))
+        st.toggle(say("End mark"), value=True, key="end", help=say(
+            "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. "
+            "Hidden, its share is missing: rows then add up to less than 1."
+        ))  # fmt: skip
+        st.toggle(say("Margins"), key="margins", help=say(
+            "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right how "
+            "widely each row looked, its entropy H in bits. H is always that of pieces, also where the heatmap is by "
+            "words."
+        ))  # fmt: skip
+        scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
+        st.selectbox(say("Colours"), list(scales), format_func=scales.__getitem__, key="colours",
                      label_visibility="collapsed", width=260)  # fmt: skip
+
+
+def _reading(end: bool) -> None:
+    """Say how the heatmap is read, and what its rows add up to, with `</s>` on show (`end`) or without."""
+    reading = say(
+        'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">column'
+        "</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
+    )
+    shown, hidden = say("Every row adds up to 1."), say("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
+    st.html(f'<p class="reading">{reading} {shown if end else hidden}</p>')
 
 
 def heatmap_choices() -> tuple[By, Colours, bool, bool, bool]:
@@ -170,7 +154,7 @@ def _facts(trace: Trace, words: Words) -> None:
         "stages": [{"number": told.number, "title": told.title} for told in next(iter(words.values()))],
         "steps": {
             str(i): {
-                "heading": f"Step {i} of {count}",
+                "heading": say("Step {i} of {n}", i=i, n=count),
                 "sentence": step_sentence(trace, i),
                 "outcomes": [told.outcome for told in stages],
             }
@@ -184,32 +168,63 @@ def _facts(trace: Trace, words: Words) -> None:
 def step_sentence(trace: Trace, step: int) -> str:
     """Return what happened at 1-based `step`, as plain text."""
     i = step - 1
-    verb = "was given" if trace.search.method == "forced" else "wrote"
     chosen, before = (_surface(pieces[i]) for pieces in (trace.target_pieces, trace.previous_pieces))
     p = float(trace.probabilities[i])
-    amount = f"{p:.3f}" if p >= 0.0005 else "less than 0.001"
-    return f"After {before}, the decoder {verb} {chosen} with probability {amount}."
+    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
+    if trace.search.method == "forced":
+        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
+    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
 def _surface(piece: str) -> str:
     text = join_pieces([piece])
-    return f"“{text}”" if text else "a blank"
+    return quote(text) if text else say("a blank")
+
+
+def _keys() -> None:
+    """Name the keys."""
+    told = {
+        "←</kbd><kbd>→": say("step"),
+        "↑</kbd><kbd>↓": say("English piece"),
+        f"{say('Home')}</kbd><kbd>{say('End')}": say("first, last step"),
+        say("Space"): say("play, pause"),
+        say("Esc"): say("back to the piece looked at most"),
+        f"Ctrl</kbd><kbd>{say('Enter')}": say("translate"),
+    }
+    spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in told.items())
+    click = say("or click a cell, a word, a bar, a strip")
+    st.html(f'<div class="keys">{spans}<span>{click}</span></div>')
+
+
+def _glossary() -> Iterator[str]:
+    """Yield what the words of the page mean, in Markdown."""
+    yield say("**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.")
+    yield say("**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and a stretch of text the model has never "
+              "seen.")  # fmt: skip
+    yield say("**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.")
+    yield say("**Energy** $e_{ij}$: how well the decoder, before step $i$, fits annotation $j$; any number, also "
+              "negative.")  # fmt: skip
+    yield say(
+        "**Weight** $\\alpha_{ij}$: the energies of a step made positive and adding up to 1: the share of its look."
+    )
+    yield say("**Greedy search**: take the likeliest piece at each step; **beam search** keeps the best few "
+              "translations alive.")  # fmt: skip
 
 
 def _tables(trace: Trace, step: int) -> None:
     """Offer every chart as a table, made only when opened."""
     by, _, _, end, margins = heatmap_choices()
-    box = st.expander("The charts as tables", key="tables", on_change="rerun")
+    box = st.expander(say("The charts as tables"), key="tables", on_change="rerun")
     if not box.open:
         return
     with box:
         for name, table in (
-            ("Alignment", figures.heatmap_table(trace, by=by, end=end, margins=margins)),
-            (f"Energies and weights of step {step}", figures.attention_table(trace, step - 1)),
-            (f"Context vector of step {step}, unit by unit", figures.context_table(trace, step - 1)),
-            (f"State of step {step}, unit by unit", state_table(trace, step - 1)),
-            (f"Maxout of step {step}", maxout_table(trace, step - 1, pairs_of(trace, step))),
-            (f"Likeliest pieces of step {step}", figures.candidates_table(trace, step - 1)),
+            (say("Alignment"), figures.heatmap_table(trace, by=by, end=end, margins=margins)),
+            (say("Energies and weights of step {step}", step=step), figures.attention_table(trace, step - 1)),
+            (say("Context vector of step {step}, unit by unit", step=step), figures.context_table(trace, step - 1)),
+            (say("State of step {step}, unit by unit", step=step), state_table(trace, step - 1)),
+            (say("Maxout of step {step}", step=step), maxout_table(trace, step - 1, pairs_of(trace, step))),
+            (say("Likeliest pieces of step {step}", step=step), figures.candidates_table(trace, step - 1)),
         ):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.figures.palette import ThemeName, palette
+from attnviz.languages import language
 from attnviz.ui.components import ASSETS, component
 
 ICON = str(ASSETS / "icon.svg")
@@ -22,6 +23,5 @@ def apply_style(theme: ThemeName) -> None:
     Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
     """
     st.html(f"<style>{(ASSETS / 'page.css').read_text(encoding='utf-8')}</style>")
-    component("theme", "html", "css", isolate=False)(
-        key="theme", data={"background": palette(theme).paper}, height=1, on_changed_change=lambda: None
-    )
+    record = {"background": palette(theme).paper, "language": language()}
+    component("theme", "html", "css", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

@@ -52,11 +52,11 @@ function arrange({ data, layout }, strongest) {
   axis.tickvals = places;
   for (const trace of data) trace.y = places;
   if (!thinned) return places;
-  const { rows, height } = thinned;
+  const { rows, height, more } = thinned;
   const named = places.flatMap((rank, j) => (rank < rows ? [[rank, axis.ticktext[j]]] : []));
   for (const trace of data) trace.y = places.map((rank) => (rank < rows ? rank : null));
   axis.tickvals = [...named.map(([rank]) => rank), rows];
-  axis.ticktext = [...named.map(([, name]) => name), `${order.length - rows} more`];
+  axis.ticktext = [...named.map(([, name]) => name), more];
   axis.range = [rows + 0.5, -0.5];
   axis.tickfont.size = Math.max(axis.tickfont.size, 12);
   layout.height = height;

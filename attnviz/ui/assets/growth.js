@@ -22,6 +22,8 @@ function quantile(vector, share) {
   return sorted[Math.floor(share * (sorted.length - 1))] || 1;
 }
 
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
 // The pieces in the order of their rows, which is also the one they are added in.
 function ordered(alpha, strongest) {
   const pieces = Array.from(alpha, (_, j) => j);
@@ -49,7 +51,7 @@ function multiply(state, step) {
   const rest = pieces.slice(own);
   if (rest.length) {
     const weight = rest.reduce((total, j) => total + alpha[j], 0);
-    lines.push({ name: `${rest.length} more`, piece: null, weight, strip: sum(rest.map(strip), units) });
+    lines.push({ name: fill(state.data.words.more, { n: rest.length }), piece: null, weight, strip: sum(rest.map(strip), units) });
   }
   const total = sum(lines.map((line) => line.strip), units);
   const row = (source) => (rest.includes(source - 1) ? own : pieces.indexOf(source - 1));
@@ -75,11 +77,12 @@ function shapes({ skeleton, lines, row }, added, units, source) {
 
 const LOWERED = "₀₁₂₃₄₅₆₇₈₉";
 const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[digit]);
+const context = ({ step }) => `c${lower(step)}`;
 
 function figure(state) {
   const { numbers, added } = state;
   const { layout, data } = numbers.skeleton;
-  const { units } = state.data;
+  const { units, words } = state.data;
   const count = numbers.lines.length;
   const strips = numbers.lines.map((line) => line.strip);
   const running = added === count ? numbers.total : sum(strips.slice(0, added), units);
@@ -92,23 +95,25 @@ function figure(state) {
       width: state.chart.clientWidth,
       shapes: shapes(numbers, added, units, window.attnvizSource),
       yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${weight.toFixed(2)}`) },
-      yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>sum = c${lower(numbers.step)}</b>` : "sum so far"] },
+      yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers) })}</b>` : words.part] },
     },
   };
 }
 
 function tell(root, state) {
   const { numbers, added } = state;
+  const { words } = state.data;
   const count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
   const range = root.querySelector(".added");
   range.max = count;
   range.value = added;
-  range.setAttribute("aria-valuetext", `${added} of ${count}`);
+  range.setAttribute("aria-valuetext", fill(words.count, { k: added, n: count }));
   const told = added === count
-    ? `all ${count} rows added: c${lower(numbers.step)}` : `${added} of ${count} rows added, Σα = ${weight.toFixed(2)}`;
+    ? fill(words.all, { n: count, c: context(numbers) })
+    : fill(words.some, { k: added, n: count, weight: weight.toFixed(2) });
   root.querySelector("output").textContent = told;
-  root.querySelector(".build").textContent = state.timer ? "Stop" : "Build it up";
+  root.querySelector(".build").textContent = state.timer ? words.stop : words.build;
   const alt = [numbers.skeleton.layout.meta.alt, state.data.captions[numbers.step], `${told}.`];
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
@@ -181,6 +186,13 @@ function show(root, state) {
   paint(root, state);
 }
 
+// Names in the language of the page.
+function say(root, words) {
+  root.querySelector(".added").setAttribute("aria-label", words.added);
+  root.querySelector("legend").textContent = words.order;
+  for (const input of root.querySelectorAll(".order input")) input.nextElementSibling.textContent = words[input.value];
+}
+
 // What cannot be seen is drawn once what can be seen has been.
 function soon(root, state) {
   const { top, bottom } = root.getBoundingClientRect();
@@ -236,6 +248,11 @@ export default function ({ data, parentElement }) {
   if (state.data?.figure !== data.figure) {
     state.skeletons = { figure: JSON.parse(data.figure), thinned: data.thinned && JSON.parse(data.thinned) };
     state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
+    state.key = null;
+    state.look = null;
+  }
+  if (state.data?.words.build !== data.words.build) {
+    say(root, data.words);
     state.key = null;
     state.look = null;
   }

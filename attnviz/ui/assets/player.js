@@ -15,6 +15,12 @@ function element(tag, className, text) {
   return node;
 }
 
+// Buttons and names in the language of the page.
+function say(root, words) {
+  for (const node of root.querySelectorAll("[data-say]")) node.textContent = words[node.dataset.say];
+  for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", words[node.dataset.label]);
+}
+
 function build(root, data, choose) {
   const source = root.querySelector(".source");
   const target = root.querySelector(".target");
@@ -76,7 +82,7 @@ function paint(root, state) {
     if (current) word.setAttribute("aria-current", "step");
     else word.removeAttribute("aria-current");
   }
-  root.querySelector(".verb").textContent = state.playing ? "Pause" : "Play";
+  root.querySelector(".verb").textContent = state.playing ? data.words.pause : data.words.play;
   for (const button of root.querySelectorAll(".previous")) button.disabled = step <= 1;
   for (const button of root.querySelectorAll(".next")) button.disabled = step >= data.weights.length;
   paintBar(root.querySelector(".bar"), data, step, source);
@@ -87,7 +93,7 @@ function paint(root, state) {
 function paintBar(bar, data, step, source) {
   const piece = data.target.flatMap((word) => word.pieces)[step - 1];
   const k = data.source.findIndex((word) => word.pieces.includes(source));
-  bar.querySelector(".at").textContent = `${step} of ${data.weights.length}`;
+  bar.querySelector(".at").textContent = data.words.at.replace("{i}", step).replace("{n}", data.weights.length);
   bar.querySelector(".wrote").textContent = piece.text;
   bar.querySelector(".look").textContent = `${data.source[k].text}  α = ${data.weights[step - 1][k].toFixed(2)}`;
 }
@@ -236,6 +242,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   state.tell = setTriggerValue;
   const other = state.data?.identity !== data.identity;
   state.data = data;
+  say(root, data.words);
   if (other) {
     state.pause();
     clearTimeout(state.late);

@@ -1,4 +1,4 @@
-// Hands Streamlit's live colours to the whole page, which knows them only inside components, and asks the server to draw
+// Says which language the page is in, and hands Streamlit's live colours to the whole page, which knows them only inside components, and asks the server to draw
 // the figures again once the visitor changes the theme.
 
 const NAMES = ["background", "secondary-background", "text", "border", "primary", "green", "violet", "orange", "red"];
@@ -18,4 +18,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (background !== data.background) setTriggerValue("changed", background);
   };
   publish();
+  document.documentElement.lang = data.language;
 }
