@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 
@@ -39,14 +40,15 @@ def load_model(folder: str | Path) -> tuple[RNNsearch, Tokenizer]:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise AttnvizError(f"There is no model folder {folder}. Give the path of a folder that holds {CONFIG}.")
+        raise AttnvizError(say("There is no model folder {folder}. Give the path of a folder that holds {file}.",
+                               folder=folder, file=CONFIG))  # fmt: skip
     config = _read_config(folder / CONFIG)
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     if len(tokenizer) != config.vocabulary_size:
-        raise AttnvizError(
-            f"{folder / TOKENIZER} has {len(tokenizer)} pieces but {folder / CONFIG} says {config.vocabulary_size}: "
-            "the files belong to different models."
-        )
+        raise AttnvizError(say(
+            "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
+            tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
+        ))  # fmt: skip
     with torch.device("meta"):
         network = RNNsearch(config)
     network.load_state_dict(_read_weights(folder / WEIGHTS, network.state_dict()), assign=True)
@@ -59,16 +61,23 @@ def _read_config(path: Path) -> ModelConfig:
         if record["format"] != FORMAT:
             raise ValueError("it is not marked as one of this program's")
         if record["version"] != VERSION:
-            raise AttnvizError(
-                f"{path} has format version {record['version']!r}; this program reads version {VERSION}. Update it."
-            )
+            raise AttnvizError(say(
+                "{path} has format version {found!r}; this program reads version {known}. Update it.", path=path,
+                found=record["version"], known=VERSION,
+            ))  # fmt: skip
         return ModelConfig.from_dict(record["model"])
     except OSError as error:
-        raise AttnvizError(f"The model's {path} cannot be read: {error.strerror}.") from error
+        message = say("The model's {path} cannot be read: {error}.", path=path, error=error.strerror)
+        raise AttnvizError(message) from error
     except KeyError as error:
-        raise AttnvizError(f"The model's {path} is damaged: {error} is missing. Restore the file.") from error
+        message = say("The model's {path} is damaged: {name} is missing. Restore the file.", path=path, name=error)
+        raise AttnvizError(message) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise AttnvizError(f"The model's {path} is damaged: {error}. Restore the file.") from error
+        raise AttnvizError(_damaged(path, error)) from error
+
+
+def _damaged(path: Path, why: object) -> str:
+    return say("The model's {path} is damaged: {error}. Restore the file.", path=path, error=why)
 
 
 def _read_weights(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -76,18 +85,20 @@ def _read_weights(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
     try:
         weights = load_file(path)
     except FileNotFoundError as error:
-        raise AttnvizError(f"The model's {path} is missing. Restore the file.") from error
+        raise AttnvizError(say("The model's {path} is missing. Restore the file.", path=path)) from error
     except (SafetensorError, OSError, ValueError) as error:
-        raise AttnvizError(f"The model's {path} is damaged or cut short ({error}). Restore the file.") from error
+        message = say("The model's {path} is damaged or cut short ({error}). Restore the file.", path=path, error=error)
+        raise AttnvizError(message) from error
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
-        raise AttnvizError(f"The model's {path} does not fit its config: {odd} is missing or too much.")
+        raise AttnvizError(say("The model's {path} does not fit its config: {names} is missing or too much.",
+                               path=path, names=odd))  # fmt: skip
     for name, tensor in weights.items():
         if tensor.shape != expected[name].shape:
-            raise AttnvizError(
-                f"The model's {path} does not fit its config: {name} is {tuple(tensor.shape)}, "
-                f"not {tuple(expected[name].shape)}."
-            )
+            raise AttnvizError(say("The model's {path} does not fit its config: {name} is {found}, not {expected}.",
+                                   path=path, name=name, found=tuple(tensor.shape),
+                                   expected=tuple(expected[name].shape)))  # fmt: skip
         if not torch.isfinite(tensor).all():
-            raise AttnvizError(f"The model's {path} is damaged: {name} holds numbers that are not finite.")
+            raise AttnvizError(say("The model's {path} is damaged: {name} holds numbers that are not finite.",
+                                   path=path, name=name))  # fmt: skip
     return {name: tensor.float() for name, tensor in weights.items()}

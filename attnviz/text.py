@@ -10,6 +10,7 @@ from pathlib import Path
 import sentencepiece
 
 from attnviz.errors import AttnvizError
+from attnviz.languages import say
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 """Ids of the four special pieces in every tokenizer of this project."""
@@ -156,11 +157,12 @@ class Tokenizer:
         try:
             return cls(path.read_bytes())
         except OSError as error:
-            raise AttnvizError(f"The tokenizer {path} cannot be read: {error.strerror}.") from error
+            message = say("The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror)
+            raise AttnvizError(message) from error
         except ValueError as error:
-            raise AttnvizError(
-                f"The tokenizer {path} is damaged or not one of this program's ({error}). Restore the file."
-            ) from error
+            message = say("The tokenizer {path} is damaged or not one of this program's ({error}). Restore the file.",
+                          path=path, error=error)  # fmt: skip
+            raise AttnvizError(message) from error
 
 
 def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:

@@ -14,6 +14,7 @@ from attnviz.checkpoint import CONFIG, WEIGHTS, load_model
 from attnviz.decoding import Finished, Record, batches, force, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.network import RNNsearch
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, Step, StepDecoder
@@ -72,8 +73,8 @@ class Translator:
         Raise AttnvizError for text that is blank or too long, and for a beam that is not from 1 to 100.
         """
         started = time.perf_counter()
-        source = self._encode(text, "sentence")
-        forced = None if target is None else self._encode(target, "translation")
+        source = self._encode(text, say("sentence"))
+        forced = None if target is None else self._encode(target, say("translation"))
         _check_beam(beam)
         with torch.inference_mode():
             memory = self._memory([source])
@@ -112,7 +113,7 @@ class Translator:
         sources = []
         for number, text in enumerate(texts, 1):
             try:
-                sources.append(self._encode(text, "sentence"))
+                sources.append(self._encode(text, say("sentence")))
             except AttnvizError as error:
                 raise AttnvizError(f"Sentence {number}: {error}") from error
         hypotheses: list[list[Finished]] = [[] for _ in sources]
@@ -129,18 +130,17 @@ class Translator:
         """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
         words = len(text.split())
         if words > LONGEST:
-            raise AttnvizError(f"The {what} has {words} words; at most {LONGEST} can be shown. Shorten it.")
+            raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
+                                   what=what, count=words, most=LONGEST))  # fmt: skip
         if len(text) > 20 * LONGEST:
-            raise AttnvizError(
-                f"The {what} has {len(text)} characters; at most {20 * LONGEST} can be shown. Shorten it."
-            )
+            raise AttnvizError(say("The {what} has {count} characters; at most {most} can be shown. Shorten it.",
+                                   what=what, count=len(text), most=20 * LONGEST))  # fmt: skip
         ids = self.tokenizer.encode(text)
         if not ids:
-            raise AttnvizError(f"The {what} is empty. Type one.")
+            raise AttnvizError(say("The {what} is empty. Type one.", what=what))
         if len(ids) > _LONGEST_PIECES:
-            raise AttnvizError(
-                f"The {what} splits into {len(ids)} pieces; at most {_LONGEST_PIECES} can be shown. Shorten it."
-            )
+            raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                                   what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
         return [*ids, EOS]
 
     def _memory(self, sources: Sequence[Sequence[int]]) -> Memory:

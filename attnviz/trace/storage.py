@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.trace.parts import Hypothesis, Search
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ def decode(text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """
     record = json.loads(text)
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise AttnvizError("This is not a saved trace: it lacks the mark of one.")
+        raise AttnvizError(say("This is not a saved trace: it lacks the mark of one."))
     version = record.get("version")
     if version not in (1, VERSION):
-        raise AttnvizError(f"This trace has format version {version}; this program reads up to {VERSION}. Update it.")
+        raise AttnvizError(say("This trace has format version {version}; this program reads up to {latest}. Update it.",
+                               version=version, latest=VERSION))  # fmt: skip
     claimed = sum(_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims more numbers than a translation has")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import numpy as np
 
 from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.text import BOS, join_pieces, word_groups
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
@@ -164,7 +165,9 @@ class Trace:
             trace = cls(**storage.decode(text, get_type_hints(cls)))
             storage.check(trace)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError, zlib.error) as error:
-            raise AttnvizError(f"This trace is damaged ({type(error).__name__}: {error}). Save it again.") from error
+            message = say("This trace is damaged ({kind}: {error}). Save it again.",
+                          kind=type(error).__name__, error=error)  # fmt: skip
+            raise AttnvizError(message) from error
         return trace
 
     @cached_property
