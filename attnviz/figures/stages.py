@@ -99,7 +99,7 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
     inner = rows_high + _SEAM + sum_high
     strip = {
         "type": "heatmap", "x0": 1, "dx": 1, "colorscale": ink.signed_root, "showscale": False, "zmid": 0,
-        "hovertemplate": say("unit") + " %{x}: %{z:.3f}<extra></extra>",
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }  # fmt: skip
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     rows = axis | APART | {"tickfont": {"size": _label_size(count), "color": ink.encoder}}
@@ -156,7 +156,7 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
     units = len(order)
     strip = {
         "type": "heatmap", "x": [str(unit + 1) for unit in order], "showscale": False,
-        "hovertemplate": say("unit") + " %{x}: %{z:.3f}<extra></extra>",
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }  # fmt: skip
     gates = strip | {
         "z": rows[:2, order], "y": [0, 1], "zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]],
@@ -193,7 +193,7 @@ def maxout_strips(
     limit = float(np.quantile(np.abs(winners), 0.98)) or 1.0
     strip = {
         "type": "heatmap", "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
-        "showscale": False, "hovertemplate": say("pair") + " %{x}: %{z:.3f}<extra></extra>",
+        "showscale": False, "hovertemplate": say("pair %{x}: %{z:.3f}") + "<extra></extra>",
     }  # fmt: skip
     names, traces, size = [f"t{subscript(step + 1)}"], [], len(winners)
     if pairs is not None:

@@ -109,7 +109,7 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     strips = {
         "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
         "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,
-        "hovertemplate": say("unit") + " %{x}: %{z:.3f}<extra></extra>",
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }  # fmt: skip
     bottom = len(names) - 1
     shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
@@ -184,7 +184,7 @@ def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fig
             "opacity": [1 if one else PALE for one in chosen],
         },
         "customdata": [literal(shorten(name, 60)) for name in names],
-        "hovertemplate": "%{customdata}: %{x:.6f}<extra></extra>",
+        "hovertemplate": say("%{customdata}: %{x:.6f}") + "<extra></extra>",
     }  # fmt: skip
     labels = [
         emphasise(label, ink.decoder) if one else label

@@ -68,7 +68,10 @@ def ledger_waterfall(
         emphasise(label, colour) if row == len(names) - 1 else f'<span style="color:{colour}">{label}</span>'
         for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
     ]
-    hover = [f"{literal(shorten(name, 60))}: {signed(amount, 4)}" for name, amount in zip(names, amounts, strict=True)]
+    hover = [
+        say("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
+        for name, amount in zip(names, amounts, strict=True)
+    ]
     for row, weight in enumerate(alpha, 3):
         hover[row] += f"<br>α = {weight:.4f}"
     attention = {
