@@ -132,7 +132,11 @@ def _reading(end: bool) -> None:
         "</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
     )
     shown, hidden = say("Every row adds up to 1."), say("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
-    st.html(f'<p class="reading">{reading} {shown if end else hidden}</p>')
+    start = say(
+        "Press Play, or choose a word or a cell: the numbers of that step follow, beside and below. At the top, the "
+        "greener an English word, the more the step looked at it."
+    )
+    st.html(f'<p class="reading">{reading} {shown if end else hidden} {start}</p>')
 
 
 def heatmap_choices() -> tuple[By, Colours, bool, bool, bool]:

@@ -23,5 +23,6 @@ def apply_style(theme: ThemeName) -> None:
     Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
     """
     st.html(f"<style>{(ASSETS / 'page.css').read_text(encoding='utf-8')}</style>")
+    component("focus", isolate=False)(key="focus", height=1)
     record = {"background": palette(theme).paper, "language": language()}
     component("theme", "html", "css", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

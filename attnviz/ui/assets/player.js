@@ -145,7 +145,7 @@ function controller(root, state) {
 
 const TYPING = [
   "input:not([type='checkbox'])", "textarea", "select", "[contenteditable='true']", "[role='slider']", "[role='listbox']",
-  "[role='menu']", "[role='radio']",
+  "[role='menu']", "[role='radio']", "[role='dialog']",
 ].join();
 const PRESSED = "button, a, summary, input"; // Space presses these themselves
 
@@ -169,7 +169,7 @@ const KEYS = {
 function keys(event, state, { choose, play }) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const focused = event.composedPath()[0];
-  if (focused.closest?.(TYPING)) return;
+  if (event.composedPath().some((node) => node.matches?.(TYPING))) return; // also from within a component of its own
   if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (event.key === " " && !focused.closest?.(PRESSED)) play();
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });

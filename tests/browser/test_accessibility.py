@@ -1,0 +1,244 @@
+"""The page for everyone: contrast, the keyboard alone, names and tables for those who do not see the pictures."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.server import READY
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+
+SHORT = "Two dogs play."
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+BOXES = ("choices", "own", "downloads", "proof", "glossary")
+"""What opens above the page: keys of the buttons."""
+
+TABLES = {
+    "heatmap": "tables", "energy": "tables", "softmax": "tables", "growth": "tables", "state": "tables",
+    "maxout": "tables", "candidates": "tables", "microscope": "microscope_table", "ledger": "ledger_table",
+    "contrast": "ledger_table",
+}  # fmt: skip
+"""Every chart of the page, and the box with its numbers as a table."""
+COUNTS = {"tables": 6, "microscope_table": 1, "ledger_table": 2}
+"""Tables in each box; energies and softmax share one."""
+
+FOCUSED = """() => {
+  let node = document.activeElement;
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  if (!node || node === document.body) return null;
+  const { x, y, width, height } = node.getBoundingClientRect();
+  let key = "";
+  for (let up = node; up && !key; up = up.parentElement ?? up.getRootNode().host) {
+    key = String(up.className?.baseVal ?? up.className).match(/st-key-([\\w-]+)/)?.[1] ?? "";
+  }
+  const name = node.getAttribute("aria-label") || node.innerText || node.labels?.[0]?.innerText || "";
+  return { key, name: name.trim(), tag: node.tagName, box: [x, y, width, height] };
+}"""
+LET_GO = """() => {
+  let node = document.activeElement;
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  node.blur();
+  window.letGo = node;
+}"""
+
+
+def settled(page: Page) -> None:
+    """Wait until the last chart is drawn and the server has nothing more to say."""
+    page.wait_for_selector(".st-key-contrast .js-plotly-plot")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+
+
+def unreadable(page: Page) -> list[str]:
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 200
+    return list(found["offenders"])
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> None:
+    page = open_page("?step=3", dark=dark)
+    settled(page)
+    assert unreadable(page) == []
+    for key in BOXES:
+        page.locator(f".st-key-{key} button").first.click()
+        page.wait_for_selector('[data-testid="stPopoverBody"]')
+        settled(page)
+        assert unreadable(page) == [], key
+        page.keyboard.press("Escape")
+        expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
+
+
+def stops(page: Page) -> Iterator[dict[str, Any]]:
+    """Go through the page by Tab; yield what has the focus, until it leaves the page."""
+    page.evaluate("() => document.activeElement.blur()")
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUSED)
+        if stop is None:
+            return
+        yield stop
+    pytest.fail("Tab never leaves the page")
+
+
+def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
+    """Return the pixels of a part of the window with what lies 8 pixels around it."""
+    x, y, width, height = box
+    area = {"x": max(x - 8, 0), "y": max(y - 8, 0), "width": min(width, 700) + 16, "height": min(height, 300) + 16}
+    image = Image.open(io.BytesIO(page.screenshot(clip=area, animations="disabled")))  # type: ignore[arg-type]
+    return np.asarray(image.convert("L"), dtype=float)
+
+
+ORDER = (
+    "sentence", "translate", "example_0", "own", "choices", "downloads", "player", "step", "by", "root", "colours",
+    "facts", "proof", "glossary", "microscope_table", "growth", "ledger_word", "ledger_rival", "ledger_table", "tables",
+)  # fmt: skip
+"""Stops on the way through the page, in the order of reading; there are others in between."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_whole_page_is_gone_through_by_tab_and_the_focus_is_seen(open_page: Opener, dark: bool) -> None:
+    page = open_page(f"?sentence={quote(SHORT)}", dark=dark)
+    page.emulate_media(reduced_motion="reduce")
+    settled(page)
+    keys, nameless, unseen = [], [], []
+    for stop in stops(page):
+        keys.append(stop["key"])
+        if stop["tag"] == "MAIN":  # Streamlit's, which scrolls: it is the window itself
+            continue
+        if not stop["name"]:
+            nameless.append(stop)
+        focused = picture_of(page, stop["box"])
+        page.evaluate(LET_GO)
+        difference = np.abs(focused - picture_of(page, stop["box"])) > 40
+        if difference.sum() < 40:
+            unseen.append(stop)
+        page.evaluate("() => window.letGo.focus({ preventScroll: true, focusVisible: true })")
+    assert nameless == []
+    assert unseen == []
+    places = [keys.index(key) for key in ORDER]
+    assert places == sorted(places)
+
+
+def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(SHORT)}")
+    settled(page)
+    reach(page, "sentence")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("A man sleeps.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".player .source")).to_contain_text("man sleeps")
+    settled(page)
+    reach(page, "player", "Next")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-facts h3")).to_contain_text("2")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url("**source=**")
+    reach(page, "growth", "as in the sentence")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("() => window.attnvizOrder === 'strongest'")
+    reach(page, "ledger_rival")
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("option").nth(3).wait_for()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**rival=**")
+    reach(page, "downloads")
+    page.keyboard.press("Enter")
+    heatmap = page.get_by_role("button", name="Heatmap, CSV")
+    expect(heatmap).to_be_visible()
+    for _ in range(3):  # into the box, not through the rest of the page
+        page.keyboard.press("Tab")
+    expect(heatmap).to_be_focused()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename == "attnviz-a-man-sleeps-heatmap.csv"
+    page.keyboard.press("Escape")
+    expect(heatmap).to_be_hidden()
+    expect(page.locator(".st-key-downloads button")).to_be_focused()
+    assert "rival=" in page.url, "Escape closes the box and nothing else"
+
+
+def reach(page: Page, key: str, name: str = "") -> None:
+    """Go by Tab to the first stop of the part `key`, and there to the one whose name has `name`."""
+    for stop in stops(page):
+        if stop["key"] == key and name.lower() in stop["name"].lower():
+            return
+    pytest.fail(f"Tab does not reach {key} {name}")
+
+
+def test_the_step_is_announced(open_page: Opener) -> None:
+    page = open_page()
+    settled(page)
+    told = page.locator(".st-key-facts [aria-live=polite]")
+    before = told.inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(told).not_to_have_text(before)
+    expect(page.locator(".player .target .word[aria-current=step]")).to_have_count(1)
+
+
+def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    charts = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll(".js-plotly-plot")].map((chart) => [
+          chart.closest("[class*=st-key-]").className.match(/st-key-([\\w-]+)/)[1],
+          chart.getAttribute("role") === "img" ? chart.getAttribute("aria-label") : null,
+        ]))"""
+    )
+    assert set(charts) == set(TABLES)
+    for key, told in charts.items():
+        assert told, key
+        assert any(character.isdigit() for character in told), f"{key} tells no number: {told}"
+    assert len(set(charts.values())) == len(charts)
+    for box, count in COUNTS.items():
+        page.locator(f".st-key-{box} summary").click()
+        expect(page.locator(f".st-key-{box} [data-testid=stDataFrame]")).to_have_count(count)
+
+
+def test_an_alternative_follows_the_step(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    settled(page)
+    for key in ("energy", "softmax", "growth", "state", "candidates", "microscope", "ledger"):
+        chart = page.locator(f".st-key-{key} .js-plotly-plot")
+        before = chart.get_attribute("aria-label")
+        page.keyboard.press("ArrowRight")
+        expect(chart).not_to_have_attribute("aria-label", before or "")
+        page.keyboard.press("ArrowLeft")
+        expect(chart).to_have_attribute("aria-label", before or "")
+
+
+def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector(READY)
+    for hint in page.locator("kbd").all():
+        expect(hint).to_be_hidden()
+    context.close()
+
+
+def test_an_equation_that_goes_on_behind_the_edge_shows_it(open_page: Opener) -> None:
+    """The shade is part of the background, covered by the page's colour at the end of the way."""
+    page = open_page("?step=3", width=320)
+    settled(page)
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".st-key-stages .katex-display")]
+          .filter((node) => node.scrollWidth > node.clientWidth + 1)
+          .map((node) => getComputedStyle(node).backgroundAttachment)"""
+    )
+    assert cut, "none is wider than the window: nothing was tested"
+    assert set(cut) == {"local, local, scroll, scroll"}
