@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,18 @@ def test_a_sentence_keeps_its_numbers_in_every_language(code: str) -> None:
         except ValueError:  # braces of LaTeX or CSS, kept as they are
             continue
         assert fields(other) == expected, english
+
+
+def test_french_sets_its_signs_apart_without_a_line_break() -> None:
+    for english, french in catalogue("fr").items():
+        assert not re.search(r" [;:!?%»]|« |«(?=\S)(?!\u00a0)", french), f"{english}: {french!r}"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("assets/*.html")), ids=lambda path: path.name)
+def test_no_words_stand_in_the_assets(path: Path) -> None:
+    html = re.sub(r"\{\{\w+\}\}", "", path.read_text(encoding="utf-8"))
+    read = re.sub(r"<[^>]*>", " ", html) + " ".join(re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', html))
+    assert not re.search(r"[^\W\d_]{2,}", read), read
 
 
 def test_a_language_that_is_unknown_is_english() -> None:

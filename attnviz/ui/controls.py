@@ -78,8 +78,9 @@ def _search(forced: bool) -> str:
     linked = st.query_params.get(state.SEARCH)
     if state.SEARCH not in st.session_state and linked in SEARCHES:
         st.session_state[state.SEARCH] = linked
+    names = {search: _search_name(search) for search in SEARCHES}
     search = st.selectbox(
-        say("Search"), SEARCHES, key=state.SEARCH, disabled=forced, format_func=_search_name,
+        say("Search"), SEARCHES, key=state.SEARCH, disabled=forced, format_func=names.__getitem__,
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
     if search == SEARCHES[0]:

@@ -216,15 +216,17 @@ def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, ri
     kept = st.session_state
     kept[_WORD_BOX] = OWN if word is None else piece_name(tokenizer.piece(word))
     kept[_RIVAL_BOX] = NEXT_BEST if rival is None else piece_name(tokenizer.piece(rival))
+    first = {OWN: say("the word of the step"), NEXT_BEST: say("the likeliest other")}
     note = say("Choose one of the ten likeliest pieces, or type any word.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="ledger_choices"):
         st.selectbox(
-            say("Why"), _options([OWN, *names], kept[_WORD_BOX]), key=_WORD_BOX, format_func=_option, width=220,
-            accept_new_options=True, on_change=_take_word, args=(tokenizer, here), help=note,
+            say("Why"), _options([OWN, *names], kept[_WORD_BOX]), key=_WORD_BOX, width=220, accept_new_options=True,
+            format_func=lambda name: first.get(name, name), on_change=_take_word, args=(tokenizer, here), help=note,
         )  # fmt: skip
         st.selectbox(
-            say("and not"), _options([NEXT_BEST, *names], kept[_RIVAL_BOX]), key=_RIVAL_BOX, format_func=_option,
-            width=220, accept_new_options=True, on_change=_take_rival, args=(tokenizer, here),
+            say("and not"), _options([NEXT_BEST, *names], kept[_RIVAL_BOX]), key=_RIVAL_BOX, width=220,
+            accept_new_options=True, format_func=lambda name: first.get(name, name), on_change=_take_rival,
+            args=(tokenizer, here),
         )  # fmt: skip
     where, typed = kept.get(_NOTE, (None, OWN))
     told = piece_of(typed, tokenizer)[1] if where == here and typed not in (OWN, NEXT_BEST) else ""
@@ -234,10 +236,6 @@ def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, ri
 
 def _options(offered: Iterable[str], shown: str) -> list[str]:
     return list(dict.fromkeys([*offered, shown]))
-
-
-def _option(name: str) -> str:
-    return {OWN: say("the word of the step"), NEXT_BEST: say("the likeliest other")}.get(name, name)
 
 
 def _take_word(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:

@@ -1,0 +1,145 @@
+"""The page in French: everything it says is French, and what a visitor chose outlives the switch."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.figures import heatmap_table, lecture_html, step_figures
+from attnviz.figures.palette import FONT
+from attnviz.languages import catalogue, speak
+from attnviz.ui.examples import EXAMPLES
+from tests.conftest import REPOSITORY
+from tests.figures import synthetic
+
+Run = Callable[..., AppTest]
+
+UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
+"""Fields of Streamlit's messages that nobody reads."""
+PROSE = re.compile(r"[^\W\d_]{2,}[ \u00a0][^\W\d_]{2,}")
+"""Two words at least: what a language has to say."""
+NO_LANGUAGE = {"middle left", "middle right", FONT}
+"""Plotly's and CSS's own."""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Run]:
+    """Return a function that runs the page on a tiny random model, as a link with this language opens it."""
+    models = tmp_path_factory.mktemp("models")
+    shutil.copytree(model_folder, models / "en-fr")
+    environment = pytest.MonkeyPatch()
+    environment.setenv("ATTNVIZ_MODELS", str(models))
+
+    def run(language: str | None = None, **linked: str) -> AppTest:
+        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+        for name, value in (linked | ({"lang": language} if language else {})).items():
+            app.query_params[name] = value
+        return app.run()
+
+    yield run
+    environment.undo()
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield every text in a record; a text that is itself JSON, as figures are, is opened."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+    elif isinstance(value, str):
+        if value.startswith('{"'):
+            yield from strings(json.loads(value))
+        else:
+            yield from re.split(r"<[^>]*>", re.sub(r"(?s)<style>.*?</style>", "", value))
+
+
+def told(message: Any) -> Iterator[str]:
+    """Yield every text that a message of Streamlit's shows."""
+    for field, value in message.ListFields():
+        for one in value if hasattr(value, "append") or hasattr(value, "add") else [value]:
+            if hasattr(one, "ListFields"):
+                yield from told(one)
+            elif isinstance(one, str) and not UNSEEN.search(field.full_name):
+                yield from strings(one)
+
+
+def prose(app: AppTest) -> set[str]:
+    """Return every text of two words or more on the page, but sentences to translate and LaTeX."""
+    sentences = {sentence for several in EXAMPLES.values() for sentence in several}
+
+    def walk(block: Any) -> Iterator[str]:
+        for node in block.children.values():
+            if hasattr(node.proto, "ListFields"):
+                yield from told(node.proto)
+            if hasattr(node, "children"):
+                yield from walk(node)
+
+    assert not app.exception
+    found = {text.strip() for text in walk(app._tree)}
+    return {text for text in found - sentences if PROSE.search(text) and "\\begin" not in text}
+
+
+def test_nothing_is_left_in_english(page: Run) -> None:
+    english, french = prose(page("en")), prose(page("fr"))
+    assert len(english) > 100
+    assert english & french == NO_LANGUAGE
+
+
+def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
+    app = page("en", step="3", search="beam 3")
+    app.button_group(key="by").set_value("pieces").run()
+    english = app.latex[2].value
+    app.button_group(key="lang").set_value("fr").run()
+    assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
+    assert app.slider(key="step").value == 3
+    assert app.latex[2].value == english
+    assert app.button_group(key="by").value == "pieces"
+    assert app.selectbox(key="search").value == "beam 3"
+    assert app.query_params["search"] == "beam 3"
+    app.selectbox(key="search").set_value("greedy").run()
+    assert "search" not in app.query_params
+
+
+def test_what_goes_wrong_is_told_in_french(page: Run) -> None:
+    app = page("fr")
+    app.text_area(key="sentence").set_value("word " * 300).run()
+    assert "La phrase compte 300 mots" in "\n".join(text.value for text in app.text)
+
+
+@pytest.fixture
+def french() -> Iterator[None]:
+    """Speak French."""
+    speak("fr")
+    yield
+    speak("en")
+
+
+ENGLISH = {sentence for sentence, french in catalogue("fr").items() if sentence != french}
+
+
+@pytest.mark.usefixtures("french")
+def test_the_file_for_a_lecture_is_french() -> None:
+    for by in ("words", "pieces"):
+        page = lecture_html(synthetic.trace(), by=by)
+        record = json.loads(re.search(r'(?s)id="record">(.*?)</script>', page)[1])
+        shown = {text.strip() for text in strings([record, page.split("<script")[0]])}
+        assert not ENGLISH & shown
+        assert '<html lang="fr">' in page
+        assert record["heading"] == "Étape {i} sur {n}"
+        assert "Une ligne pour chaque" in page
+
+
+@pytest.mark.usefixtures("french")
+def test_the_tables_have_french_headings() -> None:
+    trace = synthetic.trace()
+    tables = [figure.table(trace, 0) for figure in step_figures(trace).values()]
+    for table in (*tables, heatmap_table(trace, margins=True)):
+        assert not ENGLISH & {*table.columns, table.index.name}
