@@ -1,0 +1,104 @@
+"""The switch of languages in Chromium: the page turns French in place, keeps what was chosen, and a link says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.server import READY
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+SENTENCE = "Two dogs play in the snow."
+
+
+def switch(page: Page, language: str) -> None:
+    page.locator(".st-key-lang button", has_text=re.compile(language, re.IGNORECASE)).click()
+    expect(page.locator("html")).to_have_attribute("lang", language)
+
+
+def edges(page: Page, name: str) -> tuple[float, float]:
+    box = page.locator(name).first.bounding_box()
+    assert box
+    return box["x"], box["x"] + box["width"]
+
+
+def linked(page: Page) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def expect_french(page: Page, step: int) -> None:
+    """Wait until every part of the page has turned French: what the server wrote, and what the browser did."""
+    expect(page.locator(".facts h3")).to_have_text(re.compile(f"^Étape {step} sur "))
+    expect(page.locator(".st-key-player .previous").last).to_contain_text("Précédent")
+    expect(page.locator(".words .step")).to_contain_text(f"Étape {step}, ")
+    expect(page.locator(".st-key-stage_1 h3").first).to_have_text("1La requête rencontre les clés")
+    expect(page.locator(".st-key-energy .xtitle")).to_have_text("énergie e")
+    expect(page.locator(".growth .build")).to_have_text("Construire")
+    expect(page.locator(".growth output")).to_contain_text("lignes ajoutées")
+    expect(page.locator(".st-key-microscope h3")).to_contain_text("Microscope de l’énergie")
+    expect(page.locator(".st-key-ledger h3")).to_contain_text("Décompte du logit")
+    expect(page.locator(".st-key-proof button")).to_contain_text("sont vérifiés")
+
+
+def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> None:
+    page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator(".facts h3")).to_have_text(re.compile("^Step 3 of "))
+    page.locator(".st-key-by button", has_text="pieces").click()
+    translation = page.locator(".st-key-player .target").inner_text()
+    switch(page, "fr")
+    expect_french(page, 3)
+    assert page.locator(".st-key-player .target").inner_text() == translation
+    expect(page.locator(".st-key-status")).to_contain_text("recherche en faisceau, largeur 3")
+    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("pièces")
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
+    page.wait_for_url(re.compile("lang=fr"))
+    assert linked(page) == {"lang": "fr", "step": "3", "sentence": SENTENCE, "search": "beam 3"}
+    page.reload()
+    page.wait_for_selector(READY)
+    expect_french(page, 3)
+    switch(page, "en")
+    expect(page.locator(".facts h3")).to_have_text(re.compile("^Step 3 of "))
+    expect(page.locator(".growth .build")).to_have_text("Build it up")
+
+
+def test_steps_and_keys_stay_french(open_page: Opener) -> None:
+    page = open_page("?lang=fr")
+    expect_french(page, 1)
+    page.keyboard.press("ArrowRight")
+    expect_french(page, 2)
+    expect(page.locator(".st-key-stage_2 [data-testid=stCaptionContainer]").last).to_contain_text("de somme 1")
+
+
+def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(locale="fr-CA", viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("html")).to_have_attribute("lang", "fr")
+    expect(page.locator(".facts h3")).to_have_text(re.compile("^Étape 1 sur "))
+    switch(page, "en")
+    page.wait_for_url(re.compile("lang=en"))
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_french_fits(open_page: Opener, width: int, height: int) -> None:
+    page = open_page("?lang=fr&step=2", width=width, height=height)
+    expect(page.locator(".facts h3")).to_have_text(re.compile("^Étape 2 sur "))
+    assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+    ours = page.locator(".transport button, .growth button, .growth label, .facts button, .st-key-lang button")
+    assert ours.count() > 10
+    assert ours.evaluate_all(
+        "(nodes) => nodes.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"
+    ) == []  # fmt: skip
+    (_, right), (menu, _) = edges(page, ".st-key-lang"), edges(page, "[data-testid=stMainMenu]")
+    assert right <= menu
+    if width > 700:  # the slider stands on the line of the player's buttons
+        (_, buttons), (slider, _) = edges(page, ".st-key-player .speed"), edges(page, ".st-key-slider")
+        assert buttons <= slider
