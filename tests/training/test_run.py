@@ -34,8 +34,8 @@ def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingC
     config = TrainingConfig(
         data=(str(files[0]),), validation=(str(files[1]),), output=str(output), vocabulary_size=80,
         embedding_size=16, hidden_size=24, alignment_size=16, maxout_size=16, batch_tokens=120, updates=60, warmup=10,
-        learning_rate=1e-2, matrix_rate=0.0, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4, device="cpu",
-        snapshot_sentences=("the cat sees it.",), precision="fp32", threads=1, patience=0,
+        learning_rate=1e-2, matrix_rate=0.0, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4,
+        device="cpu", snapshot_sentences=("the cat sees it.",), precision="fp32", threads=1, patience=0,
     )  # fmt: skip
     return dataclasses.replace(config, **changes)  # type: ignore[arg-type]
 
