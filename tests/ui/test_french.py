@@ -6,15 +6,17 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.figures import heatmap_table, lecture_html, step_figures
+from attnviz.figures import Look, heatmap_table, lecture_html, step_figures
 from attnviz.figures.palette import FONT
 from attnviz.languages import catalogue, speak
+from attnviz.ui import downloads
 from attnviz.ui.examples import EXAMPLES
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -135,6 +137,15 @@ def test_the_file_for_a_lecture_is_french() -> None:
         assert '<html lang="fr">' in page
         assert record["heading"] == "Étape {i} sur {n}"
         assert "Une ligne pour chaque" in page
+
+
+def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        made = [
+            thread.submit(downloads._made, synthetic.trace(), "html", Look(), code).result() for code in ("fr", "en")
+        ]
+    assert b'<html lang="fr">' in made[0]
+    assert b'<html lang="en">' in made[1]
 
 
 @pytest.mark.usefixtures("french")
