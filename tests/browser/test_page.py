@@ -254,6 +254,14 @@ def test_markup_is_never_read(open_page: Opener, text: str) -> None:
         assert word[:12].strip() in ticks.replace("\xa0", " ") or len(word) > 12, word
 
 
+def test_the_arrows_step_at_once_after_a_translation(open_page: Opener) -> None:
+    page = open_page()
+    type_sentence(page, "We eat.")
+    expect(page.locator(".player .source")).to_contain_text("eat")
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+
+
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 4
 
 

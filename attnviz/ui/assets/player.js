@@ -166,6 +166,12 @@ const KEYS = {
   End: (state) => ({ step: state.data.weights.length }),
 };
 
+// After Ctrl + Enter the arrows are to step: the caret leaves the sentence, once Streamlit has taken it.
+function leave(event) {
+  const box = event.composedPath()[0];
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && box.matches?.("textarea")) setTimeout(() => box.blur(), 0);
+}
+
 function keys(event, state, { choose, play }) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const focused = event.composedPath()[0];
@@ -221,6 +227,7 @@ function start(root) {
   });
   above.observe(root.querySelector(".transport"));
   document.addEventListener("keydown", onKey);
+  document.addEventListener("keydown", leave);
   document.addEventListener("pointerup", release);
   window.addEventListener("attnviz:choose", onChoice);
   state.stop = () => {
@@ -228,6 +235,7 @@ function start(root) {
     clearTimeout(state.late);
     above.disconnect();
     document.removeEventListener("keydown", onKey);
+    document.removeEventListener("keydown", leave);
     document.removeEventListener("pointerup", release);
     window.removeEventListener("attnviz:choose", onChoice);
     states.delete(root);
