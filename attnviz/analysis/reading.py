@@ -19,8 +19,10 @@ from attnviz.trace import Trace, Words
 LITTLE_COVERAGE = 0.15
 """Attention, summed over the target, below which a source word was left out of the translation: one target word that
 looks at it squarely gives about 1, and half a word, shared among the words of a phrase, about 0.3."""
-MUCH_COVERAGE = 3.5
-"""Attention from which a source word was looked at too often: a phrase of three words for one is common."""
+MUCH_COVERAGE = 2.5
+"""Attention from which a source word was looked at too often: an article and its noun give 2. Three words for one can be
+right too, but among a model's translations of talks, most words looked at this much had become too many or wrong
+ones: a finding to be checked, hence told as a question."""
 NEARLY_UNIFORM = 0.85
 """Share of the largest possible entropy from which a row is called uniform: then even its three likeliest words of ten
 hold less than half of it."""
@@ -30,6 +32,14 @@ LEAST_WORDS = 4
 """Words a side must have before rows and columns say anything about collapse."""
 LITTLE_PROBABILITY = 0.1
 """Probability below which a chosen piece was a guess: the rest of the vocabulary was ten times likelier than it."""
+LEAST_LETTERS = 3
+"""Letters from which a word said twice is worth a remark."""
+FUNCTION_WORDS = frozenset({
+    "aux", "ces", "des", "elle", "elles", "est", "ils", "les", "leur", "leurs", "mes", "nos", "notre", "nous", "par",
+    "pas", "plus", "pour", "que", "qui", "ses", "son", "sont", "sur", "tes", "ton", "une", "vos", "votre", "vous",
+    "avec", "dans",
+})  # fmt: skip
+"""French words that a sentence says twice for its grammar: les plus grands, vous vous souvenez, ne … pas."""
 LEAST_COPIES = 2
 """Copied words that must be missed by the same distance before the alignment counts as shifted."""
 
@@ -41,6 +51,8 @@ class Kind(StrEnum):
     """No target word looked at this source word."""
     OVERUSED = "overused"
     """Too many looked at it."""
+    REPEATED = "repeated"
+    """This target word was written before, and looked at the same source word then."""
     UNIFORM = "uniform"
     """This target word looked everywhere alike."""
     COLLAPSED = "collapsed"
@@ -59,8 +71,8 @@ class Finding:
 
     kind: Kind
     value: float
-    """The measure behind it: coverage, share of the largest entropy, share of all attention, distance in words, alpha,
-    or probability."""
+    """The measure behind it: coverage, how often it was written, share of the largest entropy, share of all attention,
+    distance in words, alpha, or probability."""
     target: int | None = None
     source: int | None = None
 
@@ -118,8 +130,10 @@ def read(trace: Trace) -> list[Finding]:
     """Return the findings of the whole alignment, those about source words first, then by target word."""
     words = trace.words()
     by_source = [] if trace.config["attention"] == "none" else [*_of_source(words), *_of_shift(words)]
-    by_target = sorted([*_of_rows(trace, words), *_of_copies(words), *_of_probabilities(trace, words)],
-                       key=lambda finding: finding.target or 0)  # fmt: skip
+    by_target = sorted(
+        [*_of_rows(trace, words), *_of_copies(words), *_of_repeats(trace, words), *_of_probabilities(trace, words)],
+        key=lambda finding: finding.target or 0,
+    )
     return by_source + by_target
 
 
@@ -170,6 +184,22 @@ def _of_copies(words: Words) -> Iterator[Finding]:
     for i, j in _twins(words):
         if strongest[i] == j:
             yield Finding(Kind.COPIED, float(words.alignment[i, j]), target=i, source=j)
+
+
+def _of_repeats(trace: Trace, words: Words) -> Iterator[Finding]:
+    """Yield content words written more than once while looking most at one and the same source word, each once, at its
+    last place."""
+    if trace.config["attention"] == "none":
+        return
+    written: dict[tuple[str, int], list[int]] = {}
+    for i, j in enumerate(words.alignment.argmax(axis=1).tolist()):
+        same = words.target[i].casefold()
+        letters = sum(character.isalpha() for character in same)
+        if letters >= LEAST_LETTERS and same not in FUNCTION_WORDS and all(map(_is_word, (same, words.source[j]))):
+            written.setdefault((same, j), []).append(i)
+    for (_, j), places in written.items():
+        if len(places) > 1:
+            yield Finding(Kind.REPEATED, float(len(places)), target=places[-1], source=j)
 
 
 def _of_shift(words: Words) -> Iterator[Finding]:

@@ -31,7 +31,8 @@ SURE, UNSURE = 0.9, 0.5
 likelier."""
 
 SEVERITY = (
-    Kind.COLLAPSED, Kind.SHIFTED, Kind.OMITTED, Kind.OVERUSED, Kind.UNIFORM, Kind.IMPROBABLE, Kind.COPIED,
+    Kind.COLLAPSED, Kind.SHIFTED, Kind.OMITTED, Kind.REPEATED, Kind.OVERUSED, Kind.UNIFORM, Kind.IMPROBABLE,
+    Kind.COPIED,
 )  # fmt: skip
 """What is told first."""
 
@@ -56,7 +57,7 @@ def reading_record(trace: Trace) -> dict[str, Any]:
         step, source = place(trace, finding)
         cell = {"step": step + 1, "source": None if source is None else source + 1}
         entries.append({"text": finding_sentence(trace, finding), "kind": finding.kind.value} | cell)
-    nothing = say("Nothing stands out: no word left out, looked at too often or guessed.")
+    nothing = say("None of the checks found anything: no word left out, written twice, looked at too often or guessed.")
     return {
         "summary": summary_sentence(trace, summarise(trace)) + ("" if entries else f" {nothing}"),
         "findings": entries,
@@ -82,6 +83,7 @@ def _templates(forced: bool) -> dict[Kind, str]:
     return {
         Kind.OMITTED: say("“{source}” was hardly looked at, {value:.2f} in all: left out?"),
         Kind.OVERUSED: say("“{source}” was looked at {value:.1f} times in all: said twice?"),
+        Kind.REPEATED: say("“{target}” was written {value:.0f} times, each time looking most at “{source}”."),
         Kind.UNIFORM: say("“{target}” looked everywhere alike: its entropy is {percent} of the largest."),
         Kind.COLLAPSED: say("“{source}” got {percent} of all attention: the alignment has collapsed into one column."),
         Kind.SHIFTED: say("The diagonal is shifted: words that are the same in both languages, such as “{target}”, "

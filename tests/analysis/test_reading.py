@@ -58,6 +58,28 @@ def test_a_word_looked_at_too_often() -> None:
     assert [(f.kind, f.value, f.source) for f in findings] == [(Kind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
 
 
+@pytest.mark.parametrize(("second", "looked", "found"), [
+    ("Chat", 2, [(Kind.REPEATED, 2, 6, 2)]), ("Chat", 4, []), ("du", 4, []), ("chien", 2, []),
+])  # fmt: skip
+def test_a_word_written_twice_for_one(second: str, looked: int, found: list[tuple[Kind, int, int, int]]) -> None:
+    matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
+    findings = read(aligned(SOURCE, f"{TARGET} {second}", matrix))
+    assert [(f.kind, f.value, f.target, f.source) for f in findings] == found
+
+
+def test_a_word_of_grammar_may_be_written_twice() -> None:
+    matrix = np.eye(6)[[0, 0, 2, 3, 4, 5]]
+    assert Kind.REPEATED not in kinds(aligned("you now must go home soon", "vous vous devez rentrer chez toi", matrix))
+    assert Kind.REPEATED in kinds(aligned("you now must go home soon", "chat chat devez rentrer chez toi", matrix))
+
+
+def test_two_target_words_for_one_are_common_and_three_are_told() -> None:
+    for extra, told in ((1, False), (2, True)):
+        matrix = np.vstack([np.eye(6), np.eye(6)[[0] * extra]])
+        found = kinds(aligned(SOURCE, TARGET + " vite bien"[: 5 * extra], matrix))
+        assert (Kind.OVERUSED in found) == told
+
+
 def test_a_uniform_row() -> None:
     matrix = np.eye(6)
     matrix[3] = np.ones(6) / 6

@@ -302,6 +302,10 @@ def test_the_summary_by_hand() -> None:
         "The sentence was read from left to right, without a step back. A step looks at"
     )
     assert "strongest 96 % on average" in record["summary"]
+    assert "None of the checks found anything" in record["summary"]
+    guessed = np.log(np.full(5, 0.01, dtype=np.float32))
+    unsure = reading_view.reading_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
+    assert "None of the checks" not in unsure["summary"]
     back = even[[2, 0, 1, 3, 4]]
     assert "1 of 3 moves" in reading_view.reading_record(dataclasses.replace(trace, alignment=back))["summary"]
 
