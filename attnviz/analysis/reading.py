@@ -20,8 +20,8 @@ LITTLE_COVERAGE = 0.15
 """Attention, summed over the target, below which a source word was left out of the translation: one target word that
 looks at it squarely gives about 1, and half a word, shared among the words of a phrase, about 0.3."""
 MUCH_COVERAGE = 2.5
-"""Attention from which a source word was looked at too often: an article and its noun give 2. Three words for one can be
-right too, but among a model's translations of talks, most words looked at this much had become too many or wrong
+"""Attention from which a source word was looked at too often: an article and its noun give 2. Three words for one can
+be right too, but among a model's translations of talks, most words looked at this much had become too many or wrong
 ones: a finding to be checked, hence told as a question."""
 NEARLY_UNIFORM = 0.85
 """Share of the largest possible entropy from which a row is called uniform: then even its three likeliest words of ten

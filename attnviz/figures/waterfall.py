@@ -37,20 +37,31 @@ def ledger_table(trace: Trace, account: Ledger) -> pd.DataFrame:
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=say("row")))
 
 
+def ledger_rows(accounts: Sequence[Ledger], chosen: int | None = None) -> tuple[int, ...]:
+    """Return the source pieces that have a row of their own, in sentence order: those of the largest entries in any of
+    the `accounts`, which can so be drawn with the same rows, and the `chosen` one in any case."""
+    sizes = np.max([np.abs(account.source) for account in accounts], axis=0)
+    # Without attention all but one add nothing: no bar for each of them.
+    named = min(SOURCES, max(int(np.count_nonzero(sizes)), 1))
+    rows = np.argsort(-sizes, kind="stable")[:named].tolist()
+    if chosen is not None and chosen not in rows:
+        rows = [*rows[: SOURCES - 1], chosen]
+    return tuple(sorted(rows))
+
+
 def ledger_waterfall(
-    trace: Trace, account: Ledger, title: str | None = None, *, theme: ThemeName = "light"
-) -> go.Figure:
+    trace: Trace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
     """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
 
-    Entries of source pieces stand in sentence order; on the left of each is its alpha_ij as a bar, so that much
-    attention with little effect is seen for what it is. For those who mark the source piece on show and listen to
-    clicks, `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
-    (`mark`).
+    `rows` are the source pieces with a row each, increasing, if not those of `ledger_rows`. They stand in sentence
+    order; on the left of each is its alpha_ij as a bar, so that much attention with little effect is seen for what it
+    is. For those who mark the source piece on show and listen to clicks, `layout.meta` has the row of each piece, None
+    where it shares one (`entries`), and the mark's colour (`mark`).
     """
     ink, title = palette(theme), title or say("logit")
-    # Without attention all but one add nothing: no bar for each of them.
-    named = min(SOURCES, max(int(np.count_nonzero(account.source)), 1))
-    order = np.sort(np.argsort(-np.abs(account.source), kind="stable")[:named])
+    order = np.array(ledger_rows([account]) if rows is None else rows)
     others = np.setdiff1d(np.arange(len(account.source)), order)
     alpha = [float(weight) for weight in trace.alignment[account.step][order]]
     pieces = [piece_name(trace.source_pieces[j]) for j in order]

@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.analysis.microscope import microscope
 from attnviz.figures.build import for_print
 from attnviz.figures.files import Look, contents, picture, table
-from attnviz.figures.labels import piece_name, shorten
+from attnviz.figures.labels import piece_name, quote, shorten
 from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.registry import step_figures
 from attnviz.figures.stages import maxout_strips, maxout_table
@@ -24,7 +24,7 @@ from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.components import component
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.ledger_view import account, account_figure, chosen_pair
+from attnviz.ui.ledger_view import account, account_figure, chosen_pair, rows_of
 from attnviz.ui.resources import tokenizer_of, weights_of
 from attnviz.ui.stages import pairs_of
 from attnviz.ui.step_view import heatmap_choices
@@ -106,13 +106,14 @@ def pictures(trace: Trace, step: int) -> Iterator[Picture]:
     word, rival = chosen_pair(trace, step, len(tokenizer))
     name = piece_name(tokenizer.piece(word))
     entries = account(trace, weights, step, word, None)
-    waterfall = account_figure(trace, entries, shorten(name, 9), None)
+    rows = rows_of(trace, weights, step, word, rival)
+    waterfall = account_figure(trace, entries, shorten(name, 9), None, rows=rows)
     yield Picture(say("Inside the logit"), of_step("ledger"), waterfall, ledger_table(trace, entries))
     if rival is not None:
         against = piece_name(tokenizer.piece(rival))
         entries = account(trace, weights, step, word, rival)
-        title = say("Why “{name}” and not “{against}”", name=shorten(name, 9), against=shorten(against, 9))
-        waterfall = account_figure(trace, entries, name, against)
+        title = say("Why {name} and not {against}", name=quote(shorten(name, 9)), against=quote(shorten(against, 9)))
+        waterfall = account_figure(trace, entries, name, against, rows=rows)
         yield Picture(title, of_step("contrast"), waterfall, ledger_table(trace, entries))
 
 

@@ -6,7 +6,7 @@ By default every step shows the account of its own word, and all of these are in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +17,7 @@ from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.labels import CONTINUES, piece_name, quote, shorten
 from attnviz.figures.palette import ThemeName
-from attnviz.figures.waterfall import ledger_table, ledger_waterfall, signed
+from attnviz.figures.waterfall import ledger_rows, ledger_table, ledger_waterfall, signed
 from attnviz.languages import language, say
 from attnviz.text import SPACE, UNK, Tokenizer
 from attnviz.trace import Trace
@@ -41,7 +41,9 @@ bar of the waterfall."""
 OWN = "the word of the step"
 NEXT_BEST = "the likeliest other"
 """The first choice of either box; shown in the visitor's language."""
-_WORD_BOX, _RIVAL_BOX, _NOTE = "ledger_word", "ledger_rival", "ledger_note"
+_WORD_BOX, _RIVAL_BOX, _TYPED = "ledger_word", "ledger_rival", "ledger_typed"
+_Words = tuple[str | None, str | None]
+"""What was typed in either box, where the model writes it in several pieces."""
 
 
 def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeName) -> None:
@@ -53,16 +55,22 @@ def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeNa
                     model=trace.model))  # fmt: skip
         return
     word, rival = _word(len(tokenizer)), _rival(trace, step, len(tokenizer))
-    _choices(trace, tokenizer, step, word, rival)
+    typed = _typed(trace, tokenizer, step, word, rival)
+    _choices(trace, tokenizer, step, word, rival, typed)
     identity = trace_identity(trace)
     pairs = {i: pair(trace, i, *((word, rival) if i == step else (None, None))) for i in steps_at_once(trace, step)}
+    rows = {i: rows_of(trace, weights, i, *words) for i, words in pairs.items()}
     left, right = st.columns(2, gap="large")
     for column, key, held in ((left, "ledger", False), (right, "contrast", True)):
         drawn = {
-            i: _drawn(trace, weights, tokenizer, (identity, i, chosen, against if held else None, theme, language()))
+            i: _drawn(
+                trace, weights, tokenizer,
+                (identity, i, chosen, against if held else None, rows[i], typed if i == step else (None, None), theme,
+                 language()),
+            )
             for i, (chosen, against) in pairs.items()
             if not held or against is not None
-        }
+        }  # fmt: skip
         with column:
             chart({i: figure for i, (figure, _) in drawn.items()}, key, {i: told for i, (_, told) in drawn.items()})
     legend = say(
@@ -97,12 +105,21 @@ def account(trace: Trace, weights: Weights, step: int, word: int, rival: int | N
     return entries if rival is None else entries - ledger(trace, weights, step - 1, rival)
 
 
+def rows_of(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> tuple[int, ...]:
+    """Return the source pieces with a row of their own at 1-based `step`, in the ledger of `word` as in its contrast;
+    the one on show is among them."""
+    chosen = state.source_of(st.session_state, trace, step) - 1
+    return _rows(trace, weights, (trace_identity(trace), step, word, rival, chosen))
+
+
 def account_figure(
-    trace: Trace, entries: Ledger, name: str, rival: str | None, *, theme: ThemeName = "light"
-) -> go.Figure:
-    """Return the waterfall of an account; `name` and `rival` are the names of the two pieces."""
+    trace: Trace, entries: Ledger, name: str, rival: str | None, *, rows: Sequence[int] | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
+    """Return the waterfall of an account; `name` and `rival` are the names of the two pieces, `rows` the source pieces
+    with a row of their own."""
     title = say("logit of {name}", name=name) if rival is None else f"{shorten(name, 9)} − {shorten(rival, 9)}"
-    return ledger_waterfall(trace, entries, title, theme=theme)
+    return ledger_waterfall(trace, entries, title, rows=rows, theme=theme)
 
 
 def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
@@ -144,10 +161,9 @@ def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None)
         told = [say("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
     else:
         ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
-        times = np.exp(min(abs(entries.logit), 50))
-        often = f"{times:.1f}" if times < 1000 else f"{times:.0e}"
-        told = [say("“{ahead}” is {often} times as likely as “{behind}”: the difference of their logits is {logit}, of "
-                    "which {parts}", ahead=ahead, often=often, behind=behind, logit=logit, parts=parts)]  # fmt: skip
+        told = [say("“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
+                    "which {parts}", ahead=ahead, often=odds(abs(entries.logit)), behind=behind, logit=logit,
+                    parts=parts)]  # fmt: skip
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     most = int(np.abs(entries.source).argmax())
@@ -161,6 +177,16 @@ def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None)
     return " ".join(told)
 
 
+def odds(difference: float) -> str:
+    """Return in words how many times likelier a `difference` of logits, 0 or more, makes a piece."""
+    times = np.exp(min(difference, 50))
+    if times >= 1e6:
+        return say("more than a million times")
+    if times < 1000:
+        return say("{count} times", count=f"{times:.1f}" if times < 100 else f"{times:.0f}")
+    return say("about {count} times", count=f"{float(f'{times:.1e}'):,.0f}".replace(",", "\u202f"))
+
+
 def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
     """Return the source pieces with much of the attention and next to no effect on the logit, by MUCH_WEIGHT and
     LITTLE_EFFECT."""
@@ -171,20 +197,37 @@ def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
 
 @st.cache_data(max_entries=1024, show_spinner=False)
 def _drawn(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[Any, int, int, int | None, ThemeName, str]
-) -> tuple[str, tuple[str, str]]:
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer,
+    what: tuple[Any, int, int, int | None, tuple[int, ...], _Words, ThemeName, str],
+) -> tuple[str, tuple[str, str]]:  # fmt: skip
     """Return the picture of one account as JSON, with its heading and sentence. `what`, the key of the cache, is the
-    identity of the trace, the step, word, rival, theme and language."""
-    _, step, word, rival, theme, _ = what
+    identity of the trace, the step, word, rival, rows, what was typed, theme and language."""
+    _, step, word, rival, rows, typed, theme, _ = what
     entries = account(_trace, _weights, step, word, rival)
     name = piece_name(_tokenizer.piece(word))
     against = None if rival is None else piece_name(_tokenizer.piece(rival))
     if against is None:
-        heading = say("Logit ledger: where the logit of “{name}” comes from", name=name)
+        heading = say("Logit ledger: where the logit of {name} comes from", name=called(name, typed[0]))
     else:
-        heading = say("Why “{name}” and not “{against}”", name=name, against=against)
-    figure = account_figure(_trace, entries, name, against, theme=theme)
+        heading = say("Why {name} and not {against}", name=called(name, typed[0]), against=called(against, typed[1]))
+    figure = account_figure(_trace, entries, name, against, rows=rows, theme=theme)
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
+
+
+def called(piece: str, typed: str | None) -> str:
+    """Return what a heading calls a `piece`: by its name, or as the word that was `typed`, of which it is the first."""
+    if typed is None:
+        return quote(piece)
+    return say("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
+
+
+@st.cache_data(max_entries=2048, show_spinner=False)
+def _rows(_trace: Trace, _weights: Weights, what: tuple[Any, int, int, int | None, int]) -> tuple[int, ...]:
+    """Return the rows of `rows_of`. `what`, the key of the cache, is the identity of the trace, the step, word, rival
+    and the source piece on show."""
+    _, step, word, rival, chosen = what
+    rivals = (None,) if rival is None else (None, rival)
+    return ledger_rows([account(_trace, _weights, step, word, against) for against in rivals], chosen)
 
 
 def _word(pieces: int) -> int | None:
@@ -209,13 +252,25 @@ def _rival(trace: Trace, step: int, pieces: int) -> int | None:
     return rival
 
 
-def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, rival: int | None) -> None:
+def _typed(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, rival: int | None) -> _Words:
+    """Forget what was typed for another step, or is no longer chosen; return the words of several pieces."""
+    here, kept = (trace_identity(trace), step), st.session_state.setdefault(_TYPED, {})
+    for box, chosen in ((_WORD_BOX, word), (_RIVAL_BOX, rival)):
+        where, index, _ = kept.get(box, (None, None, ""))
+        if where != here or index != chosen:
+            kept.pop(box, None)
+    words = (kept[box][2] if box in kept else "" for box in (_WORD_BOX, _RIVAL_BOX))
+    several = [word if word and all(piece_of(word, tokenizer)) else None for word in words]
+    return several[0], several[1]
+
+
+def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, rival: int | None, typed: _Words) -> None:
     """Draw both choices as one question: why this word, and not which other?"""
     here = (trace_identity(trace), step)
     names = [piece_name(piece) for piece in trace.top_pieces[step - 1][:LIKELIEST]]
     kept = st.session_state
-    kept[_WORD_BOX] = OWN if word is None else piece_name(tokenizer.piece(word))
-    kept[_RIVAL_BOX] = NEXT_BEST if rival is None else piece_name(tokenizer.piece(rival))
+    kept[_WORD_BOX] = OWN if word is None else typed[0] or piece_name(tokenizer.piece(word))
+    kept[_RIVAL_BOX] = NEXT_BEST if rival is None else typed[1] or piece_name(tokenizer.piece(rival))
     first = {OWN: say("the word of the step"), NEXT_BEST: say("the likeliest other")}
     note = say("Choose one of the ten likeliest pieces, or type any word.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="ledger_choices"):
@@ -228,9 +283,8 @@ def _choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, ri
             accept_new_options=True, format_func=lambda name: first.get(name, name), on_change=_take_rival,
             args=(tokenizer, here),
         )  # fmt: skip
-    where, typed = kept.get(_NOTE, (None, OWN))
-    told = piece_of(typed, tokenizer)[1] if where == here and typed not in (OWN, NEXT_BEST) else ""
-    if told:
+    notes = [piece_of(text, tokenizer)[1] for _, _, text in kept[_TYPED].values()]
+    for told in dict.fromkeys(filter(None, notes)):
         st.text(told)
 
 
@@ -239,15 +293,22 @@ def _options(offered: Iterable[str], shown: str) -> list[str]:
 
 
 def _take_word(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
-    kept, typed = st.session_state, str(st.session_state[_WORD_BOX])
-    kept[state.WORD] = None if typed == OWN else piece_of(typed, tokenizer)[0]
-    kept[_NOTE] = (here, typed)
+    st.session_state[state.WORD] = _take(tokenizer, here, _WORD_BOX, OWN)
 
 
 def _take_rival(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
-    kept, typed = st.session_state, str(st.session_state[_RIVAL_BOX])
-    rival = None if typed == NEXT_BEST else piece_of(typed, tokenizer)[0]
-    kept[RIVAL], kept[_NOTE] = (here, rival), (here, typed)
+    st.session_state[RIVAL] = (here, _take(tokenizer, here, _RIVAL_BOX, NEXT_BEST))
+
+
+def _take(tokenizer: Tokenizer, here: tuple[Any, int], box: str, first: str) -> int | None:
+    """Return the piece chosen in a box, None for its first choice, and keep what was typed for it."""
+    text, kept = str(st.session_state[box]).strip(), st.session_state.setdefault(_TYPED, {})
+    kept.pop(box, None)
+    if text == first:
+        return None
+    index = piece_of(text, tokenizer)[0]
+    kept[box] = (here, index, text)
+    return index
 
 
 @st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})

@@ -9,7 +9,7 @@ import pytest
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import Microscope
 from attnviz.figures.microscope import MARK, UNITS, microscope_figure, microscope_table
-from attnviz.figures.waterfall import SOURCES, ledger_table, ledger_waterfall
+from attnviz.figures.waterfall import SOURCES, ledger_rows, ledger_table, ledger_waterfall
 from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(["word"] * 30)
@@ -65,6 +65,29 @@ def test_a_row_is_found_by_its_source_piece() -> None:
     for j, row in enumerate(rows):
         if row is not None:
             assert named(figure, "sum").x[row] == entries.source[j]
+
+
+def test_the_chosen_piece_has_a_row_however_little_it_adds() -> None:
+    trace = make_trace(LONG)
+    entries = account(len(trace.source_pieces))
+    least = int(np.abs(entries.source).argmin())
+    assert least not in ledger_rows([entries])
+    rows = ledger_rows([entries], least)
+    assert len(rows) == SOURCES
+    assert list(rows) == sorted({*rows, least})
+    figure = ledger_waterfall(trace, entries, rows=rows)
+    assert named(figure, "sum").x[figure.layout.meta["entries"][least]] == entries.source[least]
+    assert named(figure, "sum").x[-1] == pytest.approx(entries.logit)
+
+
+def test_a_ledger_and_its_contrast_have_the_same_rows() -> None:
+    trace = make_trace(LONG)
+    entries = account(len(trace.source_pieces))
+    contrast = Ledger(2, 7, 0.0, 0.0, 0.0, np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1))
+    rows = ledger_rows([entries, contrast])
+    assert 4 in rows
+    drawn = [ledger_waterfall(trace, one, rows=rows).layout.meta["entries"] for one in (entries, contrast)]
+    assert drawn[0] == drawn[1]
 
 
 def test_pieces_that_add_nothing_share_a_row() -> None:

@@ -231,6 +231,38 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
     assert behind.startswith("“région” is 7.4 times as likely as “zone”")
 
 
+@pytest.mark.parametrize(("ratio", "text"), [
+    (1, "1.0 times"), (7.389, "7.4 times"), (99.94, "99.9 times"), (823.4, "823 times"),
+    (6012, "about 6\u202f000 times"), (123456, "about 120\u202f000 times"), (2e6, "more than a million times"),
+    (1e300, "more than a million times"),
+])  # fmt: skip
+def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
+    assert ledger_view.odds(float(np.log(ratio))) == text
+
+
+def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, tokenizer: Tokenizer) -> None:
+    app = page()
+    here = app.session_state["rival"][0]
+    typed = {box: (here, ledger_view.piece_of(word, tokenizer)[0], word)
+             for box, word in (("ledger_word", "bicyclettes"), ("ledger_rival", "montagnardes"))}  # fmt: skip
+    app.session_state["ledger_typed"] = typed  # the test page cannot type into a box
+    app.session_state["word"], app.session_state["rival"] = typed["ledger_word"][1], (here, typed["ledger_rival"][1])
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="ledger_word").value == "bicyclettes"
+    assert app.selectbox(key="ledger_rival").value == "montagnardes"
+    assert "The model writes “bicyclettes” in" in texts(app)
+    assert "The model writes “montagnardes” in" in texts(app)
+    first = piece_name(tokenizer.piece(app.session_state["word"]))
+    assert ledger_view.called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
+    assert ledger_view.called(first, None) == f"“{first}”"
+    app.selectbox(key="ledger_word").set_value(ledger_view.OWN).run()
+    assert "bicyclettes" not in texts(app)
+    app.slider(key="step").set_value(2).run()
+    assert "montagnardes" not in texts(app)
+    assert app.selectbox(key="ledger_rival").value == ledger_view.NEXT_BEST
+
+
 def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
     model_folder: Path, translator: Translator
 ) -> None:
