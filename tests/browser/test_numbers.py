@@ -169,6 +169,12 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     assert query(page)["rival"][0].isdecimal()
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
+    type_word(page, "ledger_word", "offert")
+    expect(page.locator(".st-key-contrast h3")).to_have_text(
+        f"Why “offert” (scored by its first piece, “off”) and not “{car}”"
+    )
+    expect(page.locator(".st-key-ledger_word input")).to_have_value("offert")
+    expect(page.locator(".st-key-inside_word")).to_contain_text("The model writes “offert” in 2 pieces")
     type_word(page, "ledger_word", "北京")
     expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
 
