@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
+from attnviz.text import SPACE
 from attnviz.ui import reopening, state
 from attnviz.ui.charts import load_library
 from attnviz.ui.controls import Request, controls
@@ -73,8 +74,19 @@ def _translation(request: Request) -> Trace | None:
     except AttnvizError as error:
         _problem(str(error))
         return None
+    if nothing_known(trace):
+        _problem(say(
+            "The model has never seen anything of this sentence: all of it reads as <unk>, so that its translation "
+            "would mean nothing. Write an English sentence in Latin letters."
+        ))  # fmt: skip
+        return None
     st.session_state[_LAST] = trace
     return trace
+
+
+def nothing_known(trace: Trace) -> bool:
+    """Return whether the tokenizer knew nothing of the source sentence but its blanks and its end."""
+    return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
 
 
 def _instead(request: Request | None) -> Trace | None:

@@ -135,6 +135,23 @@ def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said
     assert "greedy search" not in texts(app), "the status of a sentence that is not in the box"
 
 
+@pytest.mark.parametrize(("text", "refused"), [("北京", True), ("北京 大学", True), ("北京 is big", False)])
+def test_a_sentence_of_which_nothing_is_known_is_not_drawn(page: Run, text: str, refused: bool) -> None:
+    app = page()
+    app.text_area(key="sentence").set_value(text).run()
+    assert not app.exception
+    assert ("never seen anything of this sentence" in texts(app)) == refused
+    assert ("last sentence that could be translated" in texts(app)) == refused
+    assert ("these stretches" in texts(app)) != refused
+
+
+def test_every_sign_of_the_page_is_in_its_glossary(page: Run) -> None:
+    glossary = "\n".join(element.value for element in page().markdown)
+    for term in ("State", "Query", "key", "Context vector", "Gate", "Candidate", "Maxout", "Logit", "Entropy",
+                 "Coverage", "Saturated", "√α", "·"):  # fmt: skip
+        assert f"**{term}**" in glossary, term
+
+
 def test_a_device_that_is_gone_is_a_sentence(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnviz.ui.resources.available_devices", lambda: ["cuda:7", "cpu"])
     app = page()
