@@ -101,14 +101,14 @@ def pictures(trace: Trace, step: int) -> Iterator[Picture]:
         source = state.source_of(st.session_state, trace, step)
         units = microscope(trace, weights, step - 1, source - 1)
         yield Picture(
-            say("Inside the energy"), of_step("microscope"), microscope_figure(units), microscope_table(units)
+            say("Energy microscope"), of_step("microscope"), microscope_figure(units), microscope_table(units)
         )
     word, rival = chosen_pair(trace, step, len(tokenizer))
     name = piece_name(tokenizer.piece(word))
     entries = account(trace, weights, step, word, None)
     rows = rows_of(trace, weights, step, word, rival)
     waterfall = account_figure(trace, entries, shorten(name, 9), None, rows=rows)
-    yield Picture(say("Inside the logit"), of_step("ledger"), waterfall, ledger_table(trace, entries))
+    yield Picture(say("Logit ledger"), of_step("ledger"), waterfall, ledger_table(trace, entries))
     if rival is not None:
         against = piece_name(tokenizer.piece(rival))
         entries = account(trace, weights, step, word, rival)
