@@ -1,4 +1,4 @@
-"""Take the picture of the page that README shows: `python tests/browser/screenshot.py [file]`."""
+"""Take the pictures of the page that README shows: `python tests/browser/screenshot.py [folder]`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromiu
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, nargs="?", default=REPOSITORY / ".github" / "screenshot.png")
+    parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".github")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    parser.add_argument("--query", default="?step=5", help="what follows the address, as copied from a browser")
+    parser.add_argument("--query", default="?sentence=A+girl+is+riding+a+red+bicycle.&step=5", help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
-    options.file.parent.mkdir(parents=True, exist_ok=True)
+    options.folder.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_page(options.models.resolve(), Path(folder) / "page.log") as address,
@@ -34,9 +34,15 @@ def main() -> None:
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
         page.goto(f"{address}/{options.query}")
         page.wait_for_selector(READY, timeout=60_000)
-        page.wait_for_selector(".st-key-context .js-plotly-plot", timeout=60_000)
+        page.wait_for_selector(".st-key-ledger .js-plotly-plot", timeout=60_000)
         page.wait_for_timeout(1500)
-        page.screenshot(path=options.file)
+        page.screenshot(path=options.folder / "screenshot.png")
+        # As high as the stages, so that they are on one picture.
+        stages = page.locator(".st-key-stages")
+        height = int(stages.bounding_box()["height"]) + 1200
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(1500)
+        stages.screenshot(path=options.folder / "stages.png")
         browser.close()
 
 

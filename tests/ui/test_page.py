@@ -110,7 +110,7 @@ def test_rows_are_said_to_add_up_to_what_is_shown(page: Run) -> None:
     def reading() -> str:
         return next(html.proto.body for html in app.get("html") if "brighter a cell" in html.proto.body)
 
-    assert reading().endswith("Every row adds up to 1.</p>")
+    assert "Every row adds up to 1. " in reading()
     app.toggle(key="end").set_value(False).run()
     assert "together with the hidden" in reading()
 
