@@ -18,7 +18,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".github")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    parser.add_argument("--query", default="?sentence=A+girl+is+riding+a+red+bicycle.&step=5", help="what follows the address, as copied from a browser")
+    query = "?sentence=A+girl+is+riding+a+red+bicycle.&step=5"
+    parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
