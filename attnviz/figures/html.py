@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from attnviz.figures.alignment import By, heatmap
 from attnviz.figures.labels import BLANK, quote, shorten
+from attnviz.figures.narration import step_sentence
 from attnviz.figures.palette import FONT, Colours, ThemeName, palette
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say
@@ -96,19 +97,8 @@ def _step(trace: Trace, step: int) -> dict[str, Any]:
     return {
         "text": join_pieces([piece]) or BLANK,
         "space": step > 0 and (piece in SPECIAL_PIECES or piece.startswith(SPACE)),
-        "sentence": step_sentence(trace, step),
+        "sentence": step_sentence(trace, step, quote(BLANK)),
     }
-
-
-def step_sentence(trace: Trace, step: int) -> str:
-    """Return what happened at 0-based `step`, as plain text."""
-    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = (quote(join_pieces([piece]) or BLANK) for piece in pieces)
-    p = float(trace.probabilities[step])
-    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
-    if trace.search.method == "forced":
-        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
-    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
 def _footer(trace: Trace, by: By, root: bool) -> str:

@@ -53,6 +53,17 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     return tuple(Stage(number, names[number], *tell(trace, step)) for number, tell in told.items())
 
 
+def step_sentence(trace: Trace, step: int, blank: str) -> str:
+    """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
+    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
+    before, chosen = (quote(text) if text else blank for text in (join_pieces([piece]) for piece in pieces))
+    p = float(trace.probabilities[step])
+    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
+    if trace.search.method == "forced":
+        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
+    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
+
+
 def quoted(piece: str) -> str:
     """Return a piece in quotation marks, a blank one by its name."""
     text = join_pieces([piece])

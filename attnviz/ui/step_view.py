@@ -11,12 +11,11 @@ from typing import cast
 import streamlit as st
 
 from attnviz import figures
+from attnviz.figures import narration
 from attnviz.figures.alignment import By
-from attnviz.figures.labels import quote
 from attnviz.figures.palette import Colours, ThemeName
 from attnviz.figures.stages import maxout_table, state_table
 from attnviz.languages import say
-from attnviz.text import join_pieces
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
@@ -171,18 +170,7 @@ def _facts(trace: Trace, words: Words) -> None:
 
 def step_sentence(trace: Trace, step: int) -> str:
     """Return what happened at 1-based `step`, as plain text."""
-    i = step - 1
-    chosen, before = (_surface(pieces[i]) for pieces in (trace.target_pieces, trace.previous_pieces))
-    p = float(trace.probabilities[i])
-    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
-    if trace.search.method == "forced":
-        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
-    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
-
-
-def _surface(piece: str) -> str:
-    text = join_pieces([piece])
-    return quote(text) if text else say("a blank")
+    return narration.step_sentence(trace, step - 1, say("a blank"))
 
 
 def _keys() -> None:

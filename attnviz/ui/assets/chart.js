@@ -4,15 +4,6 @@
 // is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones are marked
 // and a click chooses.
 
-const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
-const states = new WeakMap();
-
-function library() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  return new Promise((found) =>
-    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
-}
-
 // What the page shows now. The player, above, says so; before it has spoken there is no step.
 function selection() {
   return { step: window.attnvizStep, source: window.attnvizSource, strongest: window.attnvizOrder === "strongest" };
@@ -65,8 +56,7 @@ function arrange({ data, layout }, strongest) {
 
 function caption(root, [heading, sentence]) {
   for (const [name, text] of [["h3", heading], ["p", sentence]]) {
-    const line = root.querySelector(name);
-    if (line.textContent !== text) line.textContent = text;
+    write(root.querySelector(name), text);
   }
 }
 
@@ -155,39 +145,14 @@ async function draw(root, state) {
 
 const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
 
-function onScreen(root) {
-  const { top, bottom } = root.getBoundingClientRect();
-  return bottom > 0 && top < window.innerHeight;
-}
-
-// What cannot be seen is drawn once what can be seen has been.
-function soon(root, state) {
-  if (onScreen(root)) { draw(root, state); return; }
-  if (state.waiting) return;
-  state.waiting = true;
-  requestAnimationFrame(() => setTimeout(() => {
-    state.waiting = false;
-    if (states.has(root)) draw(root, state);
-  }, 0));
-}
-
 function start(root) {
   const state = {};
-  const onChange = () => soon(root, state);
-  for (const name of EVENTS) window.addEventListener(name, onChange);
-  state.stop = () => {
-    for (const name of EVENTS) window.removeEventListener(name, onChange);
-    state.size?.disconnect();
-    if (state.size) window.Plotly.purge(root.querySelector(".chart"));
-    states.delete(root);
-  };
-  return state;
+  return follow(root, state, EVENTS, () => soon(root, state, draw));
 }
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".chart-box");
   const state = states.get(root) ?? start(root);
-  states.set(root, state);
   state.data = data;
   draw(root, state);
   return state.stop;

@@ -1,11 +1,5 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
-const states = new WeakMap();
-
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
 function visit(stage, smooth) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const target = document.querySelector(`.st-key-stage_${stage}`);
@@ -56,13 +50,7 @@ export default function ({ data, parentElement }) {
   let state = states.get(root);
   if (!state) {
     state = {};
-    const onStep = () => show(root, state);
-    window.addEventListener("attnviz:step", onStep);
-    state.stop = () => {
-      window.removeEventListener("attnviz:step", onStep);
-      states.delete(root);
-    };
-    states.set(root, state);
+    follow(root, state, ["attnviz:step"], () => show(root, state));
     if (data.stage) arrive(data.stage);
   }
   state.data = data;

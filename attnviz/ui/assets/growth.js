@@ -1,28 +1,12 @@
 // The context vector as a sum that grows: a strip for each source piece, alpha_ij h_j, and below them what has been added
 // so far. The annotations come once for all steps; each step is multiplied out here.
 
-const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
-const states = new WeakMap();
-
-function library() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  return new Promise((found) =>
-    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
-}
-
-function rows(base64, width) {
-  const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-  const numbers = new Float32Array(bytes.buffer);
-  return Array.from({ length: numbers.length / width }, (_, k) => numbers.subarray(k * width, (k + 1) * width));
-}
 
 function quantile(vector, share) {
   const sorted = Float32Array.from(vector, Math.abs).sort();
   return sorted[Math.floor(share * (sorted.length - 1))] || 1;
 }
-
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // The pieces in the order of their rows, which is also the one they are added in.
 function ordered(alpha, strongest) {
@@ -171,8 +155,7 @@ function show(root, state) {
   const step = window.attnvizStep;
   if (step === undefined || !state.alpha?.[step - 1]) return;
   const sentence = state.data.captions[step] ?? "";
-  const line = root.querySelector("p");
-  if (line.textContent !== sentence) line.textContent = sentence;
+  write(root.querySelector("p"), sentence);
   const strongest = window.attnvizOrder === "strongest";
   const key = [step, strongest].join();
   if (key !== state.key) {
@@ -193,22 +176,9 @@ function say(root, words) {
   for (const input of root.querySelectorAll(".order input")) input.nextElementSibling.textContent = words[input.value];
 }
 
-// What cannot be seen is drawn once what can be seen has been.
-function soon(root, state) {
-  const { top, bottom } = root.getBoundingClientRect();
-  if (bottom > 0 && top < window.innerHeight) { show(root, state); return; }
-  if (state.waiting) return;
-  state.waiting = true;
-  requestAnimationFrame(() => setTimeout(() => {
-    state.waiting = false;
-    if (states.has(root)) show(root, state);
-  }, 0));
-}
-
 function start(root) {
   const state = { chart: root.querySelector(".chart") };
-  const onChange = () => soon(root, state);
-  for (const name of EVENTS) window.addEventListener(name, onChange);
+  follow(root, state, EVENTS, () => soon(root, state, show));
   root.querySelector(".build").onclick = () => build(root, state);
   root.querySelector(".added").oninput = (event) => {
     stop(state);
@@ -224,12 +194,10 @@ function start(root) {
   state.chart.classList.add("clickable");
   // The running sum on the screen, unit by unit, for whoever wants to check it.
   state.chart.runningSum = () => Array.from(state.running);
+  const leave = state.stop;
   state.stop = () => {
     stop(state);
-    for (const name of EVENTS) window.removeEventListener(name, onChange);
-    state.size?.disconnect();
-    if (state.size) window.Plotly.purge(state.chart);
-    states.delete(root);
+    leave();
   };
   return state;
 }
@@ -237,7 +205,6 @@ function start(root) {
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".growth");
   const state = states.get(root) ?? start(root);
-  states.set(root, state);
   const other = state.data?.annotations !== data.annotations || state.data?.alpha !== data.alpha;
   if (other) {
     state.annotations = rows(data.annotations, data.units);

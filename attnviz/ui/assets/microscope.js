@@ -1,21 +1,7 @@
 // The energy of the cell on show, unit by unit. Queries, keys and v_a of the whole sentence are here, so another cell
 // needs no server: this fills the figure that `attnviz.figures.microscope` drew with the numbers of that cell.
 
-const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 const WIDE = 640; // pixels from which there is room for the operands
-const states = new WeakMap();
-
-function library() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  return new Promise((found) =>
-    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
-}
-
-function rows(text, width) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const numbers = new Float32Array(bytes.buffer);
-  return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
-}
 
 const minus = (text) => text.replace("-", "\u2212");
 const plain = (value, places = 3) => minus(value.toFixed(places));
@@ -23,7 +9,6 @@ function signed(value, places = 2) {
   const text = value.toFixed(places);
   return Number(text) === 0 ? text.replace("-", "") : (value < 0 ? "" : "+") + minus(text);
 }
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // The units of a cell, largest |contribution| first.
 function units({ queries, keys, score, bounded, named }, step, source) {
@@ -118,36 +103,14 @@ function watch(Plotly, box, chart, state) {
   return size;
 }
 
-// What cannot be seen is drawn once what can be seen has been.
-function soon(box, state) {
-  const { top, bottom } = box.getBoundingClientRect();
-  if (bottom > 0 && top < window.innerHeight) { draw(box, state); return; }
-  if (state.waiting) return;
-  state.waiting = true;
-  requestAnimationFrame(() => setTimeout(() => {
-    state.waiting = false;
-    if (states.has(box)) draw(box, state);
-  }, 0));
-}
-
 function start(box) {
   const state = {};
-  const onChange = () => soon(box, state);
-  const events = ["attnviz:step", "attnviz:source"];
-  for (const name of events) window.addEventListener(name, onChange);
-  state.stop = () => {
-    for (const name of events) window.removeEventListener(name, onChange);
-    state.size?.disconnect();
-    if (state.size) window.Plotly.purge(box.querySelector(".chart"));
-    states.delete(box);
-  };
-  return state;
+  return follow(box, state, ["attnviz:step", "attnviz:source"], () => soon(box, state, draw));
 }
 
 export default function ({ data, parentElement }) {
   const box = parentElement.querySelector(".microscope-box");
   const state = states.get(box) ?? start(box);
-  states.set(box, state);
   if (state.data?.identity !== data.identity) {
     const { width } = data;
     const numbers = { queries: rows(data.queries, width), keys: rows(data.keys, width), score: rows(data.score, width)[0] };

@@ -6,7 +6,6 @@ const PACE = 900; // milliseconds a step stays while playing at speed 1
 const LATE = 80; // milliseconds to wait for another key before the server is told
 const MOST_GREEN = 48; // percent of green behind a word of weight 1: more, and the word is hard to read in the dark theme
 const PATIENCE = 5000; // milliseconds after which the server is believed again, whatever it says
-const states = new WeakMap();
 
 function element(tag, className, text) {
   const node = document.createElement(tag);

@@ -1,12 +1,6 @@
 // The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
 // set by textContent, so nothing typed is ever read as markup.
 
-const states = new WeakMap();
-
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
 function entry({ text, kind, step, source }, place, most) {
   const item = document.createElement("li");
   item.hidden = place >= most;
@@ -50,13 +44,7 @@ export default function ({ data, parentElement }) {
   let state = states.get(root);
   if (!state) {
     state = {};
-    const onStep = () => show(root, state);
-    window.addEventListener("attnviz:step", onStep);
-    state.stop = () => {
-      window.removeEventListener("attnviz:step", onStep);
-      states.delete(root);
-    };
-    states.set(root, state);
+    follow(root, state, ["attnviz:step"], () => show(root, state));
   }
   state.data = data;
   const told = JSON.stringify([data.summary, data.findings]);

@@ -1,0 +1,48 @@
+// What several components need. It is put before the program of each, so that every one has its own copy, its own `states`
+// included.
+
+const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+const states = new WeakMap();
+
+function library() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  return new Promise((found) =>
+    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
+}
+
+function rows(base64, width) {
+  const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
+  const numbers = new Float32Array(bytes.buffer);
+  return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
+}
+
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+// What cannot be seen is drawn once what can be seen has been.
+function soon(root, state, draw) {
+  const { top, bottom } = root.getBoundingClientRect();
+  if (bottom > 0 && top < window.innerHeight) { draw(root, state); return; }
+  if (state.waiting) return;
+  state.waiting = true;
+  requestAnimationFrame(() => setTimeout(() => {
+    state.waiting = false;
+    if (states.has(root)) draw(root, state);
+  }, 0));
+}
+
+// Calls `onChange` at each of `events` until `state.stop`, which also lets go of the chart that `state.size` watches.
+function follow(root, state, events, onChange) {
+  for (const name of events) window.addEventListener(name, onChange);
+  state.stop = () => {
+    for (const name of events) window.removeEventListener(name, onChange);
+    state.size?.disconnect();
+    if (state.size) window.Plotly.purge(root.querySelector(".chart"));
+    states.delete(root);
+  };
+  states.set(root, state);
+  return state;
+}
