@@ -14,6 +14,8 @@ Spec = dict[str, Any]
 
 PRINT_WIDTH = 760
 """Pixels of a saved figure's width, unless its labels need more."""
+STRIP = 24
+"""Pixels of the height of a strip of units."""
 
 
 def build(traces: list[Spec], layout: Spec) -> go.Figure:

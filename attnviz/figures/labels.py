@@ -54,3 +54,8 @@ def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:
 def label_stride(count: int, room: int = 260) -> int:
     """Return how many labels to step over so that no more than `room` of `count` are drawn."""
     return -(-count // room)
+
+
+def subscript(number: int) -> str:
+    """Return `number` in subscript digits."""
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.figures.labels import quote, shorten
-from attnviz.figures.stages import subscript, weight_order
+from attnviz.figures.labels import quote, shorten, subscript
+from attnviz.figures.stages import weight_order
 from attnviz.languages import say
 from attnviz.text import join_pieces
 from attnviz.trace import Trace

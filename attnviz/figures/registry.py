@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.palette import ThemeName
-from attnviz.figures.stages import energy_bars, maxout_strips, maxout_table, softmax_bars, state_strips, state_table
+from attnviz.figures.stages import energy_bars, softmax_bars
 from attnviz.figures.step import (
     attention_bars,
     attention_table,
@@ -20,6 +20,7 @@ from attnviz.figures.step import (
     context_strips,
     context_table,
 )
+from attnviz.figures.strips import maxout_strips, maxout_table, state_strips, state_table
 from attnviz.languages import say
 from attnviz.trace import Trace
 

@@ -17,14 +17,15 @@ from attnviz.figures.files import Look, contents, picture, table
 from attnviz.figures.labels import piece_name, quote, shorten
 from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.registry import step_figures
-from attnviz.figures.stages import maxout_strips, maxout_table
+from attnviz.figures.strips import maxout_strips, maxout_table
 from attnviz.figures.waterfall import ledger_table
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.components import component
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.ledger_view import account, account_figure, chosen_pair, rows_of
+from attnviz.ui.ledger_choice import chosen_pair
+from attnviz.ui.ledger_view import account, account_figure, rows_of
 from attnviz.ui.resources import tokenizer_of, weights_of
 from attnviz.ui.stages import pairs_of
 from attnviz.ui.step_view import heatmap_choices

@@ -17,7 +17,8 @@ from attnviz.analysis import readout
 from attnviz.figures.equations import Equation
 from attnviz.figures.narration import Stage, narrate
 from attnviz.figures.palette import ThemeName
-from attnviz.figures.stages import MOST_ROWS, context_frame, energy_bars, maxout_strips, softmax_bars, state_strips
+from attnviz.figures.stages import MOST_ROWS, context_frame, energy_bars, softmax_bars
+from attnviz.figures.strips import maxout_strips, state_strips
 from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui.charts import chart

@@ -14,7 +14,7 @@ from attnviz import figures
 from attnviz.figures import narration
 from attnviz.figures.alignment import By
 from attnviz.figures.palette import Colours, ThemeName
-from attnviz.figures.stages import maxout_table, state_table
+from attnviz.figures.strips import maxout_table, state_table
 from attnviz.languages import say
 from attnviz.trace import Trace
 from attnviz.ui import state

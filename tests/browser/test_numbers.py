@@ -17,7 +17,7 @@ from attnviz.figures.labels import piece_name
 from attnviz.figures.microscope import microscope_figure
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import OPENING
-from attnviz.ui.ledger_view import piece_of
+from attnviz.ui.ledger_choice import piece_of
 from tests.browser.server import running_page
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures import narration, stages
+from attnviz.figures import narration, stages, strips
 from attnviz.figures.narration import narrate
 from attnviz.figures.palette import LIGHT
 from attnviz.trace import Search, Trace
@@ -37,9 +37,9 @@ def test_plotly_accepts_every_picture(kind: str, theme: str, source: str) -> Non
         stages.softmax_bars(trace, 1, theme=theme),
         stages.context_frame(trace, theme=theme),
         stages.context_frame(trace, thinned=True, theme=theme),
-        stages.state_strips(trace, 1, theme=theme),
-        stages.maxout_strips(trace, 1, pairs_like(trace, 1), theme=theme),
-        stages.maxout_strips(trace, 1, None, theme=theme),
+        strips.state_strips(trace, 1, theme=theme),
+        strips.maxout_strips(trace, 1, pairs_like(trace, 1), theme=theme),
+        strips.maxout_strips(trace, 1, None, theme=theme),
     ]
     for figure in drawn:
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
@@ -102,16 +102,16 @@ def test_pieces_of_one_name_are_told_apart() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_kept_and_what_is_new_add_up_to_the_state(kind: str) -> None:
     trace = synthetic.trace(attention=kind)
-    names, rows = stages.state_rows(trace, 2)
+    names, rows = strips.state_rows(trace, 2)
     assert len(names) == len(rows) == 7
     np.testing.assert_allclose(rows[4] + rows[5], rows[6], atol=1e-6)
     np.testing.assert_array_equal(rows[2], trace.states[1])
-    np.testing.assert_array_equal(stages.state_table(trace, 2).to_numpy().T, rows)
+    np.testing.assert_array_equal(strips.state_table(trace, 2).to_numpy().T, rows)
 
 
 def test_the_strips_of_the_state_stand_in_the_order_of_the_gate() -> None:
     trace = synthetic.trace()
-    gates, states = stages.state_strips(trace, 2).data
+    gates, states = strips.state_strips(trace, 2).data
     assert (np.diff(gates.z[1]) >= 0).all()
     units = [int(unit) - 1 for unit in states.x]
     np.testing.assert_array_equal(states.z[-1], trace.states[2][units])
@@ -121,13 +121,13 @@ def test_the_strips_of_the_state_stand_in_the_order_of_the_gate() -> None:
 def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
     trace = synthetic.trace()
     pairs = pairs_like(trace, 1)
-    won, lost, kept = stages.maxout_strips(trace, 1, pairs).data
+    won, lost, kept = strips.maxout_strips(trace, 1, pairs).data
     np.testing.assert_allclose(np.nanmax(won.z, axis=0), trace.readouts[1], rtol=1e-6)
     np.testing.assert_array_equal(kept.z[0], trace.readouts[1])
     both = np.where(np.isnan(won.z), lost.z, won.z)
     np.testing.assert_allclose(both.T.ravel(), pairs, rtol=1e-6)
     assert lost.opacity < won.opacity
-    table = stages.maxout_table(trace, 1, pairs)
+    table = strips.maxout_table(trace, 1, pairs)
     np.testing.assert_allclose(table[["first", "second"]].max(axis=1), table["larger"], rtol=1e-6)
 
 

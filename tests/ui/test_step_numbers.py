@@ -21,10 +21,11 @@ from attnviz.analysis.proof import Discrepancy, prove
 from attnviz.analysis.reading import Finding, Kind
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
+from attnviz.figures import account
 from attnviz.figures.labels import piece_name
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer
-from attnviz.ui import ledger_view, proof_view, reading_view, resources
+from attnviz.ui import ledger_choice, ledger_view, proof_view, reading_view, resources
 from attnviz.ui.microscope_view import microscope_record
 from tests import strategies
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
@@ -167,13 +168,13 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
 def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
     box = app.selectbox(key="ledger_word")
-    assert box.value == ledger_view.OWN
+    assert box.value == ledger_choice.OWN
     box.set_value(box.options[3]).run()
     assert piece_name(tokenizer.piece(app.session_state["word"])) == box.options[3]
     app.session_state["word"] = len(tokenizer)  # as a link may have it
     app.run()
     assert not app.exception
-    assert app.selectbox(key="ledger_word").value == ledger_view.OWN
+    assert app.selectbox(key="ledger_word").value == ledger_choice.OWN
 
 
 def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
@@ -183,36 +184,36 @@ def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
     assert app.query_params["rival"] == str(app.session_state["rival"][1])
     app.slider(key="step").set_value(2).run()
     assert "rival" not in app.query_params
-    assert app.selectbox(key="ledger_rival").value == ledger_view.NEXT_BEST
+    assert app.selectbox(key="ledger_rival").value == ledger_choice.NEXT_BEST
 
 
 def test_typed_words_become_pieces(tokenizer: Tokenizer) -> None:
     for index in range(len(tokenizer)):
-        assert ledger_view.piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
-    first, told = ledger_view.piece_of("bicyclettes", tokenizer)
+        assert ledger_choice.piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
+    first, told = ledger_choice.piece_of("bicyclettes", tokenizer)
     pieces = [piece_name(tokenizer.piece(index)) for index in tokenizer.encode("bicyclettes")]
     assert piece_name(tokenizer.piece(first)) in pieces[:2]
     assert "The model writes “bicyclettes” in" in told
     assert told.endswith(f"; shown is the first, {piece_name(tokenizer.piece(first))}.")
-    unknown, told = ledger_view.piece_of("北京", tokenizer)
+    unknown, told = ledger_choice.piece_of("北京", tokenizer)
     assert unknown is None
     assert "has never seen “北京”" in told
-    assert ledger_view.piece_of("   ", tokenizer)[0] is None
+    assert ledger_choice.piece_of("   ", tokenizer)[0] is None
 
 
 @given(strategies.texts)
 def test_anything_typed_is_a_piece_or_a_sentence(tokenizer: Tokenizer, text: str) -> None:
-    index, told = ledger_view.piece_of(text, tokenizer)
+    index, told = ledger_choice.piece_of(text, tokenizer)
     assert told if index is None else 0 <= index < len(tokenizer)
 
 
 def test_a_word_is_held_against_the_likeliest_other() -> None:
     trace = make_trace()
     own = trace.target_ids[0]
-    assert ledger_view.pair(trace, 1, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
-    assert ledger_view.pair(trace, 1, 9, None) == (9, trace.top_ids[0][0])
-    assert ledger_view.pair(trace, 1, 9, 9) == (9, None)
-    assert ledger_view.pair(trace, 1, None, 11) == (own, 11)
+    assert ledger_choice.pair(trace, 1, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
+    assert ledger_choice.pair(trace, 1, 9, None) == (9, trace.top_ids[0][0])
+    assert ledger_choice.pair(trace, 1, 9, 9) == (9, None)
+    assert ledger_choice.pair(trace, 1, None, 11) == (own, 11)
 
 
 def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
@@ -220,14 +221,14 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
     entries = Ledger(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
-    assert ledger_view.idle_sources(entries, alpha) == [0]
-    told = ledger_view.ledger_sentence(trace, entries, "zone", None)
+    assert account.idle_sources(entries, alpha) == [0]
+    told = account.ledger_sentence(trace, entries, "zone", None)
     assert told.startswith("“zone” has the logit +1.50: the source words add +1.50, the state −1.25,")
     assert "“two” says most, +2.00 with weight 0.30." in told
     assert "to almost no effect: “one” (0.50)" in told
-    contrast = ledger_view.ledger_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
+    contrast = account.ledger_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
     assert contrast.startswith("“zone” is 1.0 times as likely as “région”: the difference of their logits is 0.00")
-    behind = ledger_view.ledger_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
+    behind = account.ledger_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
     assert behind.startswith("“région” is 7.4 times as likely as “zone”")
 
 
@@ -237,13 +238,13 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
     (1e300, "more than a million times"),
 ])  # fmt: skip
 def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
-    assert ledger_view.odds(float(np.log(ratio))) == text
+    assert account.odds(float(np.log(ratio))) == text
 
 
 def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
     here = app.session_state["rival"][0]
-    typed = {box: (here, ledger_view.piece_of(word, tokenizer)[0], word)
+    typed = {box: (here, ledger_choice.piece_of(word, tokenizer)[0], word)
              for box, word in (("ledger_word", "bicyclettes"), ("ledger_rival", "montagnardes"))}  # fmt: skip
     app.session_state["ledger_typed"] = typed  # the test page cannot type into a box
     app.session_state["word"], app.session_state["rival"] = typed["ledger_word"][1], (here, typed["ledger_rival"][1])
@@ -256,11 +257,11 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, token
     first = piece_name(tokenizer.piece(app.session_state["word"]))
     assert ledger_view.called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
     assert ledger_view.called(first, None) == f"“{first}”"
-    app.selectbox(key="ledger_word").set_value(ledger_view.OWN).run()
+    app.selectbox(key="ledger_word").set_value(ledger_choice.OWN).run()
     assert "bicyclettes" not in texts(app)
     app.slider(key="step").set_value(2).run()
     assert "montagnardes" not in texts(app)
-    assert app.selectbox(key="ledger_rival").value == ledger_view.NEXT_BEST
+    assert app.selectbox(key="ledger_rival").value == ledger_choice.NEXT_BEST
 
 
 def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
