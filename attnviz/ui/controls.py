@@ -33,8 +33,9 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
 
     `models` (by name) must not be empty.
     """
+    state.open_box(st.session_state, state.SENTENCE, st.query_params, OPENING)
     text = st.text_area(
-        say("English sentence"), value=OPENING, key=state.SENTENCE, bind="query-params", height="content",
+        say("English sentence"), key=state.SENTENCE, height="content",
         label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
         on_change=state.drop_target, args=(st.session_state,),
     )  # fmt: skip
@@ -55,10 +56,21 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     return Request(text or "", str(models[name]), device, state.beam_of(search), target or None), beside
 
 
+def keep_in_address(request: Request) -> None:
+    """Write what was translated into the address: a link, or a reload, opens what could be shown."""
+    # Not `bind="query-params"`: that writes whatever is typed, also a text too long for an address.
+    for key, text, otherwise in ((state.SENTENCE, request.text, OPENING), (state.TARGET, request.target or "", "")):
+        if text == otherwise:
+            st.query_params.pop(key, None)
+        elif st.query_params.get(key) != text:
+            st.query_params[key] = text
+
+
 def _own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
+    state.open_box(st.session_state, state.TARGET, st.query_params)
     target = st.text_area(
-        say("Your own French translation"), key=state.TARGET, bind="query-params", height="content",
+        say("Your own French translation"), key=state.TARGET, height="content",
         placeholder=say("For instance: L'accord a été signé."),
         help=say("The decoder is led through these words and shows where it would have looked for each: forced "
                  "decoding. Another English sentence empties this box."),

@@ -11,7 +11,7 @@ from attnviz.languages import say
 from attnviz.text import SPACE
 from attnviz.ui import reopening, state
 from attnviz.ui.charts import load_library
-from attnviz.ui.controls import Request, controls
+from attnviz.ui.controls import Request, controls, keep_in_address
 from attnviz.ui.downloads import downloads
 from attnviz.ui.examples import OPENING
 from attnviz.ui.language import language_switch, speak_as_chosen
@@ -81,6 +81,7 @@ def _translation(request: Request) -> Trace | None:
         ))  # fmt: skip
         return None
     st.session_state[_LAST] = trace
+    keep_in_address(request)
     return trace
 
 

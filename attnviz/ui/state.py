@@ -100,6 +100,12 @@ def _piece(value: Any, trace: Trace) -> int | None:
     return _number(value, trace.config["vocabulary_size"] - 1, least=0)
 
 
+def open_box(state: State, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
+    """Fill a text box that is drawn for the first time: with the text of the link, if it has one."""
+    if key not in state:
+        state[key] = linked.get(key, otherwise)
+
+
 def take_example(state: State, sentence: str) -> None:
     """Put an example in the sentence box; a translation given for another sentence goes."""
     state[SENTENCE] = sentence

@@ -12,10 +12,11 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.figures import narration
-from attnviz.figures.alignment import By
+from attnviz.figures.alignment import By, grid
+from attnviz.figures.labels import quote, shorten
 from attnviz.figures.palette import Colours, ThemeName
 from attnviz.figures.strips import maxout_table, state_table
-from attnviz.languages import say
+from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.charts import EVERY_STEP, chart
@@ -45,7 +46,7 @@ def step_view(trace: Trace) -> None:
     _keep_in_address()
     with above:
         chosen = cast("int | None", st.session_state.get(state.SOURCE))
-        player(trace, step, chosen, lambda choice: state.choose(st.session_state, choice, trace))
+        player(trace, step, chosen, heatmap_choices()[0], lambda choice: state.choose(st.session_state, choice, trace))
     weights, source = weights_of(trace), state.source_of(st.session_state, trace, step)
     steps = steps_at_once(trace, step)
     words = words_of(trace, steps)
@@ -99,9 +100,9 @@ def _keep_in_address() -> None:
 
 def _alignment(trace: Trace, theme: ThemeName) -> None:
     """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
-    st.subheader(say("Alignment"), anchor=False)
+    st.html(f'<h2 class="section">{say("Alignment")}</h2>')
     by, colours, root, end, margins = heatmap_choices()
-    _reading(end)
+    _reading(trace, by, end)
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, margins=margins, theme=theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
@@ -124,12 +125,25 @@ def _alignment(trace: Trace, theme: ThemeName) -> None:
                      label_visibility="collapsed", width=260)  # fmt: skip
 
 
-def _reading(end: bool) -> None:
-    """Say how the heatmap is read, and what its rows add up to, with `</s>` on show (`end`) or without."""
-    reading = say(
-        'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">column'
-        "</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
-    )
+def _reading(trace: Trace, by: By, end: bool) -> None:
+    """Say how the heatmap is read, by words or pieces, and what its rows add up to, with `</s>` (`end`) or without."""
+    cells = grid(trace, by, end)
+    steps, rows = sum(map(len, cells.steps)), len(cells.steps)
+    if by == "words":
+        reading = say(
+            'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">'
+            "column</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
+        )
+    else:
+        reading = say(
+            'Each <span class="decoder">row</span> is a French piece as one step wrote it, each <span class="encoder">'
+            "column</span> an English piece; the brighter a cell, the more the row’s piece looked at the column’s."
+        )
+    if steps > rows:
+        reading += " " + say(
+            "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
+            "several is their mean.", steps=steps, rows=rows,
+        )  # fmt: skip
     shown, hidden = say("Every row adds up to 1."), say("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
     start = say(
         "Press Play, or choose a word or a cell: the numbers of that step follow, beside and below. At the top, the "
@@ -158,6 +172,7 @@ def _facts(trace: Trace, words: Words) -> None:
         "steps": {
             str(i): {
                 "heading": say("Step {i} of {n}", i=i, n=count),
+                "part": _part(trace, i),
                 "sentence": step_sentence(trace, i),
                 "outcomes": [told.outcome for told in stages],
             }
@@ -168,6 +183,16 @@ def _facts(trace: Trace, words: Words) -> None:
     component("facts", "html", "css", isolate=False)(key="facts", data=record)
 
 
+def _part(trace: Trace, step: int) -> str:
+    """Return which piece of which word 1-based `step` wrote; nothing of a word of one piece."""
+    words = trace.words()
+    for word, group in zip(words.target, words.target_groups, strict=True):
+        if step - 1 in group and len(group) > 1:
+            k = group.index(step - 1) + 1
+            return say("piece {k} of {n} of the word {word}", k=k, n=len(group), word=quote(shorten(word, 30)))
+    return ""
+
+
 def step_sentence(trace: Trace, step: int) -> str:
     """Return what happened at 1-based `step`, as plain text."""
     return narration.step_sentence(trace, step - 1, say("a blank"))
@@ -175,12 +200,13 @@ def step_sentence(trace: Trace, step: int) -> str:
 
 def _keys() -> None:
     """Name the keys."""
+    by, *_ = heatmap_choices()
     told = {
         "←</kbd><kbd>→": say("step"),
-        "↑</kbd><kbd>↓": say("English piece"),
+        "↑</kbd><kbd>↓": say("English word") if by == "words" else say("English piece"),
         f"{say('Home')}</kbd><kbd>{say('End')}": say("first, last step"),
         say("Space"): say("play, pause"),
-        say("Esc"): say("back to the piece looked at most"),
+        say("Esc"): say("let go of your choice: follow the strongest"),
         f"Ctrl</kbd><kbd>{say('Enter')}": say("translate"),
     }
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in told.items())
@@ -191,9 +217,12 @@ def _keys() -> None:
 def _glossary() -> Iterator[str]:
     """Yield what the words of the page mean, in Markdown."""
     yield say("**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.")
-    yield say("**·**: before a piece, as in ·cycle: it continues the word before it.")
+    yield say("**·**: before a piece, as in ·cycle: it continues the word before it. In the two sentences a thin line "
+              "marks where the pieces of a word meet.")  # fmt: skip
     yield say("**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and a stretch of text the model has never "
               "seen.")  # fmt: skip
+    if language() != "en":
+        yield say("**0.5**: numbers are written with a decimal point, as in the equations and in the files.")
     yield say("**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.")
     yield say("**State** $s_i$: all that the decoder keeps in mind after step $i$, a list of numbers.")
     yield say(

@@ -34,7 +34,7 @@ def linked(page: Page) -> dict[str, str]:
 
 def expect_french(page: Page, step: int) -> None:
     """Wait until every part of the page has turned French: what the server wrote, and what the browser did."""
-    expect(page.locator(".facts h3")).to_have_text(re.compile(f"^Étape {step} sur "))
+    expect(page.locator(".facts h2")).to_have_text(re.compile(f"^Étape {step} sur "))
     expect(page.locator(".st-key-player .previous").last).to_contain_text("Précédent")
     expect(page.locator(".words .step")).to_contain_text(f"Étape {step}, ")
     expect(page.locator(".st-key-stage_1 h3").first).to_have_text("1La requête rencontre les clés")
@@ -49,7 +49,7 @@ def expect_french(page: Page, step: int) -> None:
 def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> None:
     page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
     expect(page.locator("html")).to_have_attribute("lang", "en")
-    expect(page.locator(".facts h3")).to_have_text(re.compile("^Step 3 of "))
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
     page.locator(".st-key-by button", has_text="pieces").click()
     translation = page.locator(".st-key-player .target").inner_text()
     switch(page, "fr")
@@ -64,7 +64,7 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     page.wait_for_selector(READY)
     expect_french(page, 3)
     switch(page, "en")
-    expect(page.locator(".facts h3")).to_have_text(re.compile("^Step 3 of "))
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
     expect(page.locator(".growth .build")).to_have_text("Build it up")
 
 
@@ -81,7 +81,7 @@ def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> N
     page = context.new_page()
     page.goto(address)
     expect(page.locator("html")).to_have_attribute("lang", "fr")
-    expect(page.locator(".facts h3")).to_have_text(re.compile("^Étape 1 sur "))
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 1 sur "))
     switch(page, "en")
     page.wait_for_url(re.compile("lang=en"))
     context.close()
@@ -90,7 +90,7 @@ def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> N
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_french_fits(open_page: Opener, width: int, height: int) -> None:
     page = open_page("?lang=fr&step=2", width=width, height=height)
-    expect(page.locator(".facts h3")).to_have_text(re.compile("^Étape 2 sur "))
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 2 sur "))
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
     ours = page.locator(".transport button, .growth button, .growth label, .facts button, .st-key-lang button")
     assert ours.count() > 10

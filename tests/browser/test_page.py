@@ -18,12 +18,12 @@ Opener = Callable[..., Page]
 
 
 def heading(page: Page) -> str:
-    return page.locator(".st-key-facts h3").inner_text()
+    return page.locator(".st-key-facts h2").inner_text()
 
 
 def expect_step(page: Page, step: int) -> None:
     """Wait until the browser and the server both show `step`."""
-    expect(page.locator(".st-key-facts h3")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
+    expect(page.locator(".st-key-facts h2")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
     expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
     expect(page.locator(".player .current .chosen")).to_have_attribute("data-step", str(step))
 
@@ -141,7 +141,7 @@ def test_space_plays_and_pauses(open_page: Opener) -> None:
     page = open_page()
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator(".st-key-facts h3")).to_have_text(re.compile(r"^Step 3 of"))
+    expect(page.locator(".st-key-facts h2")).to_have_text(re.compile(r"^Step 3 of"))
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     stopped = int(heading(page).split()[1])
@@ -307,7 +307,7 @@ CONTRASTS = """
   };
   const paper = luminance(getComputedStyle(document.querySelector(".stApp")).backgroundColor);
   return [...document.querySelectorAll(
-    ".masthead .title, .masthead .about, .facts h3, .facts p, .facts .title, .facts .outcome, .reading, .keys, " +
+    ".masthead .title, .masthead .about, .facts h2, .facts p, .facts .title, .facts .outcome, .reading, .keys, " +
     ".st-key-status p, .st-key-heatmap .xtick text, .st-key-heatmap .ytick text, .st-key-stages h3, " +
     ".st-key-stages h3 .number, .st-key-stages .chart-box > p, .st-key-stages .ytick text, " +
     ".st-key-stages .xtick text, .growth output, .growth legend, .growth label"

@@ -104,6 +104,20 @@ def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
     assert "Led through your own translation" in texts(linked)
 
 
+def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
+    app = page()
+    assert "sentence" not in app.query_params, "the opening example needs no link"
+    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
+    app.text_area(key="target").set_value("Deux chiens.").run()
+    good = {"sentence": "Two dogs play in the snow.", "target": "Deux chiens."}
+    assert dict(app.query_params) == good
+    app.text_area(key="sentence").set_value("a " * 504).run()
+    assert "504 words" in problem(app)
+    assert dict(app.query_params) == good
+    app.text_area(key="sentence").set_value(OPENING).run()
+    assert dict(app.query_params) == {}
+
+
 def test_rows_are_said_to_add_up_to_what_is_shown(page: Run) -> None:
     app = page()
 

@@ -126,6 +126,27 @@ def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
     json.dumps(record)
 
 
+def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
+    base = synthetic.trace("The x likes a .", "La y aime un .")
+    trace = dataclasses.replace(
+        base,
+        source_pieces=("▁bi", "cycle", *base.source_pieces[2:]),
+        source_surfaces=("▁bi", "cycle", *base.source_surfaces[2:]),
+    )
+    word = player_record(trace, 1)["source"][0]
+    assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [1, 2])
+
+
+def test_a_box_opens_with_its_link_and_then_keeps_what_is_typed() -> None:
+    kept: dict[Any, Any] = {}
+    state.open_box(kept, state.SENTENCE, {}, "A dog.")
+    state.open_box(kept, state.TARGET, {state.TARGET: "Un chien."})
+    assert kept == {state.SENTENCE: "A dog.", state.TARGET: "Un chien."}
+    kept[state.SENTENCE] = "A cat."
+    state.open_box(kept, state.SENTENCE, {state.SENTENCE: "A dog."})
+    assert kept[state.SENTENCE] == "A cat."
+
+
 def test_the_player_shows_unknown_text_and_no_black_bar() -> None:
     base = synthetic.trace("The x likes a .", "La y aime un .")
     trace = dataclasses.replace(

@@ -28,7 +28,8 @@ function entry({ number, title }) {
 function show(root, { data }) {
   const facts = data.steps[window.attnvizStep];
   if (!facts) return;
-  write(root.querySelector("h3"), facts.heading);
+  write(root.querySelector("h2"), facts.heading);
+  write(root.querySelector(".part"), facts.part);
   write(root.querySelector("p"), facts.sentence);
   root.querySelectorAll(".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
 }

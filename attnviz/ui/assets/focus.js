@@ -2,6 +2,7 @@
 // the keyboard is taken there, and back to the button on Escape.
 
 const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false']";
+const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const BOX = "[data-testid='stPopoverBody']";
 let opener = null;
 
@@ -15,7 +16,8 @@ function enter(tries = 60) {
   box.focus({ preventScroll: true }); // its name is read, and Tab goes on to what is in it
 }
 
-function onKey({ key, target }) {
+function onKey(event) {
+  const { key, target } = event;
   if (key === "Enter" || key === " ") {
     const button = target.closest?.(BUTTON);
     if (!button) return;
@@ -23,7 +25,31 @@ function onKey({ key, target }) {
     enter();
   } else if (key === "Escape" && target.closest?.(BOX)) {
     opener?.focus();
+  } else if (key === "Tab" && target.closest?.(BOX)) {
+    leave(event, target.closest(BOX));
   }
+}
+
+// What can be reached by Tab inside `root`, also within components that are apart from the page.
+function stops(root) {
+  return [...root.querySelectorAll("*")].flatMap((node) => [
+    ...(node.tabIndex >= 0 && !node.disabled && node.checkVisibility() ? [node] : []),
+    ...(node.shadowRoot ? stops(node.shadowRoot) : []),
+  ]);
+}
+
+// Past either end of a box there is only the browser: Tab closes it there and goes on from its button.
+function leave(event, box) {
+  let here = document.activeElement;
+  while (here.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
+  const inside = stops(box);
+  const end = event.shiftKey ? inside[0] : inside.at(-1);
+  if (inside.length && here !== end && !(event.shiftKey && here === box)) return;
+  const button = opener?.matches(OPEN) ? opener : document.querySelector(OPEN);
+  if (!button) return;
+  button.focus();
+  button.click();
+  event.preventDefault();
 }
 
 export default function () {

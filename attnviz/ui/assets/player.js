@@ -20,6 +20,15 @@ function say(root, words) {
   for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", words[node.dataset.label]);
 }
 
+// A word as its pieces, so that they read as parts of one word.
+function parts(texts, numbers) {
+  return texts.map((text, k) => {
+    const span = element("span", "piece", text);
+    span.dataset.number = numbers[k];
+    return span;
+  });
+}
+
 function build(root, data, choose) {
   const source = root.querySelector(".source");
   const target = root.querySelector(".target");
@@ -27,8 +36,9 @@ function build(root, data, choose) {
   target.replaceChildren();
   for (const word of data.source) {
     if (word.space) source.append(" ");
-    const button = element("button", word.end ? "word end" : "word", word.text);
+    const button = element("button", word.end ? "word end" : "word");
     button.type = "button";
+    button.append(...parts(word.parts, word.pieces));
     const [first, last] = [word.pieces[0], word.pieces.at(-1)];
     // Of a word's pieces the one the step looks at most; a second click lets go of it.
     button.onclick = () => choose(({ step, source: chosen }) => ({
@@ -70,6 +80,7 @@ function paint(root, state) {
     word.classList.toggle("current", current);
     word.classList.toggle("held", current && state.source !== null);
     word.setAttribute("aria-pressed", String(current && state.source !== null));
+    for (const piece of word.children) piece.classList.toggle("seen", Number(piece.dataset.number) === source);
   });
   for (const piece of root.querySelectorAll(".target .piece")) {
     piece.classList.toggle("chosen", Number(piece.dataset.step) === step);
@@ -84,16 +95,33 @@ function paint(root, state) {
   root.querySelector(".verb").textContent = state.playing ? data.words.pause : data.words.play;
   for (const button of root.querySelectorAll(".previous")) button.disabled = step <= 1;
   for (const button of root.querySelectorAll(".next")) button.disabled = step >= data.weights.length;
+  paintShown(root.querySelector(".shown"), state, source);
   paintBar(root.querySelector(".bar"), data, step, source);
   announce(step, source);
 }
 
+// Which source piece is on show in the pictures, and why; one that was chosen stays, and this is where to let go of it.
+function paintShown(line, state, source) {
+  const { source: words, words: told } = state.data;
+  const held = state.source !== null;
+  const word = words.find(({ pieces }) => pieces.includes(source));
+  const pieces = parts(word.parts, word.pieces);
+  for (const piece of pieces) piece.classList.toggle("seen", Number(piece.dataset.number) === source);
+  const seen = line.querySelector(".seen");
+  seen.replaceChildren(...pieces);
+  seen.classList.toggle("held", held);
+  write(line.querySelector(".why"), held ? told.held : told.strongest);
+  line.querySelector(".follow").hidden = !held;
+}
+
 // A line at the top of the window, for those who have scrolled down to the stages: which word it is, and which source word.
 function paintBar(bar, data, step, source) {
-  const piece = data.target.flatMap((word) => word.pieces)[step - 1];
+  const { pieces } = data.target.find((word) => word.pieces.some((piece) => piece.step === step));
+  const wrote = parts(pieces.map(({ text }) => text), pieces.map((piece) => piece.step));
+  for (const piece of wrote) piece.classList.toggle("chosen", Number(piece.dataset.number) === step);
   const k = data.source.findIndex((word) => word.pieces.includes(source));
   bar.querySelector(".at").textContent = data.words.at.replace("{i}", step).replace("{n}", data.weights.length);
-  bar.querySelector(".wrote").textContent = piece.text;
+  bar.querySelector(".wrote").replaceChildren(...wrote);
   bar.querySelector(".look").textContent = `${data.source[k].text}  α = ${data.weights[step - 1][k].toFixed(2)}`;
 }
 
@@ -148,12 +176,19 @@ const TYPING = [
 ].join();
 const PRESSED = "button, a, summary, input"; // Space presses these themselves
 
-// The source piece `by` rows further down, in the order the rows stand in.
+// The source piece `by` stops further down, in the order the rows of the stages stand in. Where the heatmap is by pieces
+// every piece is a stop; where it is by words, of each word the piece that the step looks at most: its frame moves.
 function neighbour(state, by) {
-  const order = state.data.orders[state.step - 1];
-  if (window.attnvizOrder !== "strongest") return looked(state) + by;
-  const rank = order.indexOf(looked(state) - 1) + by;
-  return order[Math.min(Math.max(rank, 0), order.length - 1)] + 1;
+  const { data, step } = state;
+  const wordOf = new Map(data.source.flatMap(({ pieces }, k) => pieces.map((piece) => [piece, data.by === "words" ? k : piece])));
+  const stops = new Map(); // of the words, strongest first
+  for (const j of data.orders[step - 1]) {
+    if (!stops.has(wordOf.get(j + 1))) stops.set(wordOf.get(j + 1), j + 1);
+  }
+  const words = [...stops.keys()];
+  if (window.attnvizOrder !== "strongest") words.sort((one, other) => one - other);
+  const place = words.indexOf(wordOf.get(looked(state))) + by;
+  return stops.get(words[Math.min(Math.max(place, 0), words.length - 1)]);
 }
 
 const KEYS = {
@@ -218,6 +253,11 @@ function start(root) {
   press(".previous", () => control.choose({ step: state.step - 1 }));
   press(".next", () => control.choose({ step: state.step + 1 }));
   press(".play", control.play);
+  press(".follow", () => {
+    // The button goes with what it lets go of: whoever came to it by the keyboard is not to lose the place.
+    if (root.getRootNode().activeElement?.matches(".follow:focus-visible")) root.querySelector(".source .current").focus();
+    control.choose({ source: null });
+  });
   const onKey = (event) => keys(event, state, control);
   const onChoice = ({ detail }) => control.choose(typeof detail === "number" ? { step: detail } : detail);
   speeds(root);

@@ -1,0 +1,206 @@
+"""What a newcomer meets first, in Chromium: pieces of words, the piece on show, toolbar, bad input, headings, boxes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_accessibility import BOXES, FOCUSED, settled
+from tests.browser.test_page import expect_step, query, steps, type_sentence
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+RARE = "The zyxwvut plays with qwxyzzy."
+"""Two words that no vocabulary has whole."""
+LED = f"?sentence={quote(RARE)}&target={quote('Le zyxwvut joue.')}"
+
+
+def framed_column(page: Page) -> float | None:
+    chart = page.locator(".st-key-heatmap .js-plotly-plot")
+    found = chart.evaluate("(chart) => chart.layout.shapes.length > 1 ? chart.layout.shapes[1].x0 + 0.5 : null")
+    return None if found is None else float(found)
+
+
+def expect_column(page: Page, column: int) -> None:
+    page.wait_for_function(
+        """(column) => {
+          const shapes = document.querySelector(".st-key-heatmap .js-plotly-plot").layout.shapes;
+          return shapes.length > 1 && shapes[1].x0 + 0.5 === column;
+        }""",
+        arg=column,
+    )
+
+
+def pieces_of(page: Page, name: str) -> list[list[str]]:
+    """Return the pieces of each word of a sentence of the player."""
+    return [word.locator(".piece").all_inner_texts() for word in page.locator(f".player {name} .word").all()]
+
+
+def test_by_words_the_arrows_go_from_word_to_word(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(RARE)}")
+    expect_step(page, 1)
+    words = pieces_of(page, ".source")
+    assert any(len(pieces) > 1 for pieces in words), "nothing is tested"
+    for _ in words:
+        page.keyboard.press("ArrowUp")
+    expect_column(page, 0)
+    for column in range(1, len(words)):
+        page.keyboard.press("ArrowDown")
+        expect_column(page, column)
+    page.keyboard.press("ArrowDown")
+    expect_column(page, len(words) - 1)
+    expect(page.locator(".keys")).to_contain_text("English word")
+
+
+def test_by_pieces_the_arrows_go_from_piece_to_piece(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(RARE)}&source=1")
+    expect_step(page, 1)
+    page.get_by_role("radio", name="pieces").click()
+    count = sum(map(len, pieces_of(page, ".source")))
+    expect(page.locator(".st-key-heatmap .xtick")).to_have_count(count)
+    expect(page.locator(".keys")).to_contain_text("English piece")
+    for piece in range(2, count + 1):
+        page.keyboard.press("ArrowDown")
+        expect_column(page, piece - 1)
+        assert page.evaluate("window.attnvizSource") == piece
+
+
+def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener) -> None:
+    page = open_page(LED)
+    expect_step(page, 1)
+    part = page.locator(".facts .part")
+    words = pieces_of(page, ".target")
+    assert max(map(len, words)) > 1
+    for pieces in words:
+        for k in range(len(pieces)):
+            told = f"piece {k + 1} of {len(pieces)} of the word “{''.join(pieces)}”" if len(pieces) > 1 else ""
+            expect(part).to_have_text(told)
+            page.keyboard.press("ArrowRight")
+    reading = page.locator(".reading").first
+    expect(reading).to_contain_text(f"It took {steps(page)} steps to write these {len(words)} words")
+    page.get_by_role("radio", name="pieces").click()
+    expect(reading).to_contain_text("is a French piece")
+    expect(reading).not_to_contain_text("It took")
+
+
+def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
+    page = open_page(LED, width=390, height=844)
+    expect_step(page, 1)
+    assert ["".join(pieces) for pieces in pieces_of(page, ".source")][1] == "zyxwvut"
+    joint = page.locator(".player .source .piece + .piece").first
+    assert "gradient" in joint.evaluate("(node) => getComputedStyle(node).backgroundImage")
+    first = page.locator(".player .source .word > .piece:first-child").first
+    assert first.evaluate("(node) => getComputedStyle(node).backgroundImage") == "none"
+    page.locator(".player .target .word", has_text="zyxwvut").locator(".piece").nth(1).click()
+    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    wrote = page.locator(".player .bar .wrote")
+    expect(wrote).to_have_text("zyxwvut")
+    expect(wrote.locator(".chosen")).to_have_text(wrote.locator(".piece").nth(1).inner_text())
+
+
+@pytest.mark.parametrize("way", ["click", "keyboard", "Escape"])
+def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(open_page: Opener, way: str) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    shown, follow = page.locator(".player .shown"), page.locator(".player .follow")
+    expect(follow).to_be_hidden()
+    expect(shown).to_contain_text("the strongest at this step")
+    page.locator(".player .source .word").nth(3).click()
+    word = page.locator(".player .source .held").inner_text()
+    page.locator("body").press("ArrowRight")
+    expect_step(page, 3)
+    expect(shown.locator(".seen").first).to_have_text(word)
+    expect(shown).to_contain_text("your choice, held")
+    page.wait_for_url(re.compile("source="))
+    if way == "click":
+        follow.click()
+    elif way == "keyboard":
+        follow.focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate(FOCUSED)["key"] == "player", "the focus is lost with the button"
+    else:
+        page.keyboard.press("Escape")
+    expect(follow).to_be_hidden()
+    expect(shown).to_contain_text("the strongest at this step")
+    page.wait_for_url(lambda url: "source=" not in url)
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_on_a_telephone_the_buttons_stand_in_columns(open_page: Opener, lang: str) -> None:
+    page = open_page(f"?lang={lang}", width=390, height=844)
+    buttons = page.locator(".st-key-examples button")
+    expect(buttons).to_have_count(9)
+    settled(page)
+    boxes = buttons.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")
+    lefts = sorted({round(box["x"]) for box in boxes})
+    assert len(lefts) == 4, "two columns, and a line of three that begins with the first of them"
+    middles = sorted(box["y"] + box["height"] / 2 for box in boxes)
+    assert sum(below - above > 5 for above, below in pairwise(middles)) == 3, "four lines"
+    status = page.locator(".st-key-status").bounding_box()
+    assert status
+    assert status["x"] == pytest.approx(lefts[0], abs=1)
+    assert status["width"] > 350
+    assert status["height"] < 30, "one line"
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_text_that_is_too_long_keeps_its_bounds(open_page: Opener, width: int) -> None:
+    page = open_page(f"?sentence={quote('Two dogs play.')}&step=2", width=width)
+    expect_step(page, 2)
+    before = query(page)
+    french = page.locator(".player .target").inner_text()
+    long = "word " * 504
+    type_sentence(page, long)
+    expect(page.locator(".st-key-problem")).to_contain_text("504 words")
+    expect(page.locator(".st-key-problem")).to_be_in_viewport()
+    assert page.locator(".st-key-sentence textarea").bounding_box()["height"] <= 240  # type: ignore[index]
+    expect(page.locator(".player .target")).to_have_text(french)
+    settled(page)
+    assert query(page) == before
+    type_sentence(page, "We eat.")
+    page.wait_for_url(re.compile(r"sentence=We\+eat"))
+
+
+def test_headings_skip_no_level(open_page: Opener) -> None:
+    page = open_page()
+    settled(page)
+    levels = page.evaluate(
+        """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+          .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))"""
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert len(levels) >= 9
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+
+
+@pytest.mark.parametrize("backwards", [False, True], ids=["Tab", "Shift+Tab"])
+def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> None:
+    page = open_page(f"?sentence={quote('Two dogs play.')}")
+    settled(page)
+    for key in BOXES:
+        button = page.locator(f".st-key-{key} button").first
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator('[data-testid="stPopoverBody"]')).to_be_focused()
+        for _ in range(60):
+            page.keyboard.press("Shift+Tab" if backwards else "Tab")
+            assert page.evaluate(FOCUSED) is not None, f"{key}: the focus left the page"
+            if button.evaluate("(node) => node === document.activeElement"):
+                break
+        expect(button).to_be_focused()
+        expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
+        page.keyboard.press("Tab")
+        assert page.evaluate(FOCUSED) is not None
+
+
+def test_the_french_page_says_how_numbers_are_written(open_page: Opener) -> None:
+    page = open_page("?lang=fr")
+    page.locator(".st-key-glossary button").click()
+    expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("point décimal")
