@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 from attnviz import AttnvizError
 
 if TYPE_CHECKING:
+    from attnviz.analysis.recomputation import Weights
     from attnviz.trace import Trace
 
 
@@ -29,6 +32,10 @@ def add_options(command: argparse.ArgumentParser, positive: Callable[[str], int]
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
     add("--no-end", action="store_true", help="leave out </s>")
+    add("--margins", action="store_true",
+        help="coverage of the columns and entropy of the rows beside the heatmap; not in .tex")  # fmt: skip
+    add("--no-title", action="store_true",
+        help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions")  # fmt: skip
     add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
 
 
@@ -42,9 +49,25 @@ def figure(options: argparse.Namespace, translate: Callable[[argparse.Namespace]
     from attnviz.figures.files import Look, check_ending, save
     from attnviz.trace import Trace
 
-    check_ending(options.output)  # before a model is loaded for nothing
+    ending = check_ending(options.output)  # before a model is loaded for nothing
     look = Look(
         picture=options.picture, step=None if options.step is None else options.step - 1, by=options.by,
-        colours=options.colours, root=options.root, end=not options.no_end, theme=options.theme,
+        colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
+        title=not options.no_title, theme=options.theme,
     )  # fmt: skip
-    save(Trace.load(options.trace) if options.trace else translate(options), options.output, look)
+    trace = Trace.load(options.trace) if options.trace else translate(options)
+    save(trace, options.output, look, _weights(trace, options.model) if ending == "html" else None)
+
+
+def _weights(trace: Trace, folder: Path) -> Weights | None:
+    """Return the weights in the model's `folder` if they made `trace`; else say what the file will lack."""
+    from attnviz.analysis.recomputation import load_weights
+
+    path = folder / "model.safetensors"
+    if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == trace.weights_digest:
+        return load_weights(folder)
+    print(
+        f"The page has no logit ledger: this needs the model that made the trace, {trace.model}, and {folder} is not "
+        "it. Name its folder with --model.", file=sys.stderr,
+    )  # fmt: skip
+    return None

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
@@ -48,6 +46,9 @@ class Recomputation:
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     """Return the arrays in `folder`/model.safetensors; raise AttnvizError, naming the file, where that fails."""
+    # Not above: figures know what weights are, and are drawn where nothing can read a model.
+    import safetensors.numpy
+
     path = Path(folder) / "model.safetensors"
     try:
         return safetensors.numpy.load_file(path)

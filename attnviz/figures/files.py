@@ -9,9 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
 from attnviz.figures.alignment import By, heatmap, heatmap_table
 from attnviz.figures.build import for_print
+from attnviz.figures.caption import heatmap_heading, printed, step_heading
 from attnviz.figures.html import lecture_html
 from attnviz.figures.image import ImageFormat, image
 from attnviz.figures.palette import Colours, ThemeName, palette
@@ -37,18 +39,22 @@ class Look:
     root: bool = False
     end: bool = True
     margins: bool = False
-    """Sums and entropies beside the heatmap, in images and tables."""
+    """Sums and entropies beside the heatmap, in images, tables and .html."""
+    title: bool = True
+    """In images, what it is and of which sentences, above the picture."""
     theme: ThemeName = "light"
+    """Of images; .html has both."""
 
 
-def save(trace: Trace, path: str | Path, look: Look | None = None) -> None:
+def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weights | None = None) -> None:
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
     translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
 
-    Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
+    With the `weights` of the model that made the trace (`load_weights`), .html has the logit ledgers. Raise
+    AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
-    content = contents(trace, check_ending(path), look or Look())
+    content = contents(trace, check_ending(path), look or Look(), weights)
     try:
         path.write_bytes(content)
     except OSError as error:
@@ -63,22 +69,39 @@ def check_ending(path: Path) -> str:
     return ending
 
 
-def contents(trace: Trace, ending: str, look: Look) -> bytes:
+def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = None) -> bytes:
     """Return what a file of this `ending`, one of ENDINGS, holds; raise AttnvizError as `save` does."""
     _check(trace, ending, look)
     if ending in IMAGES:
-        paper = "#ffffff" if look.theme == "light" else palette(look.theme).paper
-        return image(for_print(picture(trace, look), paper), IMAGES[ending])
+        return image(_sheet(trace, look), IMAGES[ending])
     if ending == "csv":
         return csv(table(trace, look))
     if ending == "json":
         text = trace.to_json()
     elif ending == "pharaoh":
         text = pharaoh(trace.words()) + "\n"
+    elif ending == "html":
+        text = lecture_html(
+            trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
+            weights=weights,
+        )  # fmt: skip
     else:
-        write = lecture_html if ending == "html" else heatmap_tikz
-        text = write(trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step)
+        text = heatmap_tikz(trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step)
     return text.encode("utf-8", "replace")
+
+
+def heading(trace: Trace, look: Look) -> str:
+    """Return what the picture is, in a few words."""
+    if look.picture == HEATMAP:
+        return heatmap_heading(look.by, look.root)
+    return step_heading(trace, look.step or 0, step_figure(trace, look.picture).title())
+
+
+def _sheet(trace: Trace, look: Look) -> go.Figure:
+    """Return the picture as an image holds it."""
+    if look.title:
+        return printed(picture(trace, look), trace, heading(trace, look), theme=look.theme)
+    return for_print(picture(trace, look), "#ffffff" if look.theme == "light" else palette(look.theme).paper)
 
 
 def picture(trace: Trace, look: Look) -> go.Figure:
@@ -108,9 +131,13 @@ def _check(trace: Trace, ending: str, look: Look) -> None:
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:
         raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")
+    if look.margins and ending in ("tex", "json", "pharaoh"):
+        raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
     if look.picture == HEATMAP:
         return
     step_figure(trace, look.picture)
+    if look.margins:
+        raise AttnvizError(f"Margins belong to the heatmap; the picture {look.picture!r} has none.")
     if look.step is None:
         raise AttnvizError(f"The picture {look.picture!r} is of one step: say which.")
     if ending in ("html", "tex", "json", "pharaoh"):

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import copy
+import html
 import io
 import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs
 
-from attnviz import AttnvizError, Trace, figures
+from attnviz import AttnvizError, Trace, Translator, figures
+from attnviz.analysis.ledger import ledger
+from attnviz.analysis.recomputation import load_weights
 from attnviz.figures import Look, save
 from attnviz.figures import image as images
 from attnviz.figures.build import for_print
+from attnviz.figures.caption import fit, printed, step_heading, width
+from attnviz.figures.files import heading
+from attnviz.figures.html import difference
 from attnviz.figures.image import BROWSER_VARIABLE, find_browser, image
 from attnviz.figures.palette import palette
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.figures.tikz import escape
+from attnviz.figures.waterfall import signed
+from attnviz.languages import LANGUAGES, language, speak
 from tests.browser.server import find_chromium
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
@@ -110,24 +124,90 @@ class _Page(HTMLParser):
         self.texts[self._open] = self.texts.get(self._open, "") + data
 
 
+def _changed(base: Any, change: Any) -> Any:
+    """Apply what `difference` found, as the page's program does."""
+    if change is None:
+        return base
+    if isinstance(change, list):
+        return change[0]
+    whole = copy.deepcopy(base)
+    for key, inside in change.items():
+        place = int(key) if isinstance(base, list) else key
+        whole[place] = _changed(base[place], inside)
+    return whole
+
+
+@pytest.fixture
+def in_french() -> Iterator[None]:
+    speak("fr")
+    yield
+    speak("en")
+
+
+PLAIN = st.recursive(
+    st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
+
+
+@given(PLAIN, PLAIN)
+def test_a_difference_makes_one_of_the_other(one: Any, other: Any) -> None:
+    assert difference(one, one) is None
+    assert _changed(one, difference(one, other)) == other
+
+
 @pytest.mark.parametrize("attention", ["additive", "none"])
 def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
     trace = synthetic.trace(HARD, attention=attention)
-    page = _Page(text := figures.lecture_html(trace, step=2))
+    page = _Page(text := figures.lecture_html(trace, step=2, margins=True))
     assert page.asked == []
     assert get_plotlyjs() in text
     record = json.loads(page.texts["record"])
     assert record["step"] == 3
-    assert len(record["steps"]) == len(trace.target_pieces)
-    shown = {"attention", "candidates"} if attention == "additive" else {"candidates"}
-    for theme in ("light", "dark"):
-        drawn = record["figures"][theme]
-        assert set(drawn["pictures"]) == shown
-        for name, pictures in drawn["pictures"].items():
-            expected = STEP_FIGURES[name].draw(trace, 1, theme=theme)
-            assert pictures[1] == json.loads(expected.to_json())
-        assert drawn["heatmap"] == json.loads(figures.heatmap(trace, theme=theme).to_json())
-        assert palette(theme).paper in text.split("</style>")[0]
+    assert len(record["target"]) == len(trace.target_pieces)
+    shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
+    for code in LANGUAGES:
+        assert "no logit ledger" in record["words"]["en"]["footer"]
+        for theme in ("light", "dark"):
+            drawn = _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
+            speak(code)
+            assert set(drawn) == shown | {"heatmap"}
+            for name in shown:
+                expected = STEP_FIGURES[name].draw(trace, 1, theme=theme)
+                assert drawn[name][1] == json.loads(expected.to_json())
+            assert drawn["heatmap"] == json.loads(figures.heatmap(trace, margins=True, theme=theme).to_json())
+            speak("en")
+            assert palette(theme).paper in text.split("</style>")[0]
+
+
+def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None) -> None:
+    text = figures.lecture_html(trace)
+    assert '<html lang="fr">' in text
+    assert language() == "fr", "the language in use is what it was"
+    record = json.loads(_Page(text).texts["record"])
+    assert record["language"] == "fr"
+    assert set(record["words"]) == set(LANGUAGES)
+    assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"
+    assert record["words"]["en"]["heading"] == "Step {i} of {n}"
+    assert set(record["changes"]) == {"en-light", "en-dark", "fr-dark"}
+
+
+def test_a_lecture_has_the_ledger_where_there_are_weights(translator: Translator, model_folder: Path) -> None:
+    trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
+    record = json.loads(_Page(figures.lecture_html(trace, weights=weights)).texts["record"])
+    assert len(record["figures"]["ledger"]) == len(trace.target_pieces)
+    for i, drawn in enumerate(record["figures"]["ledger"]):
+        account = ledger(trace, weights, i, trace.target_ids[i])
+        total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
+        assert total == pytest.approx(account.logit, abs=1e-6)
+        assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["ledger"]["note"]
+
+
+def test_a_long_lecture_fits_in_eight_megabytes(shipped_model: Path) -> None:
+    source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
+    trace = Translator.load(shipped_model, device="cpu").translate(source)
+    assert len(trace.source_pieces) >= 20
+    text = figures.lecture_html(trace, margins=True, weights=load_weights(shipped_model))
+    assert len(text.encode()) < 8_000_000
 
 
 def test_a_bare_heatmap_is_a_table_of_all_weights(hard: Trace) -> None:
@@ -155,6 +235,41 @@ def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace
             assert re.fullmatch(r"[a-z]+", name), "it is part of a file's name"
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_saved_picture_has_a_title_above_it(trace: Trace, theme: str) -> None:
+    figure = step_figures(trace)["softmax"].draw(trace, 2, theme=theme)
+    sheet = printed(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
+    lines = sheet.layout.title.text.split("<br>")
+    assert "Softmax: step 3 of 7, “a”" in lines[0]
+    assert "attnviz, model synthetic" in lines[0]
+    assert trace.source_text in lines[1]
+    assert trace.translation in html.unescape(lines[2])
+    assert sheet.layout.paper_bgcolor == ("#ffffff" if theme == "light" else palette("dark").paper)
+    room = sheet.layout.margin.t - figure.layout.margin.t
+    inner = [one.layout.height - one.layout.margin.t - one.layout.margin.b for one in (figure, sheet)]
+    assert room > 3 * 16, "the title takes no room from the picture"
+    assert inner[0] == inner[1]
+    assert figure.layout.title.text is None, "the page's figure is left as it was"
+
+
+def test_a_title_is_cut_where_it_would_not_fit() -> None:
+    long = synthetic.trace("word " * 80, "字" * 200)
+    figure = printed(figures.heatmap(long), long, "x" * 300)
+    room = figure.layout.width - 32
+    for line, size in zip(figure.layout.title.text.split("<br>"), (17, 13, 13), strict=True):
+        text = re.sub("<[^>]*>", "", line)
+        assert text.endswith(" …")
+        assert 0.6 * room < width(text, size) <= room
+    assert "<b>bold</b>" not in printed(figures.heatmap(long), long, "<b>bold</b>").layout.title.text[40:]
+    assert fit("short", 100, 10) == "short"
+    assert fit("a few words too many", 70, 10) == "a few …"
+
+
+def test_a_title_speaks_french(trace: Trace, in_french: None) -> None:
+    assert step_heading(trace, 0, "Softmax").startswith("Softmax\u00a0: étape 1 sur 7, «")
+    assert heading(trace, Look(by="pieces", root=True)) == "Alignement\u00a0: poids d’attention √α, pièce par pièce"
+
+
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
 
 
@@ -174,7 +289,13 @@ def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
         path = tmp_path / f"x.{ending}"
         save(trace, path, Look(picture="softmax", step=1, theme="dark") if ending == "png" else None)
         assert path.read_bytes().startswith(beginning)
-    assert "agreement" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+    drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    for text in ("Alignment: attention weights α, word by word", trace.source_text):
+        assert text in drawn
+    save(trace, tmp_path / "y.svg", Look(title=False, margins=True))
+    drawn = (tmp_path / "y.svg").read_text(encoding="utf-8")
+    assert "H, bits" in drawn
+    assert "Alignment: " not in drawn
     assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
 
 
@@ -219,6 +340,9 @@ def test_tables_and_texts(trace: Trace, tmp_path: Path) -> None:
         ("x.csv", Look(picture="candidates"), "is of one step: say which"),
         ("x.csv", Look(picture="pie", step=0), "no picture 'pie'"),
         ("x.tex", Look(picture="candidates", step=0), "of the whole translation"),
+        ("x.tex", Look(margins=True), r"A \.tex file has no margins"),
+        ("x.json", Look(margins=True), r"A \.json file has no margins"),
+        ("x.svg", Look(picture="candidates", step=0, margins=True), "belong to the heatmap"),
         ("nowhere/x.csv", Look(), "cannot be written: No such file"),
     ],
 )

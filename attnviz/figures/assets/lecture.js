@@ -2,12 +2,30 @@
 
 const record = JSON.parse(document.getElementById("record").textContent);
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
+const UNDER_HEATMAP = "ledger"; // the other pictures of a step stand beside it
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const count = record.steps.length;
+const count = record.target.length;
 const at = (id) => document.getElementById(id);
 let step = Math.min(Math.max(record.step, 1), count);
+let language = record.language;
 
-const figures = () => record.figures[dark.matches ? "dark" : "light"];
+const words = () => record.words[language];
+
+// What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
+function changed(base, change) {
+  if (change === undefined) return base;
+  if (Array.isArray(change)) return change[0];
+  const whole = Array.isArray(base) ? [...base] : { ...base };
+  for (const [key, inside] of Object.entries(change)) whole[key] = changed(base[key], inside);
+  return whole;
+}
+
+const variants = new Map();
+function figures() {
+  const name = `${language}-${dark.matches ? "dark" : "light"}`;
+  if (!variants.has(name)) variants.set(name, changed(record.figures, record.changes[name]));
+  return variants.get(name);
+}
 
 function draw(chart, { data, layout }, shapes) {
   const { alt, narrowest } = layout.meta;
@@ -18,19 +36,37 @@ function draw(chart, { data, layout }, shapes) {
   return Plotly.react(chart, data, { ...layout, width: chart.clientWidth, shapes: shapes ?? layout.shapes }, CONFIG);
 }
 
-function frame({ meta, xaxis }) {
+// The layout's own shapes, and a frame around the row of the step.
+function framed({ meta, xaxis, shapes = [] }) {
   const row = meta.rows[step - 1] ?? null;
-  if (row === null) return [];
+  if (row === null) return shapes;
   const [x0, x1] = xaxis.range;
-  return [{ type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: meta.frame, width: 2.5 } }];
+  return [...shapes, { type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: meta.frame, width: 2.5 } }];
+}
+
+let shown = null; // the heatmap as it is drawn, and its width
+function drawHeatmap(heatmap) {
+  const chart = at("heatmap");
+  const shapes = framed(heatmap.layout);
+  if (shown?.heatmap === heatmap && shown.width === chart.clientWidth) {
+    Plotly.relayout(chart, { shapes }); // a step moves no more than the frame
+  } else {
+    draw(chart, heatmap, shapes);
+    shown = { heatmap, width: chart.clientWidth };
+  }
 }
 
 function paint() {
-  const { heatmap, pictures } = figures();
-  draw(at("heatmap"), heatmap, frame(heatmap.layout));
-  at("heading").textContent = record.heading.replace("{i}", step).replace("{n}", count);
-  at("sentence").textContent = record.steps[step - 1].sentence;
-  for (const [name, drawn] of Object.entries(pictures)) draw(at(`picture-${name}`), drawn[step - 1]);
+  const { heatmap, ...pictures } = figures();
+  const told = words().steps[step - 1];
+  drawHeatmap(heatmap);
+  at("heading").textContent = words().heading.replace("{i}", step).replace("{n}", count);
+  at("sentence").textContent = told.sentence;
+  for (const [name, drawn] of Object.entries(pictures)) {
+    at(`title-${name}`).textContent = told.pictures[name].title;
+    at(`note-${name}`).textContent = told.pictures[name].note;
+    draw(at(`picture-${name}`), drawn[step - 1]);
+  }
   for (const word of at("target").querySelectorAll("button")) {
     const place = Number(word.dataset.step);
     word.classList.toggle("chosen", place === step);
@@ -49,27 +85,42 @@ function go(chosen) {
   paint();
 }
 
+// Says in the language what does not change with the step.
+function speak(code) {
+  language = code;
+  document.documentElement.lang = code;
+  const { labels, footer } = words();
+  at("previous").setAttribute("aria-label", labels.previous);
+  at("next").setAttribute("aria-label", labels.next);
+  at("step").setAttribute("aria-label", labels.step);
+  at("alignment").setAttribute("aria-label", labels.grid);
+  at("inside").setAttribute("aria-label", labels.step);
+  at("footer").textContent = footer;
+  for (const button of at("languages").children) button.setAttribute("aria-pressed", button.lang === code);
+}
+
+function element(kind, properties) {
+  return Object.assign(document.createElement(kind), properties);
+}
+
 function build() {
   at("source").textContent = record.source;
-  record.steps.forEach(({ text, space }, place) => {
-    const word = document.createElement("button");
-    word.type = "button";
-    word.textContent = text;
+  record.target.forEach(({ text, space }, place) => {
+    const word = element("button", { type: "button", textContent: text, onclick: () => go(place + 1) });
     word.dataset.step = place + 1;
-    word.onclick = () => go(place + 1);
     if (space) at("target").append(" ");
     at("target").append(word);
   });
-  for (const [name, title] of Object.entries(record.titles)) {
-    const heading = document.createElement("h2");
-    heading.textContent = title;
-    const scroll = document.createElement("div");
-    scroll.className = "scroll";
-    const chart = document.createElement("div");
-    chart.id = `picture-${name}`;
-    chart.className = "chart";
-    scroll.append(chart);
-    at("pictures").append(heading, scroll);
+  for (const name of Object.keys(record.figures).filter((one) => one !== "heatmap")) {
+    const scroll = element("div", { className: "scroll" });
+    scroll.append(element("div", { id: `picture-${name}`, className: "chart" }));
+    const place = at(name === UNDER_HEATMAP ? "below" : "inside");
+    place.append(element("h2", { id: `title-${name}` }), element("p", { id: `note-${name}`, className: "note" }), scroll);
+  }
+  for (const [code, name] of Object.entries(record.names)) {
+    const button = element("button", { type: "button", lang: code, textContent: code.toUpperCase(), title: name });
+    button.onclick = () => { speak(code); paint(); };
+    at("languages").append(button);
   }
   at("step").max = count;
   at("step").oninput = (event) => go(Number(event.target.value));
@@ -86,9 +137,10 @@ function onKey(event) {
 }
 
 build();
+speak(language);
 paint();
 at("heatmap").on("plotly_click", ({ points: [point] }) => {
-  go(figures().heatmap.layout.meta.steps[point.pointNumber[0]] + 1);
+  if (point.data.name !== "coverage") go(figures().heatmap.layout.meta.steps[point.y] + 1); // those bars are of columns
 });
 document.addEventListener("keydown", onKey);
 dark.addEventListener("change", paint);

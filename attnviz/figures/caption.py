@@ -1,0 +1,95 @@
+"""The title of a picture in a file of its own, which no page around it explains: what it is, and of which sentences."""
+
+from __future__ import annotations
+
+from unicodedata import combining, east_asian_width
+
+import plotly.graph_objects as go
+
+from attnviz.figures.alignment import By
+from attnviz.figures.build import for_print
+from attnviz.figures.labels import literal, piece_name, quote, shorten
+from attnviz.figures.palette import ThemeName, palette
+from attnviz.languages import say
+from attnviz.trace import Trace
+
+_HEADING, _SENTENCE = 17, 13
+"""Sizes of the letters in pixels."""
+_SIDE, _TOP = 16, 26
+"""Pixels left and right of the title, and above it."""
+_ROOM = 84
+"""Pixels that its three lines take, those above included."""
+_EDGE = 10
+"""Pixels added at the other edges, where on the page there is room anyhow."""
+
+_EM = {" .,;:'’|ijlI": 0.33, "rtf()-/“”«»": 0.45, "cksvxyz": 0.6, "mwMW…—": 1.0}
+"""Widths of letters, in font sizes, in the widest of the faces that a machine falls back on: with which of them a file
+will be drawn is not known."""
+_WIDTHS = {letter: width for letters, width in _EM.items() for letter in letters}
+
+
+def heatmap_heading(by: By, root: bool) -> str:
+    """Return what the heatmap shows."""
+    weight = "√α" if root else "α"
+    if by == "words":
+        return say("Alignment: attention weights {weight}, word by word", weight=weight)
+    return say("Alignment: attention weights {weight}, piece by piece", weight=weight)
+
+
+def step_heading(trace: Trace, step: int, picture: str, source: int | None = None) -> str:
+    """Return what a picture, called `picture`, shows of 0-based `step`, and of 0-based `source` where it is of one."""
+    piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
+    if source is not None:
+        looked_at = quote(shorten(piece_name(trace.source_pieces[source]), 24))
+        piece = say("{piece} looking at {source}", piece=piece, source=looked_at)
+    count = len(trace.target_pieces)
+    return say("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)
+
+
+def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName = "light") -> go.Figure:
+    """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
+    of its own, cut short where it would not fit."""
+    ink = palette(theme)
+    drawn = for_print(figure, "#ffffff" if theme == "light" else ink.paper)
+    room = drawn.layout.width - 2 * _SIDE
+    model = "  " + say("attnviz, model {model}", model=shorten(trace.model, 24))
+    first = fit(heading, room / 1.1, _HEADING)  # bold is wider
+    lines = [f'<span style="font-size:{_HEADING}px"><b>{literal(first)}</b></span>']
+    if 1.1 * width(first, _HEADING) + width(model, _SENTENCE) <= room:
+        lines[0] += f'<span style="color:{ink.quiet}">{literal(model)}</span>'
+    for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
+        lines.append(f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), room, _SENTENCE))}</span>')
+    title = {
+        "text": "<br>".join(lines), "font": {"size": _SENTENCE, "color": ink.ink}, "xref": "container", "x": 0,
+        "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad": {"l": _SIDE, "t": _TOP},
+    }  # fmt: skip
+    margin = drawn.layout.margin
+    return drawn.update_layout(
+        title=title, height=drawn.layout.height + _ROOM + _EDGE,
+        margin={"t": margin.t + _ROOM, "r": margin.r + _EDGE, "b": margin.b + _EDGE},
+    )  # fmt: skip
+
+
+def fit(text: str, room: float, size: int) -> str:
+    """Return `text`, or as many of its first words and an ellipsis as take no more than `room` pixels."""
+    if width(text, size) <= room:
+        return text
+    kept = text
+    while kept and width(kept + " …", size) > room:
+        words = kept.rsplit(" ", 1)
+        # A single word that is too long, or a script that sets no blanks, is cut between letters.
+        kept = words[0] if len(words) == 2 and len(words[1]) < 30 else kept[:-1]
+    return kept.rstrip() + " …"
+
+
+def width(text: str, size: int) -> float:
+    """Return the pixels that `text` takes at most, in letters of `size` pixels."""
+    return size * sum(map(_em, text))
+
+
+def _em(letter: str) -> float:
+    if combining(letter):
+        return 0
+    if east_asian_width(letter) in "WF":
+        return 1.05
+    return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)
