@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz.analysis.microscope import microscope
-from attnviz.figures.build import for_print
-from attnviz.figures.files import Look, contents, picture, table
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.caption import printed, step_heading
+from attnviz.figures.files import Look, contents, heading, picture, table
 from attnviz.figures.labels import piece_name, quote, shorten
 from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.registry import step_figures
@@ -30,12 +31,18 @@ from attnviz.ui.resources import tokenizer_of, weights_of
 from attnviz.ui.stages import pairs_of
 from attnviz.ui.step_view import heatmap_choices
 
+WIDTH = 656
+"""Pixels of the box: two columns, so that it is no higher than a small window."""
+
 
 @dataclass(frozen=True)
 class Picture:
     """A picture as it is saved."""
 
     title: str
+    """What it is called in the list."""
+    heading: str
+    """What it is called in its file, where no page is around it."""
     name: str
     """What tells its file from the others."""
     figure: go.Figure
@@ -50,16 +57,25 @@ def downloads(trace: Trace) -> None:
     if not box.open:
         return
     step = int(st.session_state.get(state.STEP, 1))
-    with box:
+    # As wide as two columns of pictures; a narrower window shrinks it.
+    with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
         _export_buttons(trace, list(pictures(trace, step)))
         st.caption(say("The whole translation"))
-        for name, (label, kind) in _whole().items():
+        _whole_buttons(trace, step)
+
+
+def _whole_buttons(trace: Trace, step: int) -> None:
+    """Offer the files of the whole translation, two in a row where there is room."""
+    weights = weights_of(trace)
+    files = list(_whole().items())
+    for pair in (files[:2], files[2:]):
+        for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
-            # The page for a lecture opens at the step on show; on paper no step is framed.
-            look = replace(_look(), step=step - 1 if ending == "html" else None)
-            st.download_button(
-                label, functools.partial(_made, trace, ending, look, language()), file_name(trace, name), kind,
+            # The page for a lecture opens at the step on show; on paper no step is framed, and there are no margins.
+            look = replace(_look(), step=step - 1) if ending == "html" else replace(_look(), margins=False)
+            column.download_button(
+                label, functools.partial(_made, trace, ending, look, weights, language()), file_name(trace, name), kind,
                 key=f"whole_{ending}", on_click="ignore", width="stretch",
             )  # fmt: skip
 
@@ -74,18 +90,22 @@ def _whole() -> dict[str, tuple[str, str]]:
     }
 
 
-def _made(trace: Trace, ending: str, look: Look, code: str) -> bytes:
+def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
     """Return a file in the language `code`: it is made once it is asked for, in a thread of the server's."""
     speak(code)
-    return contents(trace, ending, look)
+    return contents(trace, ending, look, weights)
 
 
 def pictures(trace: Trace, step: int) -> Iterator[Picture]:
     """Yield the pictures on show at 1-based `step`: the heatmap, those of the step, and, where the weights are at hand,
     what lies inside the chosen energy and logit."""
     look = _look()
-    yield Picture(say("Heatmap"), "heatmap", picture(trace, look), table(trace, look))
-    of_step = functools.partial("step-{}-{}".format, step)
+    yield Picture(say("Heatmap"), heading(trace, look), "heatmap", picture(trace, look), table(trace, look))
+
+    def of_step(title: str, name: str, figure: go.Figure, numbers: pd.DataFrame, heading: str = "") -> Picture:
+        """Return a picture of the step; `heading` says what it is where its title alone would not."""
+        return Picture(title, heading or step_heading(trace, step - 1, title), f"step-{step}-{name}", figure, numbers)
+
     for name, drawn in step_figures(trace).items():
         if name == "attention":  # energies and softmax in one picture: not on the page, which has them apart
             continue
@@ -94,28 +114,29 @@ def pictures(trace: Trace, step: int) -> Iterator[Picture]:
             figure, numbers = maxout_strips(trace, step - 1, pairs), maxout_table(trace, step - 1, pairs)
         else:
             figure, numbers = drawn.draw(trace, step - 1), drawn.table(trace, step - 1)
-        yield Picture(drawn.title(), of_step(name), figure, numbers)
+        yield of_step(drawn.title(), name, figure, numbers)
     weights, tokenizer = weights_of(trace), tokenizer_of(trace)
     if weights is None or tokenizer is None:
         return
     if trace.config["attention"] != "none":
         source = state.source_of(st.session_state, trace, step)
         units = microscope(trace, weights, step - 1, source - 1)
-        yield Picture(
-            say("Energy microscope"), of_step("microscope"), microscope_figure(units), microscope_table(units)
-        )
+        title, figure, numbers = say("Energy microscope"), microscope_figure(units), microscope_table(units)
+        yield of_step(title, "microscope", figure, numbers, step_heading(trace, step - 1, title, source - 1))
     word, rival = chosen_pair(trace, step, len(tokenizer))
     name = piece_name(tokenizer.piece(word))
     entries = account(trace, weights, step, word, None)
     rows = rows_of(trace, weights, step, word, rival)
     waterfall = account_figure(trace, entries, shorten(name, 9), None, rows=rows)
-    yield Picture(say("Logit ledger"), of_step("ledger"), waterfall, ledger_table(trace, entries))
+    title, numbers = say("Logit ledger"), ledger_table(trace, entries)
+    full = title if word == trace.target_ids[step - 1] else f"{title}, {quote(shorten(name, 20))}"
+    yield of_step(title, "ledger", waterfall, numbers, step_heading(trace, step - 1, full))
     if rival is not None:
         against = piece_name(tokenizer.piece(rival))
         entries = account(trace, weights, step, word, rival)
         title = say("Why {name} and not {against}", name=quote(shorten(name, 9)), against=quote(shorten(against, 9)))
         waterfall = account_figure(trace, entries, name, against, rows=rows)
-        yield Picture(title, of_step("contrast"), waterfall, ledger_table(trace, entries))
+        yield of_step(title, "contrast", waterfall, ledger_table(trace, entries))
 
 
 def file_name(trace: Trace, ending: str) -> str:
@@ -136,7 +157,7 @@ def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
         {
             "title": one.title,
             "file": file_name(trace, one.name),
-            "figure": for_print(one.figure).to_json(),
+            "figure": printed(one.figure, trace, one.heading).to_json(),
             "table": one.numbers.to_csv(),
         }
         for one in offered

@@ -69,16 +69,19 @@ export default function ({ data, parentElement }) {
   const list = parentElement.querySelector(".pictures");
   list.replaceChildren();
   for (const picture of data.pictures) {
+    const row = document.createElement("div");
+    row.className = "picture";
     const title = document.createElement("span");
     title.textContent = picture.title;
-    list.append(title);
+    row.append(title);
     for (const form of Object.keys(FORMS)) {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = form.toUpperCase();
       button.setAttribute("aria-label", `${picture.title}, ${form.toUpperCase()}`);
       button.onclick = () => save(button, picture, form);
-      list.append(button);
+      row.append(button);
     }
+    list.append(row);
   }
 }
