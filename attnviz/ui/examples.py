@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attnviz.evaluation.sentences import FIGURE_3
 from attnviz.languages import say
 
-OPENING = "The agreement on the European Economic Area was signed in August 1992."
+OPENING = FIGURE_3[0]
 """What the page opens on, the first sentence of the paper's Fig. 3."""
 
 _LONG_TALE = (
@@ -17,12 +18,7 @@ _LONG_SPEECH = (
 )
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "From the paper, Fig. 3": (
-        OPENING,
-        "It should be noted that the marine environment is the least known of environments.",
-        "Destruction of the equipment means that Syria can no longer produce new chemical weapons.",
-        "“This will change my future with my family,” the man said.",
-    ),
+    "From the paper, Fig. 3": FIGURE_3,
     "Everyday": (
         "I don't know where my keys are.",
         "Could you tell me how to get to the station?",
