@@ -13,8 +13,10 @@ from attnviz.figures.palette import ThemeName, palette
 from attnviz.languages import say
 from attnviz.trace import Trace
 
-_HEADING, _SENTENCE = 17, 13
-"""Sizes of the letters in pixels."""
+_HEADINGS, _SENTENCE = (17, 15, 13), 13
+"""Sizes of the letters in pixels; of the heading, the largest in which it fits."""
+_BOLD = 1.1
+"""How much wider bold letters are."""
 _SIDE, _TOP = 16, 26
 """Pixels left and right of the title, and above it."""
 _ROOM = 84
@@ -53,9 +55,10 @@ def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName =
     drawn = for_print(figure, "#ffffff" if theme == "light" else ink.paper)
     room = drawn.layout.width - 2 * _SIDE
     model = "  " + say("attnviz, model {model}", model=shorten(trace.model, 24))
-    first = fit(heading, room / 1.1, _HEADING)  # bold is wider
-    lines = [f'<span style="font-size:{_HEADING}px"><b>{literal(first)}</b></span>']
-    if 1.1 * width(first, _HEADING) + width(model, _SENTENCE) <= room:
+    size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
+    first = fit(heading, room / _BOLD, size)
+    lines = [f'<span style="font-size:{size}px"><b>{literal(first)}</b></span>']
+    if _BOLD * width(first, size) + width(model, _SENTENCE) <= room:
         lines[0] += f'<span style="color:{ink.quiet}">{literal(model)}</span>'
     for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
         lines.append(f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), room, _SENTENCE))}</span>')

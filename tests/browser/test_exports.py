@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz import Trace, figures
+from attnviz import Trace, Translator, figures
+from attnviz.analysis.ledger import ledger
+from attnviz.analysis.recomputation import load_weights
+from attnviz.figures.waterfall import signed
 from attnviz.ui.examples import OPENING
 from tests.browser.server import READY, running_page
+from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
 
 pytestmark = pytest.mark.browser
@@ -52,8 +59,11 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     assert struct.unpack(">I", content[16:20])[0] >= 2280
     svg = fetch(page, "Heatmap, SVG", tmp_path)
     assert svg.name == "attnviz-the-agreement-on-the-heatmap.svg"
-    assert svg.read_text(encoding="utf-8").startswith("<svg")
-    assert "agreement" in svg.read_text(encoding="utf-8")
+    drawn = svg.read_text(encoding="utf-8")
+    assert drawn.startswith("<svg")
+    assert "Alignment: attention weights α, word by word" in drawn
+    assert OPENING in drawn, "the title has the sentence"
+    assert "Softmax: step 3 of " in fetch(page, "Softmax, SVG", tmp_path).read_text(encoding="utf-8")
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
     assert trace.source_text == OPENING
     table = list(csv.reader(io.StringIO(fetch(page, "Heatmap, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
@@ -61,6 +71,53 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
+
+
+@pytest.mark.parametrize("query", ["", "?lang=fr"])
+def test_nothing_in_a_title_is_clipped(open_page: Opener, tmp_path: Path, query: str) -> None:
+    page = open_page(query)
+    page.locator(".st-key-downloads button").first.click()
+    names = page.get_by_role("button", name=re.compile(", SVG$"))
+    expect(names.first).to_be_visible()
+    viewer = page.context.new_page()
+    for name in names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)"):
+        viewer.set_content(fetch(page, name, tmp_path).read_text(encoding="utf-8"))
+        picture, title = viewer.locator("svg.main-svg").first, viewer.locator(".gtitle")
+        expect(title.locator("tspan.line")).to_have_count(3)
+        outer, inner = picture.bounding_box(), title.bounding_box()
+        assert outer is not None, name
+        assert inner is not None, name
+        assert inner["x"] >= outer["x"], name
+        assert inner["y"] >= outer["y"], name
+        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"], name
+    viewer.close()
+
+
+@pytest.mark.parametrize("query", ["", "?lang=fr"])
+def test_the_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
+    page = open_page(query)
+    page.locator(".st-key-downloads button").first.click()
+    last = page.locator(".st-key-whole_json button")
+    expect(last).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("PNG$")).first).to_be_visible()
+    box = page.get_by_test_id("stPopoverBody")
+    assert box.evaluate("(box) => box.scrollHeight - box.clientHeight") <= 0
+    place = last.bounding_box()
+    assert place is not None
+    assert place["y"] + place["height"] <= 900
+
+
+def test_the_download_menu_on_a_telephone_by_keyboard(open_page: Opener) -> None:
+    page = open_page(width=390, height=844)
+    page.locator(".st-key-downloads button").first.press("Enter")
+    first = page.get_by_role("button", name="Heatmap, PNG")
+    expect(first).to_be_visible()
+    first.focus()
+    for name in ("Heatmap, SVG", "Heatmap, CSV", "Energies, PNG"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=name)).to_be_focused()
+    box = page.get_by_test_id("stPopoverBody")
+    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0
 
 
 def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
@@ -85,7 +142,18 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     links = fetch(page, "Word links, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
-    assert lecture.read_text(encoding="utf-8") == figures.lecture_html(trace, step=1)
+    weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
+    text = lecture.read_text(encoding="utf-8")
+    assert _record(text) == _record(figures.lecture_html(trace, step=1, weights=weights))
+    assert '"ledger":' in text
+    assert len(text.encode()) < 8_000_000
+
+
+def _record(text: str) -> object:
+    """Return what a lecture holds, to nine places: weights in 32 and in 64 bits add up a little otherwise."""
+    found = re.search(r'id="record">(.*?)</script>', text)
+    assert found is not None
+    return json.loads(found[1], parse_float=lambda number: round(float(number), 9))
 
 
 @pytest.fixture
@@ -94,7 +162,7 @@ def lecture(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     asked: list[str] = []
     contexts = []
 
-    def open_lecture(trace: Trace, *, width: int = 1440, height: int = 900, dark: bool = False, **choices: int) -> Page:
+    def open_lecture(trace: Trace, *, width: int = 1440, height: int = 900, dark: bool = False, **choices: Any) -> Page:
         path = tmp_path / "lecture.html"
         path.write_text(figures.lecture_html(trace, **choices), encoding="utf-8")
         context = chromium.new_context(
@@ -117,7 +185,7 @@ def lecture(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
 
 def lecture_step(page: Page) -> tuple[str, float, str]:
     """Return the heading, the row framed in the heatmap and the sentence."""
-    row = page.locator("#heatmap").evaluate("(chart) => chart.layout.shapes[0].y0 + 0.5")
+    row = page.locator("#heatmap").evaluate("(chart) => chart.layout.shapes.at(-1).y0 + 0.5")
     return page.locator("#heading").inner_text(), float(row), page.locator("#sentence").inner_text()
 
 
@@ -146,6 +214,33 @@ def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, 
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", ground))) < 300) == dark
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), (390, 844, False)])
+def test_a_lecture_shows_context_and_ledger_in_two_languages(
+    lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
+) -> None:
+    trace, weights = Translator.load(shipped_model, device="cpu").translate(OPENING), load_weights(shipped_model)
+    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, margins=True)
+    page.keyboard.press("ArrowRight")
+    strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
+    assert strips == pytest.approx(trace.contexts[1].tolist(), abs=1e-6)
+    total = page.locator("#picture-ledger").evaluate("(chart) => chart.data[0].x.at(-1)")
+    account = ledger(trace, weights, 1, trace.target_ids[1])
+    assert total == pytest.approx(account.logit, abs=1e-5)
+    expect(page.locator("#note-ledger")).to_contain_text(signed(account.logit))
+    expect(page.locator("#heatmap")).to_contain_text("H, bits")
+    for label, heading, title in (("FR", "Étape 2 sur", "Vecteur de contexte"), ("EN", "Step 2 of", "Context vector")):
+        page.get_by_role("button", name=label, exact=True).click()
+        expect(page.locator("#heading")).to_contain_text(heading)
+        expect(page.locator("#title-context")).to_have_text(title)
+        assert page.evaluate("document.documentElement.lang") == label.lower()
+    assert lecture_step(page)[1] == trace.words().target_groups.index(
+        next(group for group in trace.words().target_groups if 1 in group)
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.mouse.wheel(0, 1200)
+    expect(page.locator("#next")).to_be_in_viewport()
 
 
 def test_a_lecture_follows_the_theme_and_shows_markup_as_text(lecture: Callable[..., Page]) -> None:
