@@ -18,10 +18,12 @@ import pytest
 
 from attnviz import Trace, figures
 from attnviz.analysis.measures import links
+from attnviz.analysis.recomputation import load_weights
+from attnviz.checkpoint import save_model
 from attnviz.cli import main
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
 
 @pytest.fixture
@@ -140,6 +142,8 @@ def test_bytes_that_are_not_utf_8(run) -> None:
         ["figure", "A dog.", "-o", "x.tex", "--step", "99"],
         ["figure", "A dog.", "-o", "x.csv", "--picture", "state"],
         ["figure", "A dog.", "-o", "x.tex", "--by", "letters"],
+        ["figure", "A dog.", "-o", "x.tex", "--margins"],
+        ["figure", "A dog.", "-o", "x.csv", "--picture", "state", "--step", "1", "--margins"],
         ["evaluate", "nowhere.tsv"],
         ["evaluate", "nowhere.tsv.xz"],
         ["evaluate"],
@@ -258,6 +262,25 @@ def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder:
     assert (done.returncode, done.stderr) == (0, "")
     table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
     assert table == figures.step_figure(trace, "state").table(trace, 0).to_csv()
+
+
+def test_figure_with_margins_and_ledgers(
+    run, tmp_path: Path, model_folder: Path, translator: Translator, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    trace = translator.translate(SENTENCES[0])
+    trace.save(saved := tmp_path / "trace.json")
+    table, page = tmp_path / "x.csv", tmp_path / "x.html"
+    assert run("figure", "--trace", str(saved), "-o", str(table), "--margins") == (0, "", "")
+    assert table.read_text(encoding="utf-8-sig") == figures.heatmap_table(trace, margins=True).to_csv()
+    arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--model"]
+    assert run(*arguments, str(model_folder)) == (0, "", "")
+    weights = load_weights(model_folder)
+    assert page.read_text(encoding="utf-8") == figures.lecture_html(trace, margins=True, weights=weights)
+    save_model(other := tmp_path / "other", make_network("dot"), tokenizer)
+    code, _, errors = run(*arguments, str(other))
+    assert code == 0
+    assert "no logit ledger" in errors
+    assert '"ledger":' not in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -36,6 +36,10 @@ def test_the_pictures_of_a_step_have_names_of_their_own(trace: Trace, monkeypatc
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
     assert len(set(names)) == len({picture.title for picture in offered}) == len(offered)
     assert file_name(trace, f"{names[2]}.png") == "attnviz-a-girl-is-riding-step-3-softmax.png"
+    headings = [picture.heading for picture in offered]
+    assert headings[0] == "Alignment: attention weights α, word by word"
+    assert all(f"step 3 of {len(trace.target_pieces)}, " in heading for heading in headings[1:])
+    assert len(set(headings)) == len(headings)
     energies = next(picture.numbers for picture in offered if picture.name == "step-3-energy")
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
 
