@@ -77,9 +77,9 @@ def _compare(path: Path, config: TrainingConfig) -> None:
         raise AttnvizError(f"{path} is damaged ({error}). Give another output folder.") from error
     now = json.loads(json.dumps(config.to_dict()))
     changed = [name for name in now if name not in _MAY_CHANGE and before.get(name) != now[name]]
-    if changed == ["updates"] and config.decay_updates:
-        # Made longer or shorter before the rate falls: up to there the weights are those of either run.
-        level = min(before["updates"], config.updates) - config.decay_updates
+    if changed and {*changed} <= {"updates", "decay_updates"} and config.decay_updates and before["decay_updates"]:
+        # Another end, planned before the rate falls: up to there the weights are those of either run.
+        level = min(before["updates"] - before["decay_updates"], config.updates - config.decay_updates)
         if read_progress(path.with_name(CHECKPOINT)).update <= level:
             path.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
             return

@@ -97,7 +97,7 @@ def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
 ) -> None:
     whole = tiny(files, tmp_path / "whole", updates=60, decay_updates=15, guidance=0.3)
     run(whole)
-    short = dataclasses.replace(whole, output=str(tmp_path / "longer"), updates=40)
+    short = dataclasses.replace(whole, output=str(tmp_path / "longer"), updates=40, decay_updates=10)
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -106,7 +106,7 @@ def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
         patched.setattr("attnviz.training.loop._Run._validate", stop)  # at update 20; the fall would begin at 25
         with pytest.raises(KeyboardInterrupt):
             run(short)
-    run(dataclasses.replace(short, updates=60))
+    run(dataclasses.replace(short, updates=60, decay_updates=15))
     ours, theirs = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("longer", "whole"))
     for name, tensor in theirs.items():
         assert torch.equal(ours[name], tensor), name
