@@ -132,17 +132,20 @@ def test_the_file_for_a_lecture_is_french() -> None:
     for by in ("words", "pieces"):
         page = lecture_html(synthetic.trace(), by=by)
         record = json.loads(re.search(r'(?s)id="record">(.*?)</script>', page)[1])
-        shown = {text.strip() for text in strings([record, page.split("<script")[0]])}
-        assert not ENGLISH & shown
+        # As it opens; what is other in English lies beside it, for the switch in the file.
+        opening = [record["words"]["fr"], record["figures"], page.split("<script")[0]]
+        assert not ENGLISH & {text.strip() for text in strings(opening)}
+        assert ENGLISH & {text.strip() for text in strings(record["words"]["en"])}
         assert '<html lang="fr">' in page
-        assert record["heading"] == "Étape {i} sur {n}"
+        assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"
         assert "Une ligne pour chaque" in page
 
 
 def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:
     with ThreadPoolExecutor(1) as thread:
         made = [
-            thread.submit(downloads._made, synthetic.trace(), "html", Look(), code).result() for code in ("fr", "en")
+            thread.submit(downloads._made, synthetic.trace(), "html", Look(), None, code).result()
+            for code in ("fr", "en")
         ]
     assert b'<html lang="fr">' in made[0]
     assert b'<html lang="en">' in made[1]
