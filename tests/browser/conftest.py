@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
+from tests.browser.views import WIDE
 from tests.conftest import SHIPPED_MODEL
 
 Opener = Callable[..., Page]
@@ -47,12 +48,16 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(chromium: Browser, address: str) -> Iterator[Opener]:
-    """Return a function that opens the page; afterwards, no request left the machine and no script failed."""
+def open_page(request: pytest.FixtureRequest, chromium: Browser, address: str) -> Iterator[Opener]:
+    """Return a function that opens the page; afterwards, no request left the machine and no script failed.
+
+    The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
+    """
+    view = getattr(request, "param", WIDE)
     strays: list[str] = []
     contexts = []
 
-    def open_at(query: str = "", *, width: int = 1440, height: int = 900, dark: bool = False) -> Page:
+    def open_at(query: str = "", *, width: int = view.width, height: int = view.height, dark: bool = view.dark) -> Page:
         context = chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
@@ -62,7 +67,7 @@ def open_page(chromium: Browser, address: str) -> Iterator[Opener]:
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.goto(f"{address}/{query}")
-        page.wait_for_selector(READY)
+        page.wait_for_selector(READY, timeout=120_000)  # the first page waits for torch
         return page
 
     yield open_at

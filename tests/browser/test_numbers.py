@@ -19,12 +19,12 @@ from attnviz.text import Tokenizer
 from attnviz.ui.examples import OPENING
 from attnviz.ui.ledger_choice import piece_of
 from tests.browser.server import running_page
+from tests.browser.views import everywhere, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 
 pytestmark = pytest.mark.browser
 
 Opener = Callable[..., Page]
-SIZES = [(1440, 900), (390, 844)]
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,9 @@ def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
     assert bars(page, "microscope", "sum")[-1] == pytest.approx(float(trace.energies[step - 1, source - 1]), abs=1e-5)
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace, width: int, height: int) -> None:
-    page = open_page("?step=3", width=width, height=height)
+@everywhere
+def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace) -> None:
+    page = open_page("?step=3")
     strongest = int(trace.alignment[2].argmax()) + 1
     expect_cell(page, trace, 3, strongest)
     page.locator(".st-key-microscope h3").click()  # away from any widget that keeps the arrows
@@ -79,7 +79,7 @@ def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace, width:
     assert moved != int(trace.alignment[3].argmax()) + 1
     expect_cell(page, trace, 4, moved)
     operands = chart(page, "microscope").evaluate("(chart) => chart.data.length")
-    assert operands == (7 if width > 700 else 2)
+    assert operands == (7 if page.viewport_size["width"] > 700 else 2)
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +111,9 @@ def test_a_linked_cell_is_under_the_microscope(open_page: Opener, trace: Trace) 
     expect_cell(open_page("?step=2&source=4"), trace, 2, 4)
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_ledger_adds_up_and_a_contrast_tells_the_odds(
-    open_page: Opener, trace: Trace, width: int, height: int, dark: bool
-) -> None:
-    page = open_page("?step=4", width=width, height=height, dark=dark)
+@everywhere
+def test_the_ledger_adds_up_and_a_contrast_tells_the_odds(open_page: Opener, trace: Trace) -> None:
+    page = open_page("?step=4")
     own = piece_name(trace.target_pieces[3])
     expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{own}”")
     *entries, logit = bars(page, "ledger", "sum")
@@ -156,6 +153,7 @@ def type_word(page: Page, key: str, text: str) -> None:
     page.keyboard.press("Enter")
 
 
+@on_both
 def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     tokenizer = Tokenizer.load(SHIPPED_MODEL / "tokenizer.model")
     house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
@@ -179,6 +177,7 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
 
 
+@on_both
 def test_stepping_shows_each_steps_own_ledger(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=2")
     chart(page, "ledger")
@@ -188,6 +187,7 @@ def test_stepping_shows_each_steps_own_ledger(open_page: Opener, trace: Trace) -
         expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{piece_name(trace.target_pieces[step - 1])}”")
 
 
+@on_both
 def test_every_step_is_proved_and_the_receipt_can_be_opened(open_page: Opener) -> None:
     page = open_page("?step=2")
     badge = page.locator(".st-key-proof button").first
@@ -198,9 +198,9 @@ def test_every_step_is_proved_and_the_receipt_can_be_opened(open_page: Opener) -
     expect(page.get_by_text("computed a second time")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_a_finding_leads_to_its_cell(open_page: Opener, width: int, height: int) -> None:
-    page = open_page(width=width, height=height)
+@everywhere
+def test_a_finding_leads_to_its_cell(open_page: Opener) -> None:
+    page = open_page()
     expect(page.locator(".words .summary")).not_to_be_empty()
     first = page.locator(".words li:visible button").first
     step = first.get_attribute("data-step")
@@ -210,6 +210,7 @@ def test_a_finding_leads_to_its_cell(open_page: Opener, width: int, height: int)
     expect(page.locator(".words .step")).to_contain_text(f"Step {step}, “")
 
 
+@on_both
 def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
     page = open_page()
     heatmap = page.locator(".st-key-heatmap .js-plotly-plot")

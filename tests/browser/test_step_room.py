@@ -18,6 +18,7 @@ from attnviz.figures.stages import KEPT, weight_order
 from attnviz.translator import Translator
 from attnviz.ui.examples import OPENING
 from tests.browser.test_page import expect_step, framed_row, steps
+from tests.browser.views import everywhere, on_both
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -82,6 +83,7 @@ def press_on(page: Page, key: str, x: float, y: float) -> None:
     page.mouse.click(left, top)
 
 
+@everywhere
 def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
@@ -108,6 +110,7 @@ def test_pictures_and_sentences_follow_a_key_without_the_server(open_page: Opene
     np.testing.assert_allclose(drawn, opening.alignment[1], atol=1e-6)
 
 
+@everywhere
 def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
@@ -131,6 +134,7 @@ def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trac
     np.testing.assert_allclose(drawn, opening.contexts[1], atol=1e-5)
 
 
+@on_both
 def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
@@ -150,6 +154,7 @@ def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, open
     page.wait_for_function("(piece) => window.attnvizSource === piece", arg=order[1] + 1)
 
 
+@on_both
 def test_arrows_choose_the_source_piece_and_escape_lets_go(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
@@ -170,6 +175,7 @@ def test_arrows_choose_the_source_piece_and_escape_lets_go(open_page: Opener, op
     page.wait_for_url(lambda url: "source=" not in url)
 
 
+@on_both
 def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
@@ -199,6 +205,7 @@ def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
     assert 400 <= times[3] - times[2] <= 850
 
 
+@everywhere
 def test_a_click_on_a_bar_a_strip_a_cell_or_a_word_chooses_the_piece_everywhere(
     open_page: Opener, opening: Trace
 ) -> None:
@@ -257,6 +264,7 @@ def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, open
     expect(bar.locator(".wrote")).to_have_text(opening.target_pieces[2].removeprefix("▁"))
 
 
+@on_both
 def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)

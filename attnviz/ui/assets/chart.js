@@ -60,23 +60,26 @@ function caption(root, [heading, sentence]) {
   }
 }
 
-function describe(root, layout) {
+function describe(root, layout, state) {
   const chart = root.querySelector(".chart");
   const { alt, narrowest, steps, order, entries, words } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
-  chart.style.minWidth = `${narrowest}px`;
+  const minWidth = `${narrowest}px`;
+  if (chart.style.minWidth !== minWidth) {
+    chart.style.minWidth = minWidth;
+    state.width = 0;
+  }
   chart.style.height = `${layout.height}px`;
   chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words));
 }
 
-// Where a chart is wider than its box: brings the chosen column into view, and fades the edges with more behind.
-function aim(root, chart, source) {
-  const scroll = root.querySelector(".scroll");
-  fade(scroll);
-  if (scroll.scrollWidth <= scroll.clientWidth) return;
+// Where a chart is wider than its box: brings the chosen column into view.
+function aim(root, chart, { source }) {
   const column = chart.layout.meta.columns?.[source - 1] ?? null;
   if (column === null) return;
+  const scroll = root.querySelector(".scroll");
+  if (scroll.scrollWidth <= scroll.clientWidth) return;
   const axis = chart._fullLayout.xaxis;
   const x = axis._offset + axis.c2p(column);
   const edge = 40;
@@ -85,6 +88,7 @@ function aim(root, chart, source) {
   }
 }
 
+// Fades the edges behind which there is more.
 function fade(scroll) {
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
@@ -102,20 +106,15 @@ function choice({ steps, sources, order, entries, words }, point) {
   return null;
 }
 
-function listen(Plotly, root, chart) {
+function listen(Plotly, root, chart, state) {
   const scroll = root.querySelector(".scroll");
   scroll.addEventListener("scroll", () => fade(scroll), { passive: true });
-  const size = new ResizeObserver(() => {
-    if (chart.clientWidth && chart.clientWidth !== chart._fullLayout?.width) {
-      Plotly.relayout(chart, { width: chart.clientWidth }).then(() => fade(scroll));
-    }
-  });
-  size.observe(chart);
+  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }).then(() => fade(scroll)));
+  fade(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const detail = choice(chart.layout.meta, point);
     if (detail) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail }));
   });
-  return size;
 }
 
 async function draw(root, state) {
@@ -133,14 +132,14 @@ async function draw(root, state) {
   if (!same) {
     state.figure = JSON.parse(text);
     state.places = arrange(state.figure, shown.strongest);
-    describe(root, state.figure.layout);
+    describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
   const shapes = [...marks(layout, shown, state.places), ...(layout.shapes ?? [])];
   if (same) await Plotly.relayout(chart, { shapes });
-  else await Plotly.react(chart, data, { ...layout, shapes, width: chart.clientWidth }, CONFIG);
-  state.size ??= listen(Plotly, root, chart);
-  aim(root, chart, shown.source);
+  else await Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG);
+  if (!state.size) listen(Plotly, root, chart, state);
+  aim(root, chart, shown);
 }
 
 const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];

@@ -76,7 +76,7 @@ function figure(state) {
     data: [{ ...data[0], ...range, z: strips }, { ...data[1], ...range, z: [running] }],
     layout: {
       ...layout,
-      width: state.chart.clientWidth,
+      width: widthOf(state.chart, state),
       shapes: shapes(numbers, added, units, window.attnvizSource),
       yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${weight.toFixed(2)}`) },
       yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers) })}</b>` : words.part] },
@@ -110,21 +110,17 @@ async function paint(root, state) {
   const { data, layout } = figure(state);
   tell(root, state);
   await Plotly.react(state.chart, data, layout, CONFIG);
-  state.size ??= listen(Plotly, state);
+  if (!state.size) listen(Plotly, state);
 }
 
 function listen(Plotly, state) {
   const { chart } = state;
-  const size = new ResizeObserver(() => {
-    if (chart.clientWidth && chart.clientWidth !== chart._fullLayout?.width) Plotly.relayout(chart, { width: chart.clientWidth });
-  });
-  size.observe(chart);
+  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }));
   chart.on("plotly_click", ({ points: [point] }) => {
     if (point.curveNumber) return;
     const { piece } = state.numbers.lines[point.pointNumber[0]];
     if (piece !== null) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: { source: piece + 1 } }));
   });
-  return size;
 }
 
 function stop(state) {

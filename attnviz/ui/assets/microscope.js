@@ -76,7 +76,8 @@ async function draw(box, state) {
   if (step === undefined || step > data.targets.length) return; // of another translation, whose numbers are on their way
   const source = Math.min(window.attnvizSource ?? data.peaks[step - 1], data.sources.length);
   const chart = box.querySelector(".chart");
-  const wide = box.clientWidth >= WIDE;
+  const width = widthOf(chart, state);
+  const wide = width >= WIDE;
   const shown = [data.identity, wide, step, source].join();
   if (shown === state.shown) return;
   Object.assign(state, { shown, wide });
@@ -89,18 +90,15 @@ async function draw(box, state) {
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", told);
   chart.style.height = `${figure.layout.height}px`;
-  await Plotly.react(chart, figure.data, { ...figure.layout, width: chart.clientWidth }, CONFIG);
-  state.size ??= watch(Plotly, box, chart, state);
+  await Plotly.react(chart, figure.data, { ...figure.layout, width }, CONFIG);
+  if (!state.size) listen(Plotly, box, chart, state);
 }
 
-function watch(Plotly, box, chart, state) {
-  const size = new ResizeObserver(() => {
-    if (!chart.clientWidth || chart.clientWidth === chart._fullLayout?.width) return;
-    if (box.clientWidth >= WIDE === state.wide) Plotly.relayout(chart, { width: chart.clientWidth });
+function listen(Plotly, box, chart, state) {
+  watch(chart, state, () => {
+    if (state.width >= WIDE === state.wide) Plotly.relayout(chart, { width: state.width });
     else draw(box, state);
   });
-  size.observe(chart);
-  return size;
 }
 
 function start(box) {

@@ -24,8 +24,7 @@ function write(node, text) {
 
 // What cannot be seen is drawn once what can be seen has been.
 function soon(root, state, draw) {
-  const { top, bottom } = root.getBoundingClientRect();
-  if (bottom > 0 && top < window.innerHeight) { draw(root, state); return; }
+  if (state.seen) { draw(root, state); return; }
   if (state.waiting) return;
   state.waiting = true;
   requestAnimationFrame(() => setTimeout(() => {
@@ -34,11 +33,30 @@ function soon(root, state, draw) {
   }, 0));
 }
 
+// The width of a chart. To ask the page for it makes the browser lay out what has just been drawn elsewhere, and a step
+// draws nine charts: it is asked once, and then told to `watch`.
+function widthOf(chart, state) {
+  state.width ||= chart.clientWidth;
+  return state.width;
+}
+
+// Keeps `state.width`, and calls `onWidth` where it is no longer the one that was drawn.
+function watch(chart, state, onWidth) {
+  state.size = new ResizeObserver(() => {
+    state.width = chart.clientWidth;
+    if (state.width && state.width !== chart._fullLayout?.width) onWidth();
+  });
+  state.size.observe(chart);
+}
+
 // Calls `onChange` at each of `events` until `state.stop`, which also lets go of the chart that `state.size` watches.
 function follow(root, state, events, onChange) {
   for (const name of events) window.addEventListener(name, onChange);
+  const sight = new IntersectionObserver((entries) => { state.seen = entries.at(-1).isIntersecting; });
+  sight.observe(root);
   state.stop = () => {
     for (const name of events) window.removeEventListener(name, onChange);
+    sight.disconnect();
     state.size?.disconnect();
     if (state.size) window.Plotly.purge(root.querySelector(".chart"));
     states.delete(root);

@@ -1,0 +1,27 @@
+"""The windows a page is looked at in: a wide screen and a telephone, light and dark."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+
+class View(NamedTuple):
+    """A window's size in pixels, and its theme."""
+
+    width: int
+    height: int
+    dark: bool
+
+    def __str__(self) -> str:
+        return f"{self.width}-{'dark' if self.dark else 'light'}"
+
+
+WIDE, NARROW = View(1440, 900, dark=False), View(390, 844, dark=False)
+WIDE_DARK, NARROW_DARK = WIDE._replace(dark=True), NARROW._replace(dark=True)
+
+everywhere = pytest.mark.parametrize("open_page", [WIDE, WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
+"""Runs a test in every window, for what the page is for."""
+on_both = pytest.mark.parametrize("open_page", [WIDE, NARROW_DARK], indirect=True, ids=str)
+"""Runs a test on a wide light screen and a dark telephone."""
