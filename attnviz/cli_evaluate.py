@@ -158,9 +158,10 @@ def _measure(
         sections.append(report.model_section(models))
     if pairs:
         translated = report.translate_all(models, pairs, options.beams, options.length_penalty, progress)
-        sections.append(report.score_section(models, pairs, translated, progress))
+        predicted = report.predict_all(models, pairs, progress)
+        sections.append(report.score_section(models, pairs, translated, predicted))
         if options.by_length:
-            section, scores = report.length_section(pairs, translated)
+            section, scores = report.length_section(pairs, translated, predicted)
             sections.append(section)
             _write(scores, options)
     if gold:

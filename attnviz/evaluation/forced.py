@@ -80,14 +80,18 @@ def force_pairs(
     return [pair for pair in forced if pair is not None]
 
 
-def likelihood(forced: Iterable[Forced], targets: Iterable[str]) -> Likelihood:
-    """Return the likelihood of pairs with these target texts, all together."""
-    nats, pieces, characters = 0.0, 0, 0
-    for pair, target in zip(forced, targets, strict=True):
-        nats -= pair.log_likelihood
-        pieces += len(pair.alignment)
-        characters += len(normalise(target)) + 1
-    return Likelihood(nats, pieces, characters)
+def likelihoods(forced: Iterable[Forced], targets: Iterable[str]) -> list[Likelihood]:
+    """Return the likelihood of each pair, given its target text."""
+    return [
+        Likelihood(-pair.log_likelihood, len(pair.alignment), len(normalise(target)) + 1)
+        for pair, target in zip(forced, targets, strict=True)
+    ]
+
+
+def together(found: Iterable[Likelihood]) -> Likelihood:
+    """Return the likelihood of all of these."""
+    nats, pieces, characters = zip(*((one.nats, one.pieces, one.characters) for one in found), strict=True)
+    return Likelihood(math.fsum(nats), sum(pieces), sum(characters))
 
 
 def _force(

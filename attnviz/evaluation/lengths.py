@@ -1,4 +1,4 @@
-"""BLEU by the length of the source sentence, as in the paper's Fig. 2: where a fixed context gives out."""
+"""Quality by the length of the source sentence, as in the paper's Fig. 2: where a fixed context gives out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.evaluation.bleu import Interval, bleu_of, interval, resampled_bleu, sentence_counts
+from attnviz.evaluation.forced import Likelihood, together
 
 BUCKETS = ("1-10", "11-20", "21-30", "31-40", "41-50", ">50")
 """Words of a source sentence, counted by blanks."""
@@ -35,6 +36,8 @@ class LengthScore:
     difference: float | None
     """BLEU minus that of the first model; None for the first model itself."""
     difference_spread: Interval | None
+    bits_per_character: float
+    """Of the references, under forced decoding. Unlike BLEU it has no floor that a poor model cannot sink below."""
 
     def record(self) -> dict[str, str | int | float | None]:
         """Return everything as a flat row, as the CSV and JSON have it."""
@@ -51,6 +54,7 @@ class LengthScore:
             "difference": None if self.difference is None else round(self.difference, 3),
             "difference_low": None if gap is None else round(gap.low, 3),
             "difference_high": None if gap is None else round(gap.high, 3),
+            "bits_per_character": round(self.bits_per_character, 4),
         }
 
 
@@ -60,9 +64,13 @@ def bucket(sentence: str) -> int:
 
 
 def scores_by_length(
-    sources: Sequence[str], references: Sequence[str], translations: Mapping[str, Sequence[str]]
+    sources: Sequence[str],
+    references: Sequence[str],
+    translations: Mapping[str, Sequence[str]],
+    likelihoods: Mapping[str, Sequence[Likelihood]],
 ) -> list[LengthScore]:
-    """Return the scores of each model's `translations`, bucket by bucket; buckets without a sentence are left out."""
+    """Return the scores of each model's `translations`, and of the references' `likelihoods` under it, bucket by
+    bucket; buckets without a sentence are left out."""
     counts = {model: sentence_counts(texts, references) for model, texts in translations.items()}
     buckets = np.array([bucket(source) for source in sources])
     words = np.array([len(source.split()) for source in sources])
@@ -75,6 +83,7 @@ def scores_by_length(
         first: tuple[float, NDArray[np.float64]] | None = None
         for model, rows in counts.items():
             total, resampled = rows[inside].sum(axis=0), resampled_bleu(rows[inside])
+            likely = together(one for one, kept in zip(likelihoods[model], inside, strict=True) if kept)
             bleu = bleu_of(total)
             scores.append(
                 LengthScore(
@@ -83,6 +92,7 @@ def scores_by_length(
                     float(total[0] / max(1, total[1])),
                     None if first is None else bleu - first[0],
                     None if first is None or not enough else interval(resampled - first[1]),
+                    likely.bits_per_character,
                 )
             )  # fmt: skip
             first = first or (bleu, resampled)

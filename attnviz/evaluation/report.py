@@ -16,7 +16,7 @@ from attnviz.checkpoint import WEIGHTS
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
-from attnviz.evaluation.forced import Progress, force_pairs, likelihood
+from attnviz.evaluation.forced import Likelihood, Progress, force_pairs, likelihoods, together
 from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Record, Section, markdown_table, number
@@ -24,6 +24,8 @@ from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.translator import Translator
 
 Pairs = Sequence[tuple[str, str]]
+Predicted = dict[tuple[str, str], list[Likelihood]]
+"""By name of the model, and file."""
 _BLOCK = 500
 
 
@@ -75,6 +77,17 @@ def translate_all(
     return done
 
 
+def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Progress) -> Predicted:
+    """Lead every model through the references of every file; return the likelihood of each pair."""
+    return {
+        (model.name, corpus): likelihoods(
+            force_pairs(model.translator, pairs, progress), [target for _, target in pairs]
+        )
+        for model in models
+        for corpus, pairs in corpora.items()
+    }
+
+
 def model_section(models: Sequence[Model]) -> Section:
     """Return sizes and, where the log of the training lies beside the model, what training it took."""
     records, rows = [], []
@@ -121,7 +134,7 @@ def _training(folder: Path) -> Record:
 
 
 def score_section(
-    models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[Translated], progress: Progress
+    models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
 ) -> Section:
     """Return BLEU, chrF2, speed and likelihood, a row for each file and model, the searches side by side."""
     records, rows = [], []
@@ -130,7 +143,7 @@ def score_section(
     for corpus, pairs in corpora.items():
         targets = [target for _, target in pairs]
         for model in models:
-            found = likelihood(force_pairs(model.translator, pairs, progress), targets)
+            found = together(predicted[model.name, corpus])
             record: Record = {
                 "file": corpus, "pairs": len(pairs), "model": model.name, "perplexity": found.perplexity,
                 "bits_per_character": found.bits_per_character, "searches": [],
@@ -166,7 +179,9 @@ def score_section(
     return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
 
 
-def length_section(corpora: Mapping[str, Pairs], translated: Sequence[Translated]) -> tuple[Section, list[LengthScore]]:
+def length_section(
+    corpora: Mapping[str, Pairs], translated: Sequence[Translated], predicted: Predicted
+) -> tuple[Section, list[LengthScore]]:
     """Return BLEU by source length, over all files together, of each model with the widest of its searches."""
     beam = max(one.beam for one in translated)
     pairs = [pair for corpus in corpora.values() for pair in corpus]
@@ -174,7 +189,8 @@ def length_section(corpora: Mapping[str, Pairs], translated: Sequence[Translated
     for one in translated:
         if one.beam == beam:
             translations.setdefault(one.model.name, []).extend(one.translations)
-    scores = scores_by_length([source for source, _ in pairs], [target for _, target in pairs], translations)
+    likely = {model: [one for corpus in corpora for one in predicted[model, corpus]] for model in translations}
+    scores = scores_by_length([source for source, _ in pairs], [target for _, target in pairs], translations, likely)
     first, *others = translations
     rows = []
     for label in BUCKETS:
@@ -184,8 +200,10 @@ def length_section(corpora: Mapping[str, Pairs], translated: Sequence[Translated
                 [label, number(inside[0].pairs, 0)]
                 + [number(score.bleu) + _half_width(score) for score in inside]
                 + [_gap(score) for score in inside[1:]]
+                + [number(score.bits_per_character, 3) for score in inside]
             )
     columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
+    columns += [f"bits a character, {name}" for name in translations]
     note = "Behind ±, half of the 95% interval of 1,000 resamplings of the sentences"
     note += "; of differences, the 95% interval of the paired bootstrap in brackets" if others else ""
     note += f"; neither for fewer than {FEWEST} sentences."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from attnviz.evaluation.bleu import corpus_scores
+from attnviz.evaluation.forced import Likelihood
 from attnviz.evaluation.lengths import BUCKETS, bucket, scores_by_length
 
 
@@ -21,9 +24,11 @@ def test_each_bucket_is_scored_by_itself() -> None:
     sources = ["a b c d e"] * 12 + ["x " * 24, "x " * 26]
     references = [f"voici la phrase courte numéro {k}" for k in range(12)] + ["un deux trois quatre cinq six"] * 2
     worse = [*references[:12], *["un deux trois quatre cinq sept"] * 2]
+    likely = Likelihood(1.0, 5, 20)
     short_first, short_second, long_first, long_second = scores_by_length(
-        sources, references, {"first": references, "second": worse}
-    )
+        sources, references, {"first": references, "second": worse},
+        {"first": [likely] * 14, "second": [likely] * 12 + [Likelihood(9.0, 5, 20)] * 2},
+    )  # fmt: skip
     assert [short_first.words, long_second.words] == ["1-10", "21-30"]
     assert [short_first.pairs, long_second.pairs] == [12, 2]
     assert [short_first.mean_words, long_first.mean_words] == [5, 25]
@@ -32,12 +37,17 @@ def test_each_bucket_is_scored_by_itself() -> None:
     assert long_second.bleu == pytest.approx(expected) == pytest.approx(100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25)
     assert (short_first.difference, short_second.difference) == (None, 0)
     assert long_second.difference == pytest.approx(expected - 100)
+    for score in (short_first, short_second, long_first):
+        assert score.bits_per_character == pytest.approx(1 / math.log(2) / 20)
+    assert long_second.bits_per_character == pytest.approx(9 / math.log(2) / 20)
     assert short_second.difference_spread is not None
     assert short_second.difference_spread.low == short_second.difference_spread.high == 0
     assert long_second.spread is None, "two sentences have no interval worth telling"
 
 
 def test_what_is_left_out_shows_in_the_ratio() -> None:
-    (score,) = scores_by_length(["a"], ["un deux trois quatre"], {"model": ["un deux"]})
+    (score,) = scores_by_length(
+        ["a"], ["un deux trois quatre"], {"model": ["un deux"]}, {"model": [Likelihood(1.0, 2, 3)]}
+    )
     assert score.length_ratio == 0.5
     assert score.record()["bleu_low"] is None
