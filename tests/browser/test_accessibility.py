@@ -212,13 +212,15 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
 def test_an_alternative_follows_the_step(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
-    for key in ("energy", "softmax", "growth", "state", "candidates", "microscope", "ledger"):
-        chart = page.locator(f".st-key-{key} .js-plotly-plot")
-        before = chart.get_attribute("aria-label")
-        page.keyboard.press("ArrowRight")
-        expect(chart).not_to_have_attribute("aria-label", before or "")
-        page.keyboard.press("ArrowLeft")
-        expect(chart).to_have_attribute("aria-label", before or "")
+    keys = ("energy", "softmax", "growth", "state", "candidates", "microscope", "ledger")
+    charts = {key: page.locator(f".st-key-{key} .js-plotly-plot") for key in keys}
+    before = {key: chart.get_attribute("aria-label") or "" for key, chart in charts.items()}
+    page.keyboard.press("ArrowRight")
+    for key, chart in charts.items():
+        expect(chart).not_to_have_attribute("aria-label", before[key])
+    page.keyboard.press("ArrowLeft")
+    for key, chart in charts.items():
+        expect(chart).to_have_attribute("aria-label", before[key])
 
 
 def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) -> None:
