@@ -252,8 +252,7 @@ def test_a_lecture_follows_the_theme_and_shows_markup_as_text(lecture: Callable[
     colour = "(chart) => chart._fullLayout.font.color"
     light = page.locator("#heatmap").evaluate(colour)
     page.emulate_media(color_scheme="dark")
-    expect(page.locator("#heatmap .main-svg").first).to_be_visible()
-    assert page.locator("#heatmap").evaluate(colour) != light
+    page.wait_for_function(f"(light) => ({colour})(document.getElementById('heatmap')) !== light", arg=light)
     assert lecture_step(page)[0].startswith("Step 3 ")
 
 

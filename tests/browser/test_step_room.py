@@ -17,6 +17,7 @@ from attnviz.figures.narration import narrate
 from attnviz.figures.stages import KEPT, weight_order
 from attnviz.translator import Translator
 from attnviz.ui.examples import OPENING
+from tests.browser.test_accessibility import settled
 from tests.browser.test_page import expect_step, framed_row, steps
 from tests.browser.views import everywhere, on_both
 from tests.conftest import SHIPPED_MODEL
@@ -100,7 +101,7 @@ def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, o
 
 def test_pictures_and_sentences_follow_a_key_without_the_server(open_page: Opener, opening: Trace) -> None:
     page = open_page()
-    expect_step(page, 1)
+    settled(page)
     page.context.set_offline(True)
     page.keyboard.press("ArrowRight")
     for stage in narrate(opening, 1):
@@ -306,7 +307,7 @@ def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) ->
 @pytest.mark.parametrize(("width", "columns"), [(1440, 3), (900, 2), (390, 1)])
 def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width: int, columns: int) -> None:
     page = open_page("?step=2", width=width)
-    expect_step(page, 2)
+    settled(page)
     boxes = [page.locator(f".st-key-stage_{number}").bounding_box() for number in range(1, 6)]
     assert sum(abs(box["y"] - boxes[0]["y"]) < 2 for box in boxes) == columns
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width + 1 for box in boxes)
