@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.ledger import Ledger
-from attnviz.figures.labels import piece_name, quote
+from attnviz.figures.labels import piece_name, quote, shorten
 from attnviz.figures.waterfall import signed
 from attnviz.languages import say
 from attnviz.trace import Trace
@@ -18,6 +18,20 @@ a sentence of six or more."""
 LITTLE_EFFECT = 0.03
 """Share of all that moved the logit, up or down, below which an entry is called an effect of nothing: not visible as a
 bar of the waterfall."""
+
+
+def ledger_heading(name: str, rival: str | None = None) -> str:
+    """Return what a ledger answers; `name` and `rival` are the two pieces as a sentence is to have them, quoted."""
+    if rival is None:
+        return say("Logit ledger: where the logit of {name} comes from", name=name)
+    return say("Why {name} and not {against}", name=name, against=rival)
+
+
+def ledger_title(name: str, rival: str | None = None) -> str:
+    """Return what the bars of a ledger add up to, short enough for an axis; `name` and `rival` are names of pieces."""
+    if rival is None:
+        return say("logit of {name}", name=shorten(name, 9))
+    return f"{shorten(name, 9)} − {shorten(rival, 9)}"
 
 
 def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None) -> str:

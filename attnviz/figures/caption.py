@@ -52,7 +52,7 @@ def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName =
     """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
     of its own, cut short where it would not fit."""
     ink = palette(theme)
-    drawn = for_print(figure, "#ffffff" if theme == "light" else ink.paper)
+    drawn = for_print(figure, ink.sheet)
     room = drawn.layout.width - 2 * _SIDE
     model = "  " + say("attnviz, model {model}", model=shorten(trace.model, 24))
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])

@@ -101,7 +101,7 @@ def _sheet(trace: Trace, look: Look) -> go.Figure:
     """Return the picture as an image holds it."""
     if look.title:
         return printed(picture(trace, look), trace, heading(trace, look), theme=look.theme)
-    return for_print(picture(trace, look), "#ffffff" if look.theme == "light" else palette(look.theme).paper)
+    return for_print(picture(trace, look), palette(look.theme).sheet)
 
 
 def picture(trace: Trace, look: Look) -> go.Figure:

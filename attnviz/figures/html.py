@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.account import ledger_sentence
+from attnviz.figures.account import ledger_heading, ledger_sentence, ledger_title
 from attnviz.figures.alignment import By, heatmap
 from attnviz.figures.labels import BLANK, piece_name, quote, shorten
 from attnviz.figures.narration import narrate, step_sentence
@@ -61,11 +61,9 @@ class _Lecture:
             drawn[name] = [_plain(picture.draw(self.trace, i, theme=theme)) for i in self._steps()]
         if self.accounts:
             drawn[LEDGER] = [
-                _plain(ledger_waterfall(
-                    self.trace, account, say("logit of {name}", name=shorten(self._name(i), 9)), theme=theme
-                ))
+                _plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
                 for i, account in enumerate(self.accounts)
-            ]  # fmt: skip
+            ]
         return drawn
 
     def words(self) -> dict[str, Any]:
@@ -77,8 +75,8 @@ class _Lecture:
             notes = {name: {"title": pictures[name].title(), "note": told[_STAGES[name]]} for name in pictures}
             if self.accounts:
                 name = self._name(i)
-                heading = say("Logit ledger: where the logit of {name} comes from", name=quote(name))
-                notes[LEDGER] = {"title": heading, "note": ledger_sentence(self.trace, self.accounts[i], name, None)}
+                note = ledger_sentence(self.trace, self.accounts[i], name, None)
+                notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
             steps.append({"sentence": step_sentence(self.trace, i, quote(BLANK)), "pictures": notes})
         return {
             "heading": say("Step {i} of {n}"),

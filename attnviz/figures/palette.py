@@ -39,6 +39,8 @@ class Palette:
 
     paper: str
     """Background, and zero on the signed scale."""
+    sheet: str
+    """Background of a picture in a file of its own: white where the page is light, as what it is put into will be."""
     ink: str
     quiet: str
     """Secondary text and axes."""
@@ -68,11 +70,11 @@ def _mix(one: str, other: str, share: float) -> str:
 
 
 LIGHT = Palette(
-    paper="#fbfaf6", ink="#23211e", quiet="#6d6860", line="#dcd7cc", bar="#57534c",
+    paper="#fbfaf6", sheet="#ffffff", ink="#23211e", quiet="#6d6860", line="#dcd7cc", bar="#57534c",
     encoder="#23774a", decoder="#6a45b5", context="#b8560f", plus="#2364ad", minus="#b93a32",
 )  # fmt: skip
 DARK = Palette(
-    paper="#17171a", ink="#eae6de", quiet="#a39d92", line="#39373a", bar="#bdb7ab",
+    paper="#17171a", sheet="#17171a", ink="#eae6de", quiet="#a39d92", line="#39373a", bar="#bdb7ab",
     encoder="#70c898", decoder="#b297f2", context="#f0a15c", plus="#6fb0f0", minus="#f08378",
 )  # fmt: skip
 

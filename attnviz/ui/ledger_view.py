@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.account import ledger_sentence
+from attnviz.figures.account import ledger_heading, ledger_sentence, ledger_title
 from attnviz.figures.labels import piece_name, quote, shorten
 from attnviz.figures.palette import ThemeName
 from attnviz.figures.waterfall import ledger_rows, ledger_table, ledger_waterfall
@@ -82,8 +82,7 @@ def account_figure(
 ) -> go.Figure:  # fmt: skip
     """Return the waterfall of an account; `name` and `rival` are the names of the two pieces, `rows` the source pieces
     with a row of their own."""
-    title = say("logit of {name}", name=name) if rival is None else f"{shorten(name, 9)} − {shorten(rival, 9)}"
-    return ledger_waterfall(trace, entries, title, rows=rows, theme=theme)
+    return ledger_waterfall(trace, entries, ledger_title(name, rival), rows=rows, theme=theme)
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
@@ -97,10 +96,7 @@ def _drawn(
     entries = account(_trace, _weights, step, word, rival)
     name = piece_name(_tokenizer.piece(word))
     against = None if rival is None else piece_name(_tokenizer.piece(rival))
-    if against is None:
-        heading = say("Logit ledger: where the logit of {name} comes from", name=called(name, typed[0]))
-    else:
-        heading = say("Why {name} and not {against}", name=called(name, typed[0]), against=called(against, typed[1]))
+    heading = ledger_heading(called(name, typed[0]), None if against is None else called(against, typed[1]))
     figure = account_figure(_trace, entries, name, against, rows=rows, theme=theme)
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
 

@@ -33,7 +33,7 @@ def player(trace: Trace, step: int, source: int | None, by: By, choose: Callable
         choose(st.session_state.player.chosen or {})
 
     record = player_record(trace, step, source, by)
-    component("player", "html", "css")(key="player", data=record, on_chosen_change=chosen)
+    component("player", "html", "css", programs=("keys",))(key="player", data=record, on_chosen_change=chosen)
 
 
 def player_record(trace: Trace, step: int, source_piece: int | None = None, by: By = "words") -> dict[str, Any]:

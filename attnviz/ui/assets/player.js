@@ -5,7 +5,7 @@
 const PACE = 900; // milliseconds a step stays while playing at speed 1
 const LATE = 80; // milliseconds to wait for another key before the server is told
 const MOST_GREEN = 48; // percent of green behind a word of weight 1: more, and the word is hard to read in the dark theme
-const PATIENCE = 5000; // milliseconds after which the server is believed again, whatever it says
+const PATIENCE = 30000; // milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind
 
 function element(tag, className, text) {
   const node = document.createElement(tag);
@@ -168,60 +168,6 @@ function controller(root, state) {
     state.timer = setTimeout(tick, pace());
   };
   return { choose, play, pause };
-}
-
-const TYPING = [
-  "input:not([type='checkbox'])", "textarea", "select", "[contenteditable='true']", "[role='slider']", "[role='listbox']",
-  "[role='menu']", "[role='radio']", "[role='dialog']",
-].join();
-const PRESSED = "button, a, summary, input"; // Space presses these themselves
-
-// The source piece `by` stops further down, in the order the rows of the stages stand in. Where the heatmap is by pieces
-// every piece is a stop; where it is by words, of each word the piece that the step looks at most: its frame moves.
-function neighbour(state, by) {
-  const { data, step } = state;
-  const wordOf = new Map(data.source.flatMap(({ pieces }, k) => pieces.map((piece) => [piece, data.by === "words" ? k : piece])));
-  const stops = new Map(); // of the words, strongest first
-  for (const j of data.orders[step - 1]) {
-    if (!stops.has(wordOf.get(j + 1))) stops.set(wordOf.get(j + 1), j + 1);
-  }
-  const words = [...stops.keys()];
-  if (window.attnvizOrder !== "strongest") words.sort((one, other) => one - other);
-  const place = words.indexOf(wordOf.get(looked(state))) + by;
-  return stops.get(words[Math.min(Math.max(place, 0), words.length - 1)]);
-}
-
-const KEYS = {
-  ArrowRight: (state) => ({ step: state.step + 1 }),
-  ArrowLeft: (state) => ({ step: state.step - 1 }),
-  ArrowDown: (state) => ({ source: neighbour(state, 1) }),
-  ArrowUp: (state) => ({ source: neighbour(state, -1) }),
-  Home: () => ({ step: 1 }),
-  End: (state) => ({ step: state.data.weights.length }),
-};
-
-// After Ctrl + Enter the arrows are to step: the caret leaves the sentence, once Streamlit has taken it.
-function leave(event) {
-  const box = event.composedPath()[0];
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && box.matches?.("textarea")) setTimeout(() => box.blur(), 0);
-}
-
-function keys(event, state, { choose, play }) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const focused = event.composedPath()[0];
-  if (event.composedPath().some((node) => node.matches?.(TYPING))) return; // also from within a component of its own
-  if (KEYS[event.key]) choose(KEYS[event.key](state));
-  else if (event.key === " " && !focused.closest?.(PRESSED)) play();
-  else if (event.key === "Escape" && state.source !== null) choose({ source: null });
-  else return;
-  event.preventDefault();
-}
-
-function release(event) {
-  // The arrows of a radio group are for those who came to it by the keyboard; after the mouse they are to step again.
-  // The press ends before the click and the choice is drawn anew after it: hence the wait.
-  if (!event.target.closest?.("[role='radio'], [type='radio'], label:has([type='radio'])")) return;
-  setTimeout(() => document.activeElement?.matches("[role='radio'], [type='radio']") && document.activeElement.blur(), 0);
 }
 
 function speeds(root) {
