@@ -116,7 +116,7 @@ def _add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     command.add_argument("--model", type=Path, default=_default_model(), help="folder of the model")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     if beam:
-        command.add_argument("--beam", type=_positive, default=1, help="width of the search; 1 is greedy")
+        command.add_argument("--beam", type=_positive, default=5, help="width of the search; 1 is greedy")
 
 
 def _default_model() -> Path:

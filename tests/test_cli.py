@@ -59,7 +59,7 @@ def _one_sentence(errors: str) -> bool:
 def test_translate_an_argument(model_folder: Path, translator: Translator) -> None:
     done = _process("translate", SENTENCES[0], "--model", str(model_folder), "--device", "cpu")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == translator.translate(SENTENCES[0]).translation + "\n"
+    assert done.stdout == translator.translate(SENTENCES[0], beam=5).translation + "\n"
 
 
 def test_translate_lines(model_folder: Path, translator: Translator) -> None:
@@ -89,7 +89,7 @@ def test_more_lines_than_are_translated_at_once(run, translator: Translator) -> 
     lines = [f"{sentence} {number}" for number in range(11) for sentence in SENTENCES]
     code, out, _ = run("translate", given="\n".join(lines) + "\n")
     assert code == 0
-    assert out.splitlines() == translator.translate_batch(lines)
+    assert out.splitlines() == translator.translate_batch(lines, beam=5)
 
 
 def test_a_bad_line_is_named_after_those_before_it(run, translator: Translator) -> None:
@@ -105,7 +105,7 @@ def test_a_blank_line_stays_one(run, translator: Translator) -> None:
     given = "A dog.\n\n \nTwo dogs play.\n"
     code, out, _ = run("translate", given=given)
     assert code == 0
-    first, last = translator.translate_batch(["A dog.", "Two dogs play."])
+    first, last = translator.translate_batch(["A dog.", "Two dogs play."], beam=5)
     assert out.split("\n") == [first, "", "", last, ""]
     code, out, _ = run("translate", "--json", given=given)
     assert code == 0

@@ -14,6 +14,8 @@ from attnviz.ui.examples import EXAMPLES, OPENING, kind_name
 from attnviz.ui.resources import devices
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
+_DEFAULT_SEARCH = "beam 5"
+"""Better translations than greedy search gives, for a few milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,14 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
 def _search(forced: bool) -> str:
     """Draw the choice of search, kept in the address by its English name: Streamlit would write the one on show."""
     linked = st.query_params.get(state.SEARCH)
-    if state.SEARCH not in st.session_state and linked in SEARCHES:
-        st.session_state[state.SEARCH] = linked
+    if state.SEARCH not in st.session_state:
+        st.session_state[state.SEARCH] = linked if linked in SEARCHES else _DEFAULT_SEARCH
     names = {search: _search_name(search) for search in SEARCHES}
     search = st.selectbox(
         say("Search"), SEARCHES, key=state.SEARCH, disabled=forced, format_func=names.__getitem__,
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
-    if search == SEARCHES[0]:
+    if search == _DEFAULT_SEARCH:
         st.query_params.pop(state.SEARCH, None)
     elif linked != search:
         st.query_params[state.SEARCH] = search

@@ -49,7 +49,7 @@ def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
     assert app.selectbox(key="model").options == ["en-fr", "another"]
     assert app.selectbox(key="device").options[:1] == ["auto"]
     assert "en-fr on" in texts(app)
-    assert "greedy search" in texts(app)
+    assert "beam search, width 5" in texts(app)
     assert len(app.latex) == 5
 
 
@@ -83,7 +83,7 @@ def test_a_given_translation_is_told_and_cleared(page: Run) -> None:
     assert "Led through your own translation" in texts(app)
     app.button(key="clear").click().run()
     assert app.text_area(key="target").value == ""
-    assert "greedy search" in texts(app)
+    assert "beam search, width 5" in texts(app)
     assert "your own translation" not in texts(app)
 
 
@@ -92,7 +92,7 @@ def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
     app.text_area(key="target").set_value("C'est là-bas !").run()
     app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
     assert app.text_area(key="target").value == ""
-    assert "greedy search" in texts(app)
+    assert "beam search, width 5" in texts(app)
 
 
 def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
@@ -146,7 +146,7 @@ def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said
     assert app.text_area(key="sentence").value == text
     assert app.slider(key="step").max == steps
     assert len(app.latex) == 5
-    assert "greedy search" not in texts(app), "the status of a sentence that is not in the box"
+    assert "beam search" not in texts(app), "the status of a sentence that is not in the box"
 
 
 @pytest.mark.parametrize(("text", "refused"), [("北京", True), ("北京 大学", True), ("北京 is big", False)])
