@@ -79,6 +79,13 @@ def keep_memory() -> None:
             libc.mallopt(parameter, value)
 
 
+def return_memory() -> None:
+    """Give back to the system what `keep_memory` kept and nothing uses: blocks of other sizes are about to be asked
+    for, and those at hand would not fit them. Does nothing elsewhere than with glibc."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
 def learning_rate(config: TrainingConfig, update: int) -> float:
     """Return the rate of update number `update` (from 0): a linear rise over `warmup`, then a way down to `final_rate`
     of the peak at the last update, along a cosine or, with `decay_updates`, level and then along a straight line."""
@@ -236,7 +243,9 @@ class _Run:
         score = torch.zeros(1, dtype=torch.float64)
         if self.validation and self.log:
             self.network.eval()
+            return_memory()
             result = self.validation.measure(self.network)
+            return_memory()
             self.network.train()
             score[0] = result.loss if np.isnan(result.bleu) else -result.bleu
             self.log.write(progress, validation_loss=result.loss, validation_bleu=result.bleu)

@@ -53,7 +53,9 @@ class Validation:
     def measure(self, network: RNNsearch) -> Measurement:
         """Return loss and BLEU of `network`, which is in evaluation mode."""
         objective, likelihood, tokens = Objective(network, 0.0), 0.0, 0
-        for indices in epoch_batches(self.corpus, _BATCH_TOKENS, 0, 0):
+        # The longest sentences first, whose attention takes most memory: what follows fits into what they leave.
+        longest = self.corpus.target_lengths
+        for indices in sorted(epoch_batches(self.corpus, _BATCH_TOKENS, 0, 0), key=lambda batch: -longest[batch].max()):
             batch = make_batch(self.corpus, indices).to(self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
                 likelihood += float(objective(batch)[1])
