@@ -70,20 +70,20 @@ def team(config: TrainingConfig) -> Iterator[Team]:
         dist.destroy_process_group()
 
 
-def keep_memory() -> None:
-    """Tell glibc to keep freed memory and reuse it: the loop frees and takes the same large blocks at every update, and
-    returning them to the system costs a page fault per 4 KiB. Does nothing elsewhere."""
+def keep_memory(keep: bool = True) -> None:
+    """Tell glibc to keep freed memory and reuse it, or to return what is free, now and from here on; does nothing
+    elsewhere.
+
+    The training loop frees and takes the same large blocks at every update, and returning them costs a page fault per
+    4 KiB. Validation takes others, most of them once: kept, they would only add up (11 GB where 3 will do).
+    """
+    settings = (2**31 - 1, 64 * 2**20, 0) if keep else (128 * 2**10, 128 * 2**10, 65536)
     with contextlib.suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
-        for parameter, value in ((-1, 2**31 - 1), (-2, 64 * 2**20), (-4, 0)):  # trim threshold, top pad, mmap count
+        for parameter, value in zip((-1, -2, -4), settings, strict=True):  # trim threshold, top pad, mmap count
             libc.mallopt(parameter, value)
-
-
-def return_memory() -> None:
-    """Give back to the system what `keep_memory` kept and nothing uses: blocks of other sizes are about to be asked
-    for, and those at hand would not fit them. Does nothing elsewhere than with glibc."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+        if not keep:
+            libc.malloc_trim(0)
 
 
 def learning_rate(config: TrainingConfig, update: int) -> float:
@@ -243,9 +243,9 @@ class _Run:
         score = torch.zeros(1, dtype=torch.float64)
         if self.validation and self.log:
             self.network.eval()
-            return_memory()
+            keep_memory(False)
             result = self.validation.measure(self.network)
-            return_memory()
+            keep_memory()
             self.network.train()
             score[0] = result.loss if np.isnan(result.bleu) else -result.bleu
             self.log.write(progress, validation_loss=result.loss, validation_bleu=result.bleu)
