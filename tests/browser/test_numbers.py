@@ -31,7 +31,7 @@ Opener = Callable[..., Page]
 def trace() -> Trace:
     if not SHIPPED_MODEL.is_dir():
         pytest.skip("models/en-fr is not there")
-    return Translator.load(SHIPPED_MODEL, "cpu").translate(OPENING)
+    return Translator.load(SHIPPED_MODEL, "cpu").translate(OPENING, beam=5)
 
 
 def chart(page: Page, key: str):

@@ -32,7 +32,7 @@ PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
 @pytest.fixture(scope="module")
 def opening(address: str) -> Trace:
     """Return the trace of the sentence the page opens with; `address` sees to it that the model is there."""
-    return Translator.load(SHIPPED_MODEL, device="cpu").translate(OPENING)
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(OPENING, beam=5)
 
 
 def plot(page: Page, key: str) -> Any:
