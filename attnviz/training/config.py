@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from attnviz.network import ModelConfig
 
 
+DEFAULT_VOCABULARY = 8000
+"""Pieces of a vocabulary that nothing else was asked for."""
+
+
 def _option(help_text: str, default: Any = dataclasses.MISSING) -> Any:
     """Return a field whose `metadata["help"]` the command line shows."""
     return field(default=default, metadata={"help": help_text})
@@ -25,7 +29,14 @@ class TrainingConfig:
     validation: tuple[str, ...] = _option("validation pairs, files of the same kind")
     output: str = _option("folder of the run: checkpoints, log, snapshots, and the finished model in model/")
 
-    vocabulary_size: int = _option("pieces of the shared SentencePiece vocabulary, K", 8000)
+    start_from: str = _option(
+        "folder of a model whose weights, sizes and attention the run begins with, instead of random weights and the "
+        "sizes below; its tokenizer too, unless vocabulary_size or tokenizer ask for another",
+        "",
+    )
+    vocabulary_size: int = _option(
+        "pieces of the shared SentencePiece vocabulary, K; 0: 8000, or with start_from those of that model", 0
+    )
     tokenizer: str = _option("use this tokenizer.model instead of training one", "")
     embedding_size: int = _option("size of word embeddings, m", 256)
     hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512)
@@ -95,7 +106,9 @@ class TrainingConfig:
             raise ValueError("guidance must not be negative, and needs an attention to guide")
         if not self.learning_rate > 0 or not self.clip > 0:
             raise ValueError("learning_rate and clip must be positive")
-        self.model_config(self.vocabulary_size)
+        if self.vocabulary_size < 0:
+            raise ValueError("vocabulary_size must not be negative")
+        self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
     def model_config(self, vocabulary_size: int) -> ModelConfig:
         """Return the network's config, for as many pieces as the tokenizer turned out to have."""

@@ -32,8 +32,11 @@ from attnviz.training.optimizers import make_optimizers, set_rate
 from attnviz.training.preparation import prepare, prepare_guidance
 from attnviz.training.state import CHECKPOINT, Progress, load_state, save_state
 from attnviz.training.validation import Validation
+from attnviz.training.warm_start import start_from
 
 _LOG_EVERY = 50
+_TRIM_EVERY = 20
+"""Updates between two returns of free memory: sentences of every length leave blocks that the next do not fit."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,14 @@ def keep_memory(keep: bool = True) -> None:
         libc = ctypes.CDLL("libc.so.6")
         for parameter, value in zip((-1, -2, -4), settings, strict=True):  # trim threshold, top pad, mmap count
             libc.mallopt(parameter, value)
-        if not keep:
-            libc.malloc_trim(0)
+    if not keep:
+        return_memory()
+
+
+def return_memory() -> None:
+    """Give the memory that is free back to the system, where the C library is glibc."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def learning_rate(config: TrainingConfig, update: int) -> float:
@@ -122,8 +131,7 @@ class _Run:
             dist.barrier()
         if not members.leads:
             self._prepare()
-        self.network = RNNsearch(config.model_config(len(self.tokenizer))).to(members.device)
-        self.network.initialise(torch.Generator(members.device).manual_seed(config.seed))
+        self.network = self._network().to(members.device)
         self.objective: nn.Module = Objective(self.network, config.label_smoothing, config.guidance)
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
@@ -138,6 +146,15 @@ class _Run:
         self.tokenizer, self.corpus = prepare(self.config)
         guided = self.config.guidance > 0
         self.lexicon = prepare_guidance(self.config, self.corpus, len(self.tokenizer)) if guided else None
+
+    def _network(self) -> RNNsearch:
+        """Return the network with the weights of update 0: random ones, or those of `start_from`."""
+        config = self.config
+        if config.start_from:
+            return start_from(config.start_from, self.tokenizer, config.dropout)
+        network = RNNsearch(config.model_config(len(self.tokenizer)))
+        network.initialise(torch.Generator().manual_seed(config.seed))
+        return network
 
     @property
     def checkpoint(self) -> Path:
@@ -164,6 +181,8 @@ class _Run:
                 progress.tokens += tokens
                 progress.seconds = seconds_before + time.perf_counter() - started
                 bar.update()
+                if progress.update % _TRIM_EVERY == 0:
+                    return_memory()
                 if progress.update % _LOG_EVERY == 0:
                     bar.set_postfix(window.report())
                     self._write_row(window)

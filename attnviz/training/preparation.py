@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from attnviz.checkpoint import TOKENIZER
 from attnviz.errors import AttnvizError
 from attnviz.text import Tokenizer
-from attnviz.training.config import TrainingConfig
+from attnviz.training.config import DEFAULT_VOCABULARY, TrainingConfig
 from attnviz.training.corpus import Corpus, Pair, encode, parse_weighted, read_pairs
 from attnviz.training.guidance import Lexicon
 from attnviz.training.state import CHECKPOINT, read_progress
@@ -42,8 +43,11 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     pairs, weights = _read(config)
     if config.tokenizer:
         tokenizer = Tokenizer.load(config.tokenizer)
+    elif config.start_from and not config.vocabulary_size:
+        tokenizer = Tokenizer.load(Path(config.start_from) / TOKENIZER)
     else:
-        tokenizer = Tokenizer.train(_sample(pairs, weights, config.seed), config.vocabulary_size, config.seed)
+        pieces = config.vocabulary_size or DEFAULT_VOCABULARY
+        tokenizer = Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
     corpus = encode(pairs, weights, tokenizer)
     tokenizer_path.write_bytes(tokenizer.model)
     corpus.save(corpus_path)

@@ -1,0 +1,61 @@
+"""Weights to start from: those of a finished model, put into a new network with the same or another tokenizer.
+
+A piece the old tokenizer did not have starts as the mean of the old pieces that spell it (vocabulary transfer): its
+rows of the embeddings and of the output layer are then where its parts already were.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attnviz.checkpoint import load_model
+from attnviz.network import RNNsearch
+from attnviz.text import EOS, SPACE, UNK, Tokenizer
+
+_ROWS = ("encoder.embedding.weight", "decoder.embedding.weight", "decoder.output.weight", "decoder.output.bias")
+"""The weights with a row for every piece."""
+
+
+@torch.no_grad()
+def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> RNNsearch:
+    """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`.
+
+    Raise AttnvizError where the folder holds no model that can be read.
+    """
+    old, old_tokenizer = load_model(folder)
+    weights = old.state_dict()
+    if tokenizer.model != old_tokenizer.model:
+        shares = _shares(tokenizer, old_tokenizer)
+        for name in _ROWS:
+            rows = weights[name]
+            weights[name] = (shares @ rows.view(len(rows), -1)).view(-1, *rows.shape[1:])
+    network = RNNsearch(dataclasses.replace(old.config, vocabulary_size=len(tokenizer), dropout=dropout))
+    network.load_state_dict(weights)
+    return network
+
+
+def _shares(tokenizer: Tokenizer, old: Tokenizer) -> Tensor:
+    """Return (K, K of the old tokenizer), sparse: row k spreads 1 evenly over the old pieces that spell new piece k."""
+    known = {old.piece(index): index for index in range(len(old))}
+    rows, columns, values = [], [], []
+    for index in range(len(tokenizer)):
+        piece = tokenizer.piece(index)
+        parts = [index] if index <= EOS else [known[piece]] if piece in known else _spelling(piece, old)
+        rows += [index] * len(parts)
+        columns += parts
+        values += [1 / len(parts)] * len(parts)
+    return torch.sparse_coo_tensor(
+        torch.tensor([rows, columns]), torch.tensor(values), (len(tokenizer), len(old)), check_invariants=False
+    ).coalesce()
+
+
+def _spelling(piece: str, old: Tokenizer) -> list[int]:
+    """Return the old pieces of what `piece` spells; inside a word the leading space that encoding adds is left out."""
+    ids = old.encode(piece.replace(SPACE, " "))
+    if not piece.startswith(SPACE) and ids and old.piece(ids[0]) == SPACE:
+        ids = ids[1:]
+    return ids or [UNK]
