@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.ui.page import translate_page
+from attnviz.ui.pages.translate import translate_page
 from attnviz.ui.style import ICON
 
 st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")

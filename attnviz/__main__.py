@@ -2,6 +2,6 @@
 
 import sys
 
-from attnviz.cli import main
+from attnviz.commands.program import main
 
 sys.exit(main())

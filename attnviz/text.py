@@ -194,3 +194,19 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
 def join_pieces(pieces: Iterable[str]) -> str:
     """Return the text of consecutive pieces, without outer spaces; `\u2581bi`, `cycle` gives `bicycle`."""
     return "".join(pieces).replace(SPACE, " ").strip()
+
+
+BLANK_NAME = "␣"
+"""Names a piece that is a blank and nothing else, for which SentencePiece has a black bar."""
+
+CONTINUES = "·"
+"""Opens a piece that carries on the word before it."""
+
+
+def piece_name(piece: str) -> str:
+    """Return a piece as the pictures name it: `bi` where it opens a word, `·cycle` where it continues one."""
+    if piece in SPECIAL_PIECES:
+        return piece
+    if not piece.strip(SPACE):
+        return BLANK_NAME
+    return piece.removeprefix(SPACE) if piece.startswith(SPACE) else CONTINUES + piece

@@ -58,8 +58,8 @@ def test_french_sets_its_signs_apart_without_a_line_break() -> None:
         assert not re.search(r" [;:!?%»]|« |«(?=\S)(?!\u00a0)", french), f"{english}: {french!r}"
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("assets/*.html")), ids=lambda path: path.name)
-def test_no_words_stand_in_the_assets(path: Path) -> None:
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)
+def test_no_words_stand_in_the_markup(path: Path) -> None:
     html = re.sub(r"\{\{\w+\}\}", "", path.read_text(encoding="utf-8"))
     read = re.sub(r"<[^>]*>", " ", html) + " ".join(re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', html))
     assert not re.search(r"[^\W\d_]{2,}", read), read

@@ -15,22 +15,33 @@ PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
     "errors": 0, "languages": 0,
-    "text": 1, "network": 1,
+    "text": 1, "network": 1, "palette": 1,
     "trace": 2, "checkpoint": 2, "devices": 2,
     "decoding": 3,
     "translator": 4, "analysis": 4,
-    "figures": 5, "training": 5, "evaluation": 5,
-    "ui": 6, "cli_evaluate": 6, "cli_figure": 6,
-    "cli": 7,
-    "__main__": 8,
+    "wording": 5, "training": 5, "evaluation": 5,
+    "figures": 6,
+    "export": 7,
+    "notebook": 8, "ui": 8, "commands": 8,
+    "__init__": 9, "__main__": 9,
 }  # fmt: skip
 """A room imports from lower floors and from itself."""
 
+UI_FLOORS = {
+    "components": 1, "page_state": 1, "language": 0, "resources": 0, "style": 2, "chrome": 2,
+    "step": 3, "toolbar": 4, "pages": 5,
+}  # fmt: skip
+"""The same inside the page's own room."""
+
 FORBIDDEN = {
     "text": {"torch", "streamlit", "plotly"},
+    "palette": {"torch", "streamlit", "plotly"},
     "trace": {"torch", "streamlit", "plotly"},
     "analysis": {"torch", "streamlit", "plotly"},
+    "wording": {"torch", "streamlit", "plotly", "pandas"},
     "figures": {"torch", "streamlit"},
+    "export": {"torch", "streamlit"},
+    "notebook": {"torch", "streamlit"},
     "network": {"streamlit", "plotly"},
     "checkpoint": {"streamlit", "plotly"},
     "decoding": {"streamlit", "plotly"},
@@ -38,18 +49,13 @@ FORBIDDEN = {
     "training": {"streamlit", "plotly"},
     "evaluation": {"streamlit", "plotly"},
     "ui": {"torch"},
-    "cli": {"streamlit"},
-    "cli_evaluate": {"streamlit"},
-    "cli_figure": {"torch", "streamlit"},
+    "commands": {"torch", "streamlit"},
 }
-CONVENIENCES = {"trace/trace.py": {"attnviz.figures", "plotly.graph_objects"}}
-"""What a file imports in its methods for notebooks and for its types alone: a trace draws itself where there is Plotly,
-and opens where there is none, as is tried below."""
 UNPICKLING = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "cloudpickle"}
 
 
 def _modules() -> list[Path]:
-    return sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.name != "__init__.py")
+    return sorted(PACKAGE.rglob("*.py"))
 
 
 def _room(path: Path) -> str:
@@ -72,11 +78,24 @@ def _imports(path: Path) -> set[str]:
 def test_imports(path: Path) -> None:
     room = _room(path)
     assert room in FLOORS, f"the design has no room {room}"
-    for name in _imports(path) - CONVENIENCES.get(path.relative_to(PACKAGE).as_posix(), set()):
+    for name in _imports(path):
         parts = name.split(".")
         assert parts[0] not in FORBIDDEN.get(room, set()) | UNPICKLING, f"{room} must not import {parts[0]}"
         if parts[0] == "attnviz" and parts[1] in FLOORS and parts[1] != room:
             assert FLOORS[parts[1]] < FLOORS[room], f"{room} must not import {parts[1]}"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("ui/**/*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_inside_the_page(path: Path) -> None:
+    room = (*path.relative_to(PACKAGE / "ui").parts, "")[0].removesuffix(".py")
+    for name in _imports(path):
+        parts = name.split(".")
+        if parts[:2] != ["attnviz", "ui"] or room == "__init__":
+            continue
+        if room in ("components", "pages") and parts[2] == room and len(parts) > 4:
+            assert parts[3] in ("loader", path.parent.name), f"{room} never import one another sideways: {name}"
+        elif parts[2] != room:
+            assert UI_FLOORS[parts[2]] < UI_FLOORS[room], f"{room} must not import {parts[2]}"
 
 
 def test_the_ui_never_touches_the_network() -> None:
@@ -94,9 +113,10 @@ def test_the_entry_point_of_the_page_is_small() -> None:
     [
         ("attnviz attnviz.trace attnviz.text", "torch streamlit plotly safetensors"),
         ("attnviz.analysis.measures attnviz.analysis.recomputation", "torch streamlit plotly"),
-        ("attnviz.figures", "torch streamlit safetensors"),
+        ("attnviz.wording attnviz.wording.narration attnviz.wording.findings", "torch streamlit plotly pandas"),
+        ("attnviz.figures attnviz.export", "torch streamlit safetensors"),
         ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),
-        ("attnviz.cli", "torch streamlit plotly sacrebleu pandas safetensors"),
+        ("attnviz.commands.program", "torch streamlit plotly sacrebleu pandas safetensors"),
     ],
 )
 def test_what_can_be_imported_without_what(modules: str, absent: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.cli import _parser
+from attnviz.commands.program import _parser
 from tests.browser.server import find_chromium
 from tests.conftest import REPOSITORY, SENTENCES
 

@@ -18,8 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Trace, Translator, figures
+from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.text import join_pieces
+from attnviz.wording.equations import equations
 from tests.conftest import REPOSITORY, SENTENCES
 
 
@@ -115,7 +116,7 @@ def test_a_notebook_draws_it(trace: Trace) -> None:
         trace.step_figure(last + 1)
     with pytest.raises(AttnvizError, match="no picture 'pie'"):
         trace.step_figure(0, "pie")
-    assert trace._repr_html_() == figures.heatmap_html(trace)
+    assert trace._repr_html_() == export.heatmap_html(trace)
 
 
 def test_words_merge_by_sum_and_mean(trace: Trace) -> None:
@@ -285,7 +286,7 @@ def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: 
         for picture in figures.step_figures(loaded).values():
             picture.draw(loaded, 0).to_json()
         loaded.heatmap().to_json()
-        figures.equations(loaded, 0)
+        equations(loaded, 0)
 
 
 def test_a_trace_of_every_length(translator: Translator) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attnviz.trace import Trace
+
 
 def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
     """H_i = -sum_j alpha_ij log2 alpha_ij, in bits: (Ty, Tx) to (Ty,), from 0 to log2 Tx.
@@ -33,3 +35,8 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     if threshold is None:
         return sorted((int(row.argmax()), i) for i, row in enumerate(rows))
     return sorted((int(j), int(i)) for i, j in zip(*np.nonzero(rows >= threshold), strict=True))
+
+
+def weight_order(trace: Trace, step: int) -> list[int]:
+    """Return the 0-based source pieces of 0-based `step` by weight, largest first, ties in sentence order."""
+    return [int(j) for j in np.argsort(-trace.alignment[step], kind="stable")]

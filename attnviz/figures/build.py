@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.palette import FONT, Palette
+from attnviz.palette import FONT, Palette
 
 Spec = dict[str, Any]
 

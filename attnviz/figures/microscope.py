@@ -1,6 +1,6 @@
 """The energy microscope as a figure: one cell's energy, unit by unit, from its operands to the running sum.
 
-The page moves from cell to cell in the browser: its program (`ui/assets/microscope.js`) fills this figure with the
+The page moves from cell to cell in the browser: its program (`ui/components/microscope/microscope.js`) fills this figure with the
 numbers of another cell, trace by trace, by their names.
 """
 
@@ -12,9 +12,10 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.microscope import SATURATED, Microscope, saturated
 from attnviz.figures.build import Spec, build, emphasise
-from attnviz.figures.palette import PALE, Palette, ThemeName, palette
-from attnviz.figures.waterfall import panel, rows_layout, signed, sum_range, waterfall, written
+from attnviz.figures.waterfall import panel, rows_layout, sum_range, waterfall, written
 from attnviz.languages import say
+from attnviz.palette import PALE, Palette, ThemeName, palette
+from attnviz.wording.numbers import signed
 
 UNITS = 12
 """Units with a row of their own, those of the largest |contribution|; the rest are one row."""

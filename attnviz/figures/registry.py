@@ -10,18 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.palette import ThemeName
-from attnviz.figures.stages import energy_bars, softmax_bars
-from attnviz.figures.step import (
-    attention_bars,
-    attention_table,
-    candidates,
-    candidates_table,
-    context_strips,
-    context_table,
-)
-from attnviz.figures.strips import maxout_strips, maxout_table, state_strips, state_table
+from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.candidates import candidates, candidates_table
+from attnviz.figures.context import context_strips, context_table
+from attnviz.figures.energies import energy_bars
+from attnviz.figures.maxout import maxout_strips, maxout_table
+from attnviz.figures.softmax import softmax_bars
+from attnviz.figures.state import state_strips, state_table
 from attnviz.languages import say
+from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 
 

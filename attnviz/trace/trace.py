@@ -8,7 +8,7 @@ import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.text import BOS, join_pieces, word_groups
 from attnviz.trace import storage
+from attnviz.trace.drawing import drawing
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 STORED_CANDIDATES = 100
 """How many of the likeliest pieces of each step a trace keeps."""
@@ -182,26 +180,20 @@ class Trace:
                 digest.update(repr(value).encode("utf-8", "backslashreplace"))
         return digest.hexdigest()
 
-    def heatmap(self, **choices: Any) -> go.Figure:
+    def heatmap(self, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure, which a notebook shows; choices as those of `figures.heatmap`."""
-        from attnviz import figures
+        return drawing().heatmap(self, **choices)
 
-        return figures.heatmap(self, **choices)
-
-    def step_figure(self, i: int, picture: str = "attention", **choices: Any) -> go.Figure:
+    def step_figure(self, i: int, picture: str = "attention", **choices: Any) -> Any:
         """Return a picture of step index `i` (0-based), named as in `figures.STEP_FIGURES`.
 
         Raise IndexError where there is no such step and AttnvizError where there is no such picture.
         """
-        from attnviz import figures
-
-        return figures.step_figure(self, picture).draw(self, range(len(self.target_pieces))[i], **choices)
+        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
 
     def _repr_html_(self) -> str:
         """Return the heatmap as a bare table: what a notebook shows of a trace."""
-        from attnviz import figures
-
-        return figures.heatmap_html(self)
+        return drawing().table_html(self)
 
     def save(self, path: str | Path) -> None:
         """Write the whole trace to `path`."""

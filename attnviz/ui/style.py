@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-from attnviz.figures.palette import ThemeName, palette
 from attnviz.languages import language
-from attnviz.ui.components import ASSETS, component
+from attnviz.palette import ThemeName, palette
+from attnviz.ui.components.loader import component
 
-ICON = str(ASSETS / "icon.svg")
+_FOLDER = Path(__file__).parent
+ICON = str(_FOLDER / "icon.svg")
 """The browser tab's picture: a file of ours, since Streamlit fetches its named icons from afar."""
 
 
@@ -22,7 +25,7 @@ def apply_style(theme: ThemeName) -> None:
 
     Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
     """
-    st.html(f"<style>{(ASSETS / 'page.css').read_text(encoding='utf-8')}</style>")
+    st.html(f"<style>{(_FOLDER / 'page.css').read_text(encoding='utf-8')}</style>")
     component("focus", isolate=False)(key="focus", height=1)
     record = {"background": palette(theme).paper, "language": language()}
-    component("theme", "html", "css", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)
+    component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz import Trace, Translator, figures
+from attnviz import Trace, Translator, export
 from attnviz.analysis.ledger import ledger
 from attnviz.analysis.recomputation import load_weights
-from attnviz.figures.waterfall import signed
-from attnviz.ui.examples import OPENING
+from attnviz.ui.toolbar.examples import OPENING
+from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
@@ -138,13 +138,13 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
-    assert tex.read_text(encoding="utf-8") == figures.heatmap_tikz(trace)
+    assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
     links = fetch(page, "Word links, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
-    assert _record(text) == _record(figures.lecture_html(trace, step=1, weights=weights))
+    assert _record(text) == _record(export.lecture_html(trace, step=1, weights=weights))
     assert '"ledger":' in text
     assert len(text.encode()) < 8_000_000
 
@@ -164,7 +164,7 @@ def lecture(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
 
     def open_lecture(trace: Trace, *, width: int = 1440, height: int = 900, dark: bool = False, **choices: Any) -> Page:
         path = tmp_path / "lecture.html"
-        path.write_text(figures.lecture_html(trace, **choices), encoding="utf-8")
+        path.write_text(export.lecture_html(trace, **choices), encoding="utf-8")
         context = chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
         )

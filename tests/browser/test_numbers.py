@@ -13,11 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from attnviz import Trace, Translator
 from attnviz.analysis.microscope import microscope
 from attnviz.checkpoint import save_model
-from attnviz.figures.labels import piece_name
 from attnviz.figures.microscope import microscope_figure
-from attnviz.text import Tokenizer
-from attnviz.ui.examples import OPENING
-from attnviz.ui.ledger_choice import piece_of
+from attnviz.text import Tokenizer, piece_name
+from attnviz.ui.step.ledger_choice import piece_of
+from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
 from tests.browser.views import everywhere, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.examples import OPENING
+from attnviz.ui.toolbar.examples import OPENING
 
 pytestmark = pytest.mark.browser
 

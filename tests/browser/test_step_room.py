@@ -13,10 +13,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz import Trace
-from attnviz.figures.narration import narrate
-from attnviz.figures.stages import KEPT, weight_order
+from attnviz.analysis.measures import weight_order
+from attnviz.figures.source_rows import KEPT
 from attnviz.translator import Translator
-from attnviz.ui.examples import OPENING
+from attnviz.ui.toolbar.examples import OPENING
+from attnviz.wording.narration import narrate
 from tests.browser.test_accessibility import settled
 from tests.browser.test_page import expect_step, framed_row, steps
 from tests.browser.views import everywhere, on_both

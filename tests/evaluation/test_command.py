@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.analysis.measures import links
 from attnviz.checkpoint import save_model
-from attnviz.cli import main
+from attnviz.commands.program import main
 from attnviz.evaluation.alignment import best_threshold, error_rate, mutual_links, read_gold, word_alignments
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.text import Tokenizer

@@ -13,21 +13,10 @@ from numpy.typing import NDArray
 from attnviz import figures
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import microscope
+from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.microscope import microscope_figure
-from attnviz.figures.palette import (
-    CELL_FRAME,
-    CIVIDIS,
-    DARK,
-    GREYS,
-    LIGHT,
-    PALE,
-    ROW_FRAME,
-    Palette,
-    ThemeName,
-    palette,
-)
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.waterfall import ledger_waterfall
+from attnviz.palette import CELL_FRAME, CIVIDIS, DARK, GREYS, LIGHT, PALE, ROW_FRAME, Palette, ThemeName, palette
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -96,7 +85,7 @@ def test_every_colour_of_text_reads_on_the_page(theme: ThemeName) -> None:
     ink = palette(theme)
     for name in ("ink", "quiet", "encoder", "decoder", "context", "plus", "minus"):
         assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
-    # Labels of the row that is marked, which lies under a band of the encoder's colour (ui/assets/chart.js).
+    # Labels of the row that is marked, which lies under a band of the encoder's colour (ui/components/chart/chart.js).
     band = laid(ink.encoder, ink.paper, 0x29 / 255)
     assert contrast(rgb(ink.ink), band) >= TEXT
 
@@ -108,7 +97,7 @@ def test_widgets_read_on_their_grounds(theme: ThemeName) -> None:
         for words in ("textColor", "primaryColor", "linkColor"):
             assert contrast(rgb(config[words]), rgb(config[ground])) >= TEXT, (words, ground)
     # The style sheet's --quiet; the page's colour on a primary button; the edges of boxes.
-    page = (REPOSITORY / "attnviz" / "ui" / "assets" / "page.css").read_text(encoding="utf-8")
+    page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
     share = re.search(r"--quiet: color-mix\(in srgb, var\(--st-text-color\) (\d+)%", page)
     edge = re.search(r"border-color: color-mix\(in srgb, var\(--ink\) (\d+)%", page)
     assert share
@@ -121,7 +110,7 @@ def test_widgets_read_on_their_grounds(theme: ThemeName) -> None:
 @both_themes
 def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
     ink = palette(theme)
-    program = (REPOSITORY / "attnviz" / "ui" / "assets" / "player.js").read_text(encoding="utf-8")
+    program = (REPOSITORY / "attnviz" / "ui" / "components" / "player" / "player.js").read_text(encoding="utf-8")
     most = re.search(r"MOST_GREEN = (\d+)", program)
     assert most
     for share in np.linspace(0, int(most[1]) / 100, 9):

@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz import Trace, figures
-from attnviz.figures.alignment import grid
-from attnviz.figures.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
+from attnviz.analysis.grid import grid
+from attnviz.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

@@ -9,10 +9,16 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures import narration, stages, strips
-from attnviz.figures.narration import narrate
-from attnviz.figures.palette import LIGHT
+from attnviz.analysis.measures import weight_order
+from attnviz.figures.context_growth import context_frame
+from attnviz.figures.energies import energy_bars
+from attnviz.figures.maxout import maxout_strips, maxout_table
+from attnviz.figures.softmax import softmax_bars
+from attnviz.figures.source_rows import KEPT, TOP, row_height, row_names
+from attnviz.figures.state import state_rows, state_strips, state_table
+from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
+from attnviz.wording.narration import narrate, percent, quoted, titles
 from tests.figures import synthetic
 
 KINDS = ("additive", "dot", "none")
@@ -33,13 +39,13 @@ def pairs_like(trace: Trace, step: int) -> np.ndarray:
 def test_plotly_accepts_every_picture(kind: str, theme: str, source: str) -> None:
     trace = synthetic.trace(source, attention=kind)
     drawn = [
-        stages.energy_bars(trace, 1, theme=theme),
-        stages.softmax_bars(trace, 1, theme=theme),
-        stages.context_frame(trace, theme=theme),
-        stages.context_frame(trace, thinned=True, theme=theme),
-        strips.state_strips(trace, 1, theme=theme),
-        strips.maxout_strips(trace, 1, pairs_like(trace, 1), theme=theme),
-        strips.maxout_strips(trace, 1, None, theme=theme),
+        energy_bars(trace, 1, theme=theme),
+        softmax_bars(trace, 1, theme=theme),
+        context_frame(trace, theme=theme),
+        context_frame(trace, thinned=True, theme=theme),
+        state_strips(trace, 1, theme=theme),
+        maxout_strips(trace, 1, pairs_like(trace, 1), theme=theme),
+        maxout_strips(trace, 1, None, theme=theme),
     ]
     for figure in drawn:
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
@@ -49,13 +55,13 @@ def test_plotly_accepts_every_picture(kind: str, theme: str, source: str) -> Non
 
 def test_the_bars_are_the_energies_and_the_weights() -> None:
     trace = synthetic.trace()
-    bars = stages.energy_bars(trace, 2).data[0]
+    bars = energy_bars(trace, 2).data[0]
     np.testing.assert_array_equal(bars.x, trace.energies[2])
     assert list(bars.marker.color) == [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
-    before, after = stages.softmax_bars(trace, 2).data[:2]
+    before, after = softmax_bars(trace, 2).data[:2]
     np.testing.assert_array_equal(before.x, trace.energies[2])
     np.testing.assert_array_equal(after.x, trace.alignment[2])
-    written = stages.softmax_bars(trace, 2).data[2]
+    written = softmax_bars(trace, 2).data[2]
     assert [text.strip() for text in written.text] == [f"{weight:.2f}" for weight in trace.alignment[2]]
 
 
@@ -63,20 +69,20 @@ def test_the_bars_are_the_energies_and_the_weights() -> None:
 def test_the_first_three_share_their_rows(source: str) -> None:
     trace = synthetic.trace(source)
     count = len(trace.source_pieces)
-    drawn = (stages.energy_bars(trace, 0), stages.softmax_bars(trace, 0), stages.context_frame(trace))
+    drawn = (energy_bars(trace, 0), softmax_bars(trace, 0), context_frame(trace))
     for figure in drawn:
         layout = figure.layout
         inner = layout.height - layout.margin.t - layout.margin.b
         low, high = layout.yaxis.domain or (0, 1)
-        assert inner * (high - low) / count == pytest.approx(stages.row_height(count), abs=0.3)
+        assert inner * (high - low) / count == pytest.approx(row_height(count), abs=0.3)
         assert high == 1
-        assert layout.margin.t == stages.TOP
+        assert layout.margin.t == TOP
         assert tuple(layout.yaxis.range) == (count - 0.5, -0.5)
 
 
 def test_the_energy_axis_is_the_same_at_every_step() -> None:
     trace = synthetic.trace()
-    ranges = {tuple(stages.energy_bars(trace, i).layout.xaxis.range) for i in range(len(trace.target_pieces))}
+    ranges = {tuple(energy_bars(trace, i).layout.xaxis.range) for i in range(len(trace.target_pieces))}
     assert len(ranges) == 1
     low, high = ranges.pop()
     assert low <= trace.energies.min()
@@ -85,16 +91,16 @@ def test_the_energy_axis_is_the_same_at_every_step() -> None:
 
 def test_the_order_is_that_of_the_weights_and_a_long_sentence_is_thinned() -> None:
     trace = synthetic.trace(LONG)
-    meta = stages.energy_bars(trace, 1).layout.meta
+    meta = energy_bars(trace, 1).layout.meta
     assert sorted(meta["order"]) == list(range(len(trace.source_pieces)))
     assert (np.diff(trace.alignment[1][meta["order"]]) <= 0).all()
-    assert meta["thinned"]["rows"] == stages.KEPT
-    assert stages.context_frame(trace, thinned=True).layout.meta["rows"] == stages.KEPT + 1
-    assert stages.energy_bars(synthetic.trace(), 1).layout.meta["thinned"] is None
+    assert meta["thinned"]["rows"] == KEPT
+    assert context_frame(trace, thinned=True).layout.meta["rows"] == KEPT + 1
+    assert energy_bars(synthetic.trace(), 1).layout.meta["thinned"] is None
 
 
 def test_pieces_of_one_name_are_told_apart() -> None:
-    names = stages.row_names(synthetic.trace("a dog saw a <b> dog"))
+    names = row_names(synthetic.trace("a dog saw a <b> dog"))
     assert names[:5] == ["a₁", "dog₂", "saw", "a₄", "&lt;b&gt;"]
     assert len(set(names)) == len(names)
 
@@ -102,16 +108,16 @@ def test_pieces_of_one_name_are_told_apart() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_kept_and_what_is_new_add_up_to_the_state(kind: str) -> None:
     trace = synthetic.trace(attention=kind)
-    names, rows = strips.state_rows(trace, 2)
+    names, rows = state_rows(trace, 2)
     assert len(names) == len(rows) == 7
     np.testing.assert_allclose(rows[4] + rows[5], rows[6], atol=1e-6)
     np.testing.assert_array_equal(rows[2], trace.states[1])
-    np.testing.assert_array_equal(strips.state_table(trace, 2).to_numpy().T, rows)
+    np.testing.assert_array_equal(state_table(trace, 2).to_numpy().T, rows)
 
 
 def test_the_strips_of_the_state_stand_in_the_order_of_the_gate() -> None:
     trace = synthetic.trace()
-    gates, states = strips.state_strips(trace, 2).data
+    gates, states = state_strips(trace, 2).data
     assert (np.diff(gates.z[1]) >= 0).all()
     units = [int(unit) - 1 for unit in states.x]
     np.testing.assert_array_equal(states.z[-1], trace.states[2][units])
@@ -121,13 +127,13 @@ def test_the_strips_of_the_state_stand_in_the_order_of_the_gate() -> None:
 def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
     trace = synthetic.trace()
     pairs = pairs_like(trace, 1)
-    won, lost, kept = strips.maxout_strips(trace, 1, pairs).data
+    won, lost, kept = maxout_strips(trace, 1, pairs).data
     np.testing.assert_allclose(np.nanmax(won.z, axis=0), trace.readouts[1], rtol=1e-6)
     np.testing.assert_array_equal(kept.z[0], trace.readouts[1])
     both = np.where(np.isnan(won.z), lost.z, won.z)
     np.testing.assert_allclose(both.T.ravel(), pairs, rtol=1e-6)
     assert lost.opacity < won.opacity
-    table = strips.maxout_table(trace, 1, pairs)
+    table = maxout_table(trace, 1, pairs)
     np.testing.assert_allclose(table[["first", "second"]].max(axis=1), table["larger"], rtol=1e-6)
 
 
@@ -137,15 +143,15 @@ def test_each_kind_of_attention_tells_its_stages() -> None:
         for step in range(len(trace.target_pieces)):
             told = narrate(trace, step)
             assert [stage.number for stage in told] == numbers
-            assert [stage.title for stage in told] == [narration.titles()[number] for number in numbers]
+            assert [stage.title for stage in told] == [titles()[number] for number in numbers]
             assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in told)
 
 
 def test_the_words_tell_the_numbers_of_the_step() -> None:
     trace, step = synthetic.trace(), 2
     energy, softmax, context, state, word = narrate(trace, step)
-    first, second = stages.weight_order(trace, step)[:2]
-    name = narration.quoted(trace.source_pieces[first])
+    first, second = weight_order(trace, step)[:2]
+    name = quoted(trace.source_pieces[first])
     assert energy.outcome == f"{name} fits best, e = {trace.energies[step, first]:.2f}".replace("-", "−")
     assert softmax.outcome.startswith(f"{name} gets {round(100 * float(trace.alignment[step, first]))}\u00a0%")
     ratio = float(trace.alignment[step, first] / trace.alignment[step, second])
@@ -155,7 +161,7 @@ def test_the_words_tell_the_numbers_of_the_step() -> None:
     assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% kept")
     moved = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     assert f"Unit {moved + 1} moved most" in state.sentence
-    assert word.outcome == f"“a”, {narration.percent(float(trace.probabilities[step]))}"
+    assert word.outcome == f"“a”, {percent(float(trace.probabilities[step]))}"
 
 
 def test_a_word_that_was_not_the_likeliest_is_told() -> None:
@@ -172,7 +178,7 @@ def test_a_word_that_was_not_the_likeliest_is_told() -> None:
     [(0.0, "0 %"), (0.001, "less than 1 %"), (0.5, "50 %"), (0.999, "more than 99 %"), (1.0, "100 %")],
 )
 def test_a_share_is_never_said_to_be_all_or_nothing_when_it_is_not(share: float, said: str) -> None:
-    assert narration.percent(share) == said.replace(" %", "\u00a0%")
+    assert percent(share) == said.replace(" %", "\u00a0%")
 
 
 def test_one_piece_gets_all_of_the_weight() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import Microscope
+from attnviz.figures.ledger import SOURCES, ledger_rows, ledger_table, ledger_waterfall
 from attnviz.figures.microscope import MARK, UNITS, microscope_figure, microscope_table
-from attnviz.figures.waterfall import SOURCES, ledger_rows, ledger_table, ledger_waterfall
 from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(["word"] * 30)

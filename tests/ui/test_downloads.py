@@ -14,9 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import AttnvizError, Trace, Translator
-from attnviz.ui import downloads, reopening
-from attnviz.ui.downloads import file_name
-from attnviz.ui.reopening import MOST_PIECES, open_file, read_trace, reopened
+from attnviz.ui.toolbar import downloads
+from attnviz.ui.toolbar.downloads import file_name, pictures
+from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
 
@@ -30,7 +30,7 @@ def test_the_pictures_of_a_step_have_names_of_their_own(trace: Trace, monkeypatc
     monkeypatch.setattr(downloads, "weights_of", lambda _: None)
     monkeypatch.setattr(downloads, "tokenizer_of", lambda _: None)
     monkeypatch.setattr(downloads, "pairs_of", lambda *_: None)
-    offered = list(downloads.pictures(trace, 3))
+    offered = list(pictures(trace, 3))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
@@ -101,7 +101,7 @@ def test_a_file_stays_open_until_something_else_is_asked_for(trace: Trace) -> No
     assert reopened(state, "another sentence") is None
     assert reopened(state, "a sentence") is None
     open_file(state, "x.json", trace.to_json().encode())
-    reopening.close(state)
+    close(state)
     assert reopened(state, "a sentence") is None
 
 
@@ -150,7 +150,7 @@ def test_every_version_and_kind_of_trace_is_drawn(
 
 
 def test_the_csv_of_a_picture_is_its_table(trace: Trace) -> None:
-    from attnviz.figures.files import Look, contents, table
+    from attnviz.export.files import Look, contents, table
 
     read = pd.read_csv(io.BytesIO(contents(trace, "csv", Look(by="pieces"))), index_col=0, encoding="utf-8-sig")
     np.testing.assert_allclose(read, table(trace, Look(by="pieces")), rtol=1e-6)

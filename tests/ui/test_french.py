@@ -14,10 +14,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.figures import Look, heatmap_table, lecture_html, step_figures
-from attnviz.figures.palette import FONT
 from attnviz.languages import catalogue, speak
-from attnviz.ui import downloads
-from attnviz.ui.examples import EXAMPLES
+from attnviz.palette import FONT
+from attnviz.ui.toolbar.downloads import _made
+from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -143,10 +143,7 @@ def test_the_file_for_a_lecture_is_french() -> None:
 
 def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:
     with ThreadPoolExecutor(1) as thread:
-        made = [
-            thread.submit(downloads._made, synthetic.trace(), "html", Look(), None, code).result()
-            for code in ("fr", "en")
-        ]
+        made = [thread.submit(_made, synthetic.trace(), "html", Look(), None, code).result() for code in ("fr", "en")]
     assert b'<html lang="fr">' in made[0]
     assert b'<html lang="en">' in made[1]
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
-from attnviz.ui.examples import EXAMPLES, OPENING
+from attnviz.ui.toolbar.examples import EXAMPLES, OPENING
 from tests.conftest import REPOSITORY, ModelFactory
 
 Run = Callable[[], AppTest]

@@ -11,20 +11,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.ui import state
-from attnviz.ui.charts import EVERY_STEP
-from attnviz.ui.components import ASSETS
-from attnviz.ui.player import player_record
-from attnviz.ui.step_view import step_sentence
+from attnviz.ui.components.chart.chart import EVERY_STEP
+from attnviz.ui.components.loader import ASSETS
+from attnviz.ui.components.player.player import player_record
+from attnviz.ui.components.step_summary.step_summary import step_sentence
+from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_box, take_example
+from attnviz.ui.page_state.selection import (
+    SOURCE,
+    STAGE,
+    STAGES,
+    STEP,
+    WORD,
+    choose,
+    go_to,
+    open_selection,
+    open_translation,
+    source_of,
+)
 from tests.figures import synthetic
 
 
 @given(st.integers(-50, 50), st.integers(1, 30))
 def test_a_step_is_always_one_there_is(step: int, count: int) -> None:
     kept: dict[Any, Any] = {}
-    state.go_to(kept, step, count)
-    assert 1 <= kept[state.STEP] <= count
-    assert kept[state.STEP] == step or not 1 <= step <= count
+    go_to(kept, step, count)
+    assert 1 <= kept[STEP] <= count
+    assert kept[STEP] == step or not 1 <= step <= count
 
 
 @pytest.mark.parametrize(
@@ -32,35 +44,35 @@ def test_a_step_is_always_one_there_is(step: int, count: int) -> None:
 )
 def test_a_visit_opens_at_the_step_of_its_link(linked: str | None, step: int) -> None:
     kept: dict[Any, Any] = {}
-    state.open_translation(kept, ("a",), 9, linked)
-    assert kept[state.STEP] == step
+    open_translation(kept, ("a",), 9, linked)
+    assert kept[STEP] == step
 
 
 def test_another_translation_begins_at_its_first_step() -> None:
     kept: dict[Any, Any] = {}
-    state.open_translation(kept, ("a",), 9, "4")
-    state.open_translation(kept, ("a",), 9, "7")
-    assert kept[state.STEP] == 4
-    state.open_translation(kept, ("b",), 9, "4")
-    assert kept[state.STEP] == 1
+    open_translation(kept, ("a",), 9, "4")
+    open_translation(kept, ("a",), 9, "7")
+    assert kept[STEP] == 4
+    open_translation(kept, ("b",), 9, "4")
+    assert kept[STEP] == 1
 
 
-SELECTION = {state.SOURCE: "2", state.WORD: "7", state.STAGE: "3"}
+SELECTION = {SOURCE: "2", WORD: "7", STAGE: "3"}
 
 
 def kept_of(selection: dict[Any, Any]) -> list[Any]:
-    return [selection.get(key) for key in (state.SOURCE, state.WORD, state.STAGE)]
+    return [selection.get(key) for key in (SOURCE, WORD, STAGE)]
 
 
 def test_a_visit_opens_with_the_selection_of_its_link_and_another_translation_without() -> None:
     trace = synthetic.trace()
     kept: dict[Any, Any] = {}
-    state.open_selection(kept, ("a",), trace, SELECTION)
+    open_selection(kept, ("a",), trace, SELECTION)
     assert kept_of(kept) == [2, 7, 3]
-    state.choose(kept, {"source": 4}, trace)
-    state.open_selection(kept, ("a",), trace, SELECTION)
+    choose(kept, {"source": 4}, trace)
+    open_selection(kept, ("a",), trace, SELECTION)
     assert kept_of(kept) == [4, 7, 3]
-    state.open_selection(kept, ("b",), trace, SELECTION)
+    open_selection(kept, ("b",), trace, SELECTION)
     assert kept_of(kept) == [None, None, None]
 
 
@@ -68,45 +80,45 @@ def test_a_visit_opens_with_the_selection_of_its_link_and_another_translation_wi
 def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
     trace = synthetic.trace()
     kept: dict[Any, Any] = {}
-    state.open_selection(kept, ("a",), trace, linked)
+    open_selection(kept, ("a",), trace, linked)
     source, word, stage = kept_of(kept)
     assert source is None or 1 <= source <= len(trace.source_pieces)
     assert word is None or 0 <= word < trace.config["vocabulary_size"]
-    assert stage is None or 1 <= stage <= state.STAGES
+    assert stage is None or 1 <= stage <= STAGES
 
 
 def test_a_choice_changes_what_it_names_and_a_step_lets_go_of_the_word() -> None:
     trace = synthetic.trace()
     kept: dict[Any, Any] = {}
-    state.open_translation(kept, ("a",), len(trace.target_pieces))
-    state.open_selection(kept, ("a",), trace, {})
-    state.choose(kept, {"step": 1, "word": 9}, trace)
-    assert kept[state.WORD] == 9
-    state.choose(kept, {"source": 3, "stage": 5}, trace)
+    open_translation(kept, ("a",), len(trace.target_pieces))
+    open_selection(kept, ("a",), trace, {})
+    choose(kept, {"step": 1, "word": 9}, trace)
+    assert kept[WORD] == 9
+    choose(kept, {"source": 3, "stage": 5}, trace)
     assert kept_of(kept) == [3, 9, 5]
-    state.choose(kept, {"step": 2}, trace)
+    choose(kept, {"step": 2}, trace)
     assert kept_of(kept) == [3, None, 5]
 
-    state.choose(kept, {"step": 2, "source": None}, trace)
+    choose(kept, {"step": 2, "source": None}, trace)
     assert kept_of(kept) == [None, None, 5]
 
 
 def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> None:
     trace = synthetic.trace()
     for step in range(1, len(trace.target_pieces) + 1):
-        assert state.source_of({}, trace, step) == int(trace.alignment[step - 1].argmax()) + 1
-        assert state.source_of({state.SOURCE: 1}, trace, step) == 1
+        assert source_of({}, trace, step) == int(trace.alignment[step - 1].argmax()) + 1
+        assert source_of({SOURCE: 1}, trace, step) == 1
 
 
 def test_an_example_takes_the_given_translation_away() -> None:
-    kept: dict[Any, Any] = {state.SENTENCE: "x", state.TARGET: "y"}
-    state.take_example(kept, "A dog.")
-    assert kept == {state.SENTENCE: "A dog.", state.TARGET: ""}
+    kept: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
+    take_example(kept, "A dog.")
+    assert kept == {SENTENCE: "A dog.", TARGET: ""}
 
 
 @pytest.mark.parametrize(("search", "width"), [("greedy", 1), ("beam 2", 2), ("beam 20", 20)])
 def test_a_search_has_its_beam(search: str, width: int) -> None:
-    assert state.beam_of(search) == width
+    assert beam_of(search) == width
 
 
 def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
@@ -139,12 +151,12 @@ def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
 
 def test_a_box_opens_with_its_link_and_then_keeps_what_is_typed() -> None:
     kept: dict[Any, Any] = {}
-    state.open_box(kept, state.SENTENCE, {}, "A dog.")
-    state.open_box(kept, state.TARGET, {state.TARGET: "Un chien."})
-    assert kept == {state.SENTENCE: "A dog.", state.TARGET: "Un chien."}
-    kept[state.SENTENCE] = "A cat."
-    state.open_box(kept, state.SENTENCE, {state.SENTENCE: "A dog."})
-    assert kept[state.SENTENCE] == "A cat."
+    open_box(kept, SENTENCE, {}, "A dog.")
+    open_box(kept, TARGET, {TARGET: "Un chien."})
+    assert kept == {SENTENCE: "A dog.", TARGET: "Un chien."}
+    kept[SENTENCE] = "A cat."
+    open_box(kept, SENTENCE, {SENTENCE: "A dog."})
+    assert kept[SENTENCE] == "A cat."
 
 
 def test_the_player_shows_unknown_text_and_no_black_bar() -> None:

@@ -16,17 +16,22 @@ from hypothesis import given
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Trace, Translator
+from attnviz.analysis.findings import Finding, Kind
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.proof import Discrepancy, prove
-from attnviz.analysis.reading import Finding, Kind
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
-from attnviz.figures import account
-from attnviz.figures.labels import piece_name
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
-from attnviz.text import Tokenizer
-from attnviz.ui import ledger_choice, ledger_view, proof_view, reading_view, resources
-from attnviz.ui.microscope_view import microscope_record
+from attnviz.text import Tokenizer, piece_name
+from attnviz.ui import resources
+from attnviz.ui.components.findings.findings import SEVERITY, reading_record
+from attnviz.ui.components.microscope.microscope import microscope_record
+from attnviz.ui.step.ledger import account, called
+from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
+from attnviz.ui.step.proof import proof_table
+from attnviz.wording.findings import finding_sentence, step_reading
+from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
+from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
 from tests import strategies
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
@@ -86,7 +91,7 @@ def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so() -> None:
 
         import numpy as np
 
-        from attnviz.ui.microscope_view import microscope_view
+        from attnviz.ui.step.microscope import microscope_view
         from tests.figures.synthetic import trace as make_trace
 
         trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))
@@ -105,7 +110,7 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
         weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
         return weights
 
-    monkeypatch.setattr("attnviz.ui.step_view.weights_of", wrong)
+    monkeypatch.setattr("attnviz.ui.step.room.weights_of", wrong)
     app = page()
     assert badge(app).startswith(":red[")
     assert "query W s, no." in badge(app)
@@ -124,7 +129,7 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
         states[1, 3] += 0.01
         return dataclasses.replace(trace, states=states)
 
-    monkeypatch.setattr("attnviz.ui.page.translate", altered)
+    monkeypatch.setattr("attnviz.ui.pages.translate.translate", altered)
     app = page()
     app.slider(key="step").set_value(2).run()
     assert badge(app).startswith(":red[")
@@ -141,7 +146,7 @@ def test_altered_numbers_make_another_translation() -> None:
 
 
 def test_without_its_model_a_step_says_which_is_missing(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnviz.ui.step_view.weights_of", lambda _: None)
+    monkeypatch.setattr("attnviz.ui.step.room.weights_of", lambda _: None)
     app = page()
     assert not app.exception
     assert "not proved: the model that made them, “en-fr”" in texts(app)
@@ -168,13 +173,13 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
 def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
     box = app.selectbox(key="ledger_word")
-    assert box.value == ledger_choice.OWN
+    assert box.value == OWN
     box.set_value(box.options[3]).run()
     assert piece_name(tokenizer.piece(app.session_state["word"])) == box.options[3]
     app.session_state["word"] = len(tokenizer)  # as a link may have it
     app.run()
     assert not app.exception
-    assert app.selectbox(key="ledger_word").value == ledger_choice.OWN
+    assert app.selectbox(key="ledger_word").value == OWN
 
 
 def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
@@ -184,36 +189,36 @@ def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
     assert app.query_params["rival"] == str(app.session_state["rival"][1])
     app.slider(key="step").set_value(2).run()
     assert "rival" not in app.query_params
-    assert app.selectbox(key="ledger_rival").value == ledger_choice.NEXT_BEST
+    assert app.selectbox(key="ledger_rival").value == NEXT_BEST
 
 
 def test_typed_words_become_pieces(tokenizer: Tokenizer) -> None:
     for index in range(len(tokenizer)):
-        assert ledger_choice.piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
-    first, told = ledger_choice.piece_of("bicyclettes", tokenizer)
+        assert piece_of(piece_name(tokenizer.piece(index)), tokenizer)[0] is not None
+    first, told = piece_of("bicyclettes", tokenizer)
     pieces = [piece_name(tokenizer.piece(index)) for index in tokenizer.encode("bicyclettes")]
     assert piece_name(tokenizer.piece(first)) in pieces[:2]
     assert "The model writes “bicyclettes” in" in told
     assert told.endswith(f"; shown is the first, {piece_name(tokenizer.piece(first))}.")
-    unknown, told = ledger_choice.piece_of("北京", tokenizer)
+    unknown, told = piece_of("北京", tokenizer)
     assert unknown is None
     assert "has never seen “北京”" in told
-    assert ledger_choice.piece_of("   ", tokenizer)[0] is None
+    assert piece_of("   ", tokenizer)[0] is None
 
 
 @given(strategies.texts)
 def test_anything_typed_is_a_piece_or_a_sentence(tokenizer: Tokenizer, text: str) -> None:
-    index, told = ledger_choice.piece_of(text, tokenizer)
+    index, told = piece_of(text, tokenizer)
     assert told if index is None else 0 <= index < len(tokenizer)
 
 
 def test_a_word_is_held_against_the_likeliest_other() -> None:
     trace = make_trace()
     own = trace.target_ids[0]
-    assert ledger_choice.pair(trace, 1, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
-    assert ledger_choice.pair(trace, 1, 9, None) == (9, trace.top_ids[0][0])
-    assert ledger_choice.pair(trace, 1, 9, 9) == (9, None)
-    assert ledger_choice.pair(trace, 1, None, 11) == (own, 11)
+    assert pair(trace, 1, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
+    assert pair(trace, 1, 9, None) == (9, trace.top_ids[0][0])
+    assert pair(trace, 1, 9, 9) == (9, None)
+    assert pair(trace, 1, None, 11) == (own, 11)
 
 
 def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
@@ -221,14 +226,14 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
     alpha = np.array([0.5, 0.3, 0.1, 0.06, 0.04], dtype=np.float32)
     trace = dataclasses.replace(trace, alignment=np.tile(alpha, (len(trace.target_pieces), 1)))
     entries = Ledger(2, 7, 0.5, -1.25, 0.75, np.array([0.001, 2.0, -0.5, 0.0, 0.0]))
-    assert account.idle_sources(entries, alpha) == [0]
-    told = account.ledger_sentence(trace, entries, "zone", None)
+    assert idle_sources(entries, alpha) == [0]
+    told = ledger_sentence(trace, entries, "zone", None)
     assert told.startswith("“zone” has the logit +1.50: the source words add +1.50, the state −1.25,")
     assert "“two” says most, +2.00 with weight 0.30." in told
     assert "to almost no effect: “one” (0.50)" in told
-    contrast = account.ledger_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
+    contrast = ledger_sentence(trace, dataclasses.replace(entries, bias=-1.0), "zone", "région")
     assert contrast.startswith("“zone” is 1.0 times as likely as “région”: the difference of their logits is 0.00")
-    behind = account.ledger_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
+    behind = ledger_sentence(trace, dataclasses.replace(entries, bias=-3.0), "zone", "région")
     assert behind.startswith("“région” is 7.4 times as likely as “zone”")
 
 
@@ -238,13 +243,13 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
     (1e300, "more than a million times"),
 ])  # fmt: skip
 def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
-    assert account.odds(float(np.log(ratio))) == text
+    assert odds(float(np.log(ratio))) == text
 
 
 def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
     here = app.session_state["rival"][0]
-    typed = {box: (here, ledger_choice.piece_of(word, tokenizer)[0], word)
+    typed = {box: (here, piece_of(word, tokenizer)[0], word)
              for box, word in (("ledger_word", "bicyclettes"), ("ledger_rival", "montagnardes"))}  # fmt: skip
     app.session_state["ledger_typed"] = typed  # the test page cannot type into a box
     app.session_state["word"], app.session_state["rival"] = typed["ledger_word"][1], (here, typed["ledger_rival"][1])
@@ -255,13 +260,13 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, token
     assert "The model writes “bicyclettes” in" in texts(app)
     assert "The model writes “montagnardes” in" in texts(app)
     first = piece_name(tokenizer.piece(app.session_state["word"]))
-    assert ledger_view.called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
-    assert ledger_view.called(first, None) == f"“{first}”"
-    app.selectbox(key="ledger_word").set_value(ledger_choice.OWN).run()
+    assert called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
+    assert called(first, None) == f"“{first}”"
+    app.selectbox(key="ledger_word").set_value(OWN).run()
     assert "bicyclettes" not in texts(app)
     app.slider(key="step").set_value(2).run()
     assert "montagnardes" not in texts(app)
-    assert app.selectbox(key="ledger_rival").value == ledger_choice.NEXT_BEST
+    assert app.selectbox(key="ledger_rival").value == NEXT_BEST
 
 
 def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
@@ -270,7 +275,7 @@ def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     for step in range(len(trace.target_pieces)):
         ids, chances = trace.top_ids[step], trace.top_probabilities[step]
-        difference = ledger_view.account(trace, weights, step + 1, int(ids[0]), int(ids[3])).logit
+        difference = account(trace, weights, step + 1, int(ids[0]), int(ids[3])).logit
         assert difference == pytest.approx(np.log(chances[0] / chances[3]), abs=1e-4)
 
 
@@ -289,10 +294,10 @@ def test_the_browser_is_given_the_operands_themselves() -> None:
 def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     proof = prove(trace, weights, 0)
-    assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in proof_view.badge_text(proof, 1)
-    assert {check.quantity for check in proof.checks} <= set(proof_view.quantity_names())
-    assert len(proof_view.proof_table(proof)) == len(proof.checks)
-    told = proof_view.discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3)
+    assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in badge_text(proof, 1)
+    assert {check.quantity for check in proof.checks} <= set(quantity_names())
+    assert len(proof_table(proof)) == len(proof.checks)
+    told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
 
@@ -302,24 +307,24 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     [(3.14e-7, "3·10⁻⁷"), (0, "0"), (1, "1·10⁰"), (9.9e-8, "1·10⁻⁷"), (float("inf"), "∞"), (2e12, "2·10¹²")],
 )
 def test_powers_of_ten(amount: float, text: str) -> None:
-    assert proof_view.power_of_ten(amount) == text
+    assert power_of_ten(amount) == text
 
 
 def test_every_finding_has_a_sentence() -> None:
     trace = make_trace()
     for kind in Kind:
-        told = reading_view.finding_sentence(trace, Finding(kind, -1.0, target=0, source=1))
+        told = finding_sentence(trace, Finding(kind, -1.0, target=0, source=1))
         assert "{" not in told
         words = trace.words()
         assert words.target[0] in told or words.source[1] in told
-    assert set(reading_view.SEVERITY) == set(Kind)
+    assert set(SEVERITY) == set(Kind)
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot", "none"])
 def test_the_reading_of_any_translation_can_be_written(attention: str) -> None:
     for seed in range(10):
         trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)
-        record = reading_view.reading_record(trace)
+        record = reading_record(trace)
         json.dumps(record)
         assert record["summary"]
         assert set(record["steps"]) == {str(i + 1) for i in range(len(trace.target_pieces))}
@@ -330,17 +335,17 @@ def test_the_reading_of_any_translation_can_be_written(attention: str) -> None:
 def test_the_summary_by_hand() -> None:
     trace = make_trace("one two three .", "un deux trois .")
     even = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
-    record = reading_view.reading_record(dataclasses.replace(trace, alignment=even))
+    record = reading_record(dataclasses.replace(trace, alignment=even))
     assert record["summary"].startswith(
         "The sentence was read from left to right, without a step back. A step looks at"
     )
     assert "strongest 96 % on average" in record["summary"]
     assert "None of the checks found anything" in record["summary"]
     guessed = np.log(np.full(5, 0.01, dtype=np.float32))
-    unsure = reading_view.reading_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
+    unsure = reading_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
     assert "None of the checks" not in unsure["summary"]
     back = even[[2, 0, 1, 3, 4]]
-    assert "1 of 3 moves" in reading_view.reading_record(dataclasses.replace(trace, alignment=back))["summary"]
+    assert "1 of 3 moves" in reading_record(dataclasses.replace(trace, alignment=back))["summary"]
 
 
 def test_the_reading_of_a_step_by_hand() -> None:
@@ -349,8 +354,8 @@ def test_the_reading_of_a_step_by_hand() -> None:
     rows[2] = [0.01, 0.01, 0.4, 0.28, 0.3]
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
     trace = dataclasses.replace(trace, alignment=rows, log_probabilities=chances)
-    told = reading_view.step_reading(trace, 2)
+    told = step_reading(trace, 2)
     assert told.startswith("Step 3, “trois”. It looked most at “three”, then at “</s>”, as widely as")
     assert "That is 1 piece on from the step before." in told
     assert "The model was sure of the word; next came “mot1”" in told
-    assert "at that one alone" in reading_view.step_reading(trace, 1)
+    assert "at that one alone" in step_reading(trace, 1)

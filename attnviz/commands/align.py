@@ -1,0 +1,68 @@
+"""The command `attnviz align`: the words of sentence pairs linked by attention."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnviz import AttnvizError
+
+if TYPE_CHECKING:
+    from attnviz.trace import Words
+from attnviz.commands.shared import about, add_model_options, load_translator, numbered, progress
+
+SUMMARY = "link the words of sentence pairs, by attention"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument("file", nargs="?", default="-", help="source<TAB>target a line; - or nothing: standard input")
+    command.add_argument("--threshold", type=_share, help="link all words with at least this share of attention")
+    command.add_argument(
+        "--words", action="store_true", help="print the words that the numbers count, before the links"
+    )
+    add_model_options(command, beam=False)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"it must be a number above 0 and at most 1, not {text!r}")
+    return value
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the links of each pair; raise AttnvizError, with the number of the line, for a bad one."""
+    from attnviz.training.corpus import read_lines
+
+    lines = list(numbered(sys.stdin if options.file == "-" else read_lines(Path(options.file))))
+    pairs = [(number, *_pair(number, line)) for number, line in lines]
+    if not pairs:
+        raise AttnvizError("There is no sentence pair to align. Give source<TAB>target a line.")
+    translator = load_translator(options)
+    with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
+        for number, source, target in pairs:
+            with about(f"Line {number}"):
+                words = translator.translate(source, target=target).words()
+            print(_pharaoh(words, options.threshold, options.words), flush=True)
+            bar.update()
+
+
+def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
+    """Return the links as `i-j`, source before target, both from 0; where `named`, after the words of both sides."""
+    from attnviz.analysis.pharaoh import pharaoh
+
+    found = pharaoh(words, threshold)
+    return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), found]) if named else found
+
+
+def _pair(number: int, line: str) -> tuple[str, str]:
+    columns = line.split("\t")
+    if len(columns) != 2:
+        raise AttnvizError(f"Line {number} must be source<TAB>target, with exactly one tab.")
+    return columns[0], columns[1]

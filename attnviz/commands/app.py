@@ -1,0 +1,31 @@
+"""The command `attnviz app`: the page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from attnviz import AttnvizError
+from attnviz.commands.shared import ROOT, positive
+
+SUMMARY = "start the page"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument("--port", type=positive, help="port of the page (8501 unless given)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Become Streamlit, which serves the page; raise AttnvizError where the page is not there."""
+    script = next((folder / "app.py" for folder in (Path.cwd(), ROOT) if (folder / "attnviz" / "ui").is_dir()), None)
+    if script is None or not script.is_file():
+        raise AttnvizError("The page's app.py is not there. Run the command in the project's folder.")
+    command = [sys.executable, "-m", "streamlit", "run", script.name]
+    if options.port:
+        command += ["--server.port", str(options.port)]
+    # Streamlit looks for its settings, and the page for models, in the folder it runs in.
+    os.chdir(script.parent)
+    os.execve(sys.executable, command, dict(os.environ))

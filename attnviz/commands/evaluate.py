@@ -1,0 +1,224 @@
+"""The command `attnviz evaluate`: which files and models, which sections of the report, and in which form.
+
+Measuring is in `attnviz.evaluation`, the figure in `attnviz.figures.bleu_by_length`; both are brought together here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from attnviz import AttnvizError
+from attnviz.commands.shared import default_model, positive
+
+if TYPE_CHECKING:
+    from attnviz.evaluation.alignment import GoldAlignment
+    from attnviz.evaluation.forced import Progress
+    from attnviz.evaluation.lengths import LengthScore
+    from attnviz.evaluation.report import Model
+    from attnviz.evaluation.tables import Section
+
+T = TypeVar("T")
+Corpora = dict[str, list[tuple[str, str]]]
+Gold = dict[str, "list[GoldAlignment]"]
+
+
+SUMMARY = "measure models: BLEU, chrF, perplexity, alignment error, speed"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+
+    def beams(text: str) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+
+    add = command.add_argument
+    add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")
+    add("--model", dest="models", type=Path, action="append", metavar="FOLDER",
+        help=f"folder of a model; give it once for each model ({default_model()} where left out)")  # fmt: skip
+    add("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    add("--beam", dest="beams", type=beams, default="1,5", metavar="N,N", help="widths of the searches; 1 is greedy")
+    add("--length-penalty", type=_penalty, default=1.0, metavar="X",
+        help="hypotheses are compared by log probability divided by length to this power")  # fmt: skip
+    add("--limit", type=positive, metavar="N", help="use the first so many pairs of each file")
+    add("--by-length", action="store_true", help="BLEU by source length too, all files together, by the widest beam")
+    add("--csv", type=Path, metavar="FILE", help="write the table by length to this file")
+    add("--figure", type=Path, metavar="FILE", help="draw the table by length: .html, or .json for Plotly")
+    add("--threshold-from", type=Path, action="append", default=[], metavar="FILE",
+        help="gold links (.jsonl) to choose a threshold of attention on; may be given more than once")  # fmt: skip
+    add("--tune", action="store_true", help="try out widths and length penalties on the files instead")
+    add("--sentences", action="store_true", help="translate the paper's sentences and long ones too")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object of all numbers")
+    form.add_argument("--markdown", action="store_true", help="headings, and over each table the command for it")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print; raise AttnvizError for files and options that do not go together."""
+    _check(options)
+    pairs, gold, choosing = _read(options)
+    from tqdm import tqdm
+
+    with tqdm(unit="sentence", delay=1, dynamic_ncols=True) as bar:
+        models = _load(options.models or [default_model()], options.device)
+        if options.tune:
+            from attnviz.evaluation.report import tuning_section
+
+            sections = [tuning_section(model, pairs, bar.update) for model in models]
+        else:
+            sections = _measure(models, pairs, gold, choosing, options, bar.update)
+    print(_rendered(sections, options))
+
+
+def _penalty(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 10:
+        raise argparse.ArgumentTypeError(f"it must be a number from 0 to 10, not {text!r}")
+    return value
+
+
+def _is_gold(path: Path) -> bool:
+    return path.suffix == ".jsonl"
+
+
+def _check(options: argparse.Namespace) -> None:
+    paired = any(not _is_gold(path) for path in options.files)
+    if not options.files and not options.sentences:
+        raise AttnvizError("There is no file to evaluate on. Give one of sentence pairs (.tsv) or gold links (.jsonl).")
+    if (options.by_length or options.tune) and not paired:
+        raise AttnvizError("--by-length and --tune need a file of sentence pairs.")
+    if (options.csv or options.figure) and not options.by_length:
+        raise AttnvizError("--csv and --figure hold the table by length: give --by-length with them.")
+    if options.figure and options.figure.suffix not in (".html", ".json"):
+        raise AttnvizError(f"The figure must be a .html or .json file, not {options.figure}.")
+    if options.threshold_from and not any(map(_is_gold, options.files)):
+        raise AttnvizError("--threshold-from needs a .jsonl file of gold links to report on as well.")
+
+
+def _read(options: argparse.Namespace) -> tuple[Corpora, Gold, Gold]:
+    """Return the sentence pairs, the gold links to report on, and those to choose the threshold on, by file."""
+    from attnviz.training.corpus import read_pairs
+
+    pairs: Corpora = {}
+    for path in options.files:
+        if not _is_gold(path):
+            found, malformed = read_pairs(path)
+            if malformed:
+                print(f"{path}: {malformed} malformed lines skipped", file=sys.stderr)
+            pairs[_label(path, pairs)] = found[: options.limit]
+    gold = _read_gold([path for path in options.files if _is_gold(path)], options.limit)
+    return pairs, gold, _read_gold(options.threshold_from, None)
+
+
+def _read_gold(paths: Sequence[Path], limit: int | None) -> Gold:
+    if not paths:
+        return {}
+    from attnviz.evaluation.alignment import read_gold
+
+    gold: Gold = {}
+    for path in paths:
+        gold[_label(path, gold)] = read_gold(path)[:limit]
+    return gold
+
+
+def _label(path: Path, taken: Container[str]) -> str:
+    """Return the end of `path`, or all of it where another file ends alike."""
+    from attnviz.evaluation.tables import short
+
+    return str(path) if short(path) in taken else short(path)
+
+
+def _load(folders: Sequence[Path], device: str) -> list[Model]:
+    """Return the models, named after their folders, or after the run where the folder is its `model`."""
+    from attnviz.evaluation.report import Model
+    from attnviz.translator import Translator
+
+    models: list[Model] = []
+    for folder in folders:
+        translator, place = Translator.load(folder, device=device), folder.resolve()
+        translator.translate_batch(["What is computed first takes longer."])  # and is not to count as slowness
+        name = place.parent.name if place.name == "model" else place.name
+        taken = any(model.name == name for model in models)
+        models.append(Model(str(folder) if taken else name, folder, translator))
+    return models
+
+
+def _measure(
+    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Progress
+) -> list[Section]:
+    from attnviz.evaluation import report
+
+    sections = []
+    if options.files:
+        sections.append(report.model_section(models))
+    if pairs:
+        translated = report.translate_all(models, pairs, options.beams, options.length_penalty, progress)
+        predicted = report.predict_all(models, pairs, progress)
+        sections.append(report.score_section(models, pairs, translated, predicted))
+        if options.by_length:
+            section, scores = report.length_section(pairs, translated, predicted)
+            sections.append(section)
+            _write(scores, options)
+    if gold:
+        sections.append(report.alignment_section(models, gold, choosing))
+    if options.sentences:
+        sections.append(report.sentence_section(models, options.beams, options.length_penalty))
+    return sections
+
+
+def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
+    """Write the CSV and the figure that were asked for; raise AttnvizError where that fails."""
+    records = [score.record() for score in scores]
+    try:
+        if options.csv:
+            with options.csv.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(records)
+        if options.figure:
+            from attnviz.figures.bleu_by_length import bleu_by_length
+
+            figure = bleu_by_length(records)
+            if options.figure.suffix == ".json":
+                options.figure.write_text(figure.to_json() + "\n", encoding="utf-8")
+            else:
+                figure.write_html(options.figure, include_plotlyjs=True)
+    except OSError as error:
+        raise AttnvizError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
+
+
+def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:
+    if options.json:
+        found: dict[str, list[object]] = {}
+        for section in sections:
+            found.setdefault(section.key, []).extend(section.records)
+        return json.dumps(found, ensure_ascii=False, indent=2)
+    if options.markdown:
+        return "\n\n".join(section.markdown(_command(section, options)) for section in sections)
+    return "\n\n".join(section.text() for section in sections)
+
+
+def _command(section: Section, options: argparse.Namespace) -> str:
+    """Return the command that prints this section, without what does not bear on it."""
+    from attnviz.evaluation.tables import command_line, short
+
+    files = [path for path in options.files if section.kind == ("gold" if _is_gold(path) else "pairs")]
+    if section.key == "models":
+        files = list(options.files)
+    words: list[str] = []
+    if section.key in ("scores", "by_length", "sentences"):
+        words += ["--beam", ",".join(map(str, options.beams))]
+        words += ["--length-penalty", f"{options.length_penalty:g}"]
+    if section.kind != "none" and options.limit:
+        words += ["--limit", str(options.limit)]
+    if section.kind == "gold":
+        words += [word for path in options.threshold_from for word in ("--threshold-from", short(path))]
+    return command_line(files, options.models or [default_model()], [*words, *section.switches])

@@ -1,0 +1,80 @@
+"""The command `attnviz figure`: a sentence, or a saved trace, as a file to print, to show or to reckon with."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnviz import AttnvizError
+from attnviz.commands.shared import add_model_options, load_translator, positive
+
+if TYPE_CHECKING:
+    from attnviz.analysis.recomputation import Weights
+    from attnviz.trace import Trace
+
+
+SUMMARY = "save a sentence's alignment, or a step, as a file"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    add = command.add_argument
+    add("text", nargs="?", help="the sentence; left out, --trace says what to draw")
+    add("--trace", type=Path, metavar="FILE", help="a saved trace to draw, without any model")
+    add("-o", "--output", type=Path, required=True, metavar="FILE",
+        help=".png, .svg, .pdf: the picture; .csv: its numbers; .html: all steps, for a lecture; .tex: TikZ; "
+        ".json: the trace; .pharaoh: word links")  # fmt: skip
+    add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
+    add("--picture", default="heatmap", metavar="NAME",
+        help="heatmap, or a picture of the step: attention, context, candidates …")  # fmt: skip
+    add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
+    add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
+    add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
+    add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
+    add("--no-end", action="store_true", help="leave out </s>")
+    add("--margins", action="store_true",
+        help="coverage of the columns and entropy of the rows beside the heatmap; not in .tex")  # fmt: skip
+    add("--no-title", action="store_true",
+        help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions")  # fmt: skip
+    add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
+    add_model_options(command, beam=True)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the file; raise AttnvizError for options that do not go together, and for what cannot be drawn or
+    written."""
+    if (options.text is None) == (options.trace is None):
+        raise AttnvizError("Give a sentence or --trace FILE, one of the two.")
+    if options.trace and options.target:
+        raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
+    from attnviz.export.files import Look, check_ending, save
+    from attnviz.trace import Trace
+
+    ending = check_ending(options.output)  # before a model is loaded for nothing
+    look = Look(
+        picture=options.picture, step=None if options.step is None else options.step - 1, by=options.by,
+        colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
+        title=not options.no_title, theme=options.theme,
+    )  # fmt: skip
+    if options.trace:
+        trace = Trace.load(options.trace)
+    else:
+        trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
+    save(trace, options.output, look, _weights(trace, options.model) if ending == "html" else None)
+
+
+def _weights(trace: Trace, folder: Path) -> Weights | None:
+    """Return the weights in the model's `folder` if they made `trace`; else say what the file will lack."""
+    from attnviz.analysis.recomputation import load_weights
+
+    path = folder / "model.safetensors"
+    if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == trace.weights_digest:
+        return load_weights(folder)
+    print(
+        f"The page has no logit ledger: this needs the model that made the trace, {trace.model}, and {folder} is not "
+        "it. Name its folder with --model.", file=sys.stderr,
+    )  # fmt: skip
+    return None

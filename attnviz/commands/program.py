@@ -1,0 +1,73 @@
+"""The command line: `attnviz translate | align | figure | evaluate | train | app`.
+
+Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
+`--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from attnviz import AttnvizError, __version__
+from attnviz.commands import align, app, evaluate, figure, train, translate
+
+COMMANDS = {
+    "translate": translate, "align": align, "figure": figure, "evaluate": evaluate, "train": train, "app": app,
+}  # fmt: skip
+"""A module has a SUMMARY, `add_options(command)` and `run(options)`."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and exit with code 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command in `arguments` (by default the program's own) and return the exit code.
+
+    0 for success, 2 for bad input, with one sentence on standard error; 130 where the user interrupted.
+    """
+    # Read when torch loads OpenMP: threads that wait must not spin, or other programs on the machine starve.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace" if stream is sys.stdin else "backslashreplace")
+    options = _parser(arguments).parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except AttnvizError as error:
+        print(f"attnviz: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader has gone, as in `| head`. Standard output must not fail once more when Python closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    parser = _Parser(prog="attnviz", description="Translate with attention, and see how.")
+    parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for name, module in COMMANDS.items():
+        summary = module.SUMMARY
+        command = commands.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False,
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        )  # fmt: skip
+        command.set_defaults(run=module.run)
+        # Only of the command that is called: those of training have to be looked up.
+        if name in arguments[:1]:
+            module.add_options(command)
+    return parser

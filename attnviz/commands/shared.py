@@ -1,0 +1,69 @@
+"""What several commands need: options of model and beam, progress, numbered lines."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+from attnviz import AttnvizError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from attnviz.translator import Translator
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
+    """Give `command` the choice of model and device and, if `beam`, of the width of the search."""
+    command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    if beam:
+        command.add_argument("--beam", type=positive, default=5, help="width of the search; 1 is greedy")
+
+
+def default_model() -> Path:
+    """Return the folder of the model that is used where none is named."""
+    shipped = Path("models/en-fr")
+    return shipped if shipped.is_dir() else ROOT / shipped
+
+
+def positive(text: str) -> int:
+    """Read a whole number above 0."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"it must be a whole number above 0, not {text!r}")
+    return int(text)
+
+
+def load_translator(options: argparse.Namespace) -> Translator:
+    """Return the model that the options name, on the device they name."""
+    from attnviz.translator import Translator
+
+    return Translator.load(options.model, device=options.device)
+
+
+@contextlib.contextmanager
+def about(place: str) -> Iterator[None]:
+    """Put `place` before the message of an AttnvizError."""
+    try:
+        yield
+    except AttnvizError as error:
+        raise AttnvizError(f"{place}: {error}") from error
+
+
+def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[NoReturn]:
+    """Return a bar that shows itself after a second; `hidden` where results appear on the terminal all the while."""
+    from tqdm import tqdm
+
+    return tqdm(total=total, unit=unit, delay=1, dynamic_ncols=True, disable=hidden)
+
+
+def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield lines without their ends, with their numbers from 1."""
+    return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))

@@ -1,0 +1,48 @@
+"""The command `attnviz train`: one option for each field of a `TrainingConfig`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from attnviz import AttnvizError
+
+SUMMARY = "train a model, or go on with a run that was stopped"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give the command one option for each field of `TrainingConfig`."""
+    import dataclasses
+    from typing import get_type_hints
+
+    from attnviz.training import TrainingConfig
+
+    kinds = get_type_hints(TrainingConfig)
+    for field in dataclasses.fields(TrainingConfig):
+        required = field.default is dataclasses.MISSING
+        several = kinds[field.name] not in (int, float, str)
+        command.add_argument(
+            "--" + field.name.replace("_", "-"),
+            type=str if several else kinds[field.name],
+            nargs="+" if several else None,
+            metavar={int: "N", float: "X"}.get(kinds[field.name], "TEXT"),
+            required=required,
+            default=argparse.SUPPRESS if required else field.default,
+            help=field.metadata["help"].replace("%", "%%"),
+        )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train, and print the folder of the finished model; raise AttnvizError for options that make no sense."""
+    from attnviz import training
+
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(options).items()
+        if name != "run"
+    }
+    try:
+        config = training.TrainingConfig(**fields)
+    except ValueError as error:
+        raise AttnvizError(f"The training options do not make sense: {error}.") from error
+    print(training.run(config))

@@ -1,0 +1,90 @@
+"""The command `attnviz translate`: a sentence, or one a line from standard input."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from attnviz import AttnvizError
+
+if TYPE_CHECKING:
+    from attnviz.trace import Trace
+    from attnviz.translator import Translator
+from attnviz.commands.shared import T, about, add_model_options, load_translator, numbered, progress
+
+_NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
+_BLOCK = 100
+"""Sentences that are read, translated and printed together."""
+
+
+SUMMARY = "translate a sentence, or one a line from standard input"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument("text", nargs="?", help="the sentence; left out, standard input is read")
+    command.add_argument("--json", action="store_true", help="one JSON object a line: pieces and alignment too")
+    add_model_options(command, beam=True)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the translations; raise AttnvizError, with the number of the line, for what cannot be translated."""
+    if options.text is not None:
+        trace = load_translator(options).translate(options.text, beam=options.beam)
+        print(_as_json(trace) if options.json else trace.translation)
+        return
+    at_once = 1 if options.json or sys.stdin.isatty() else _BLOCK
+    if sys.stdin.isatty():
+        print("Type one sentence a line; Ctrl+D ends.", file=sys.stderr)
+    blocks = _blocks(numbered(sys.stdin), at_once)
+    first = next(blocks, None)
+    if first is None:
+        raise AttnvizError("There is no sentence on standard input. Give one a line, or one as the argument.")
+    translator = load_translator(options)
+    with progress("sentence", hidden=sys.stdout.isatty()) as bar:
+        for block in chain([first], blocks):
+            for line in _translated(translator, block, options):
+                print(line, flush=True)
+                bar.update()
+
+
+def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: argparse.Namespace) -> Iterator[str]:
+    """Yield what is to be printed for each numbered line; raise AttnvizError with the number of a bad one.
+
+    A blank line gives a blank line, or with --json a record without pieces: line k of the output is that of the input.
+    """
+    if not options.json:
+        # Where a line is bad, those before it are still to be printed: one after the other, then.
+        with contextlib.suppress(AttnvizError):
+            filled = translator.translate_batch([text for _, text in block if text.strip()], beam=options.beam)
+            translations = iter(filled)
+            yield from [next(translations) if text.strip() else "" for _, text in block]
+            return
+    for number, text in block:
+        if not text.strip():
+            yield json.dumps(dict.fromkeys(("source", "translation"), "") | _NO_PIECES) if options.json else ""
+            continue
+        with about(f"Line {number}"):
+            trace = translator.translate(text, beam=options.beam)
+        yield _as_json(trace) if options.json else trace.translation
+
+
+def _as_json(trace: Trace) -> str:
+    record = {
+        "source": trace.source_text,
+        "translation": trace.translation,
+        "source_pieces": trace.source_pieces,
+        "target_pieces": trace.target_pieces,
+        "alignment": [[round(weight, 7) for weight in row] for row in trace.alignment.tolist()],
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _blocks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    while block := list(islice(items, size)):
+        yield block

@@ -1,0 +1,147 @@
+"""Saving a translation's pictures and numbers: the ending of a file's name says what goes into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.grid import By
+from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.recomputation import Weights
+from attnviz.errors import AttnvizError
+from attnviz.export.images import ImageFormat, image
+from attnviz.export.lecture import lecture_html
+from attnviz.export.sheet import printed
+from attnviz.export.tikz import heatmap_tikz
+from attnviz.figures.build import for_print
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.registry import step_figure
+from attnviz.palette import Colours, ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.wording.captions import heatmap_heading, step_heading
+
+HEATMAP = "heatmap"
+IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
+ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is drawn, and how."""
+
+    picture: str = HEATMAP
+    """The heatmap, or the name of a picture of a step."""
+    step: int | None = None
+    """0-based; the heatmap frames its row, a picture of a step is of this one."""
+    by: By = "words"
+    colours: Colours = "paper"
+    root: bool = False
+    end: bool = True
+    margins: bool = False
+    """Sums and entropies beside the heatmap, in images, tables and .html."""
+    title: bool = True
+    """In images, what it is and of which sentences, above the picture."""
+    theme: ThemeName = "light"
+    """Of images; .html has both."""
+
+
+def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weights | None = None) -> None:
+    """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
+    translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
+
+    With the `weights` of the model that made the trace (`load_weights`), .html has the logit ledgers. Raise
+    AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
+    """
+    path = Path(path)
+    content = contents(trace, check_ending(path), look or Look(), weights)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise AttnvizError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def check_ending(path: Path) -> str:
+    """Return the ending of a file's name, without the dot; raise AttnvizError where it says nothing."""
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        raise AttnvizError(f"{path} must end in one of {', '.join('.' + known for known in ENDINGS)}.")
+    return ending
+
+
+def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = None) -> bytes:
+    """Return what a file of this `ending`, one of ENDINGS, holds; raise AttnvizError as `save` does."""
+    _check(trace, ending, look)
+    if ending in IMAGES:
+        return image(_sheet(trace, look), IMAGES[ending])
+    if ending == "csv":
+        return csv(table(trace, look))
+    if ending == "json":
+        text = trace.to_json()
+    elif ending == "pharaoh":
+        text = pharaoh(trace.words()) + "\n"
+    elif ending == "html":
+        text = lecture_html(
+            trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
+            weights=weights,
+        )  # fmt: skip
+    else:
+        text = heatmap_tikz(trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step)
+    return text.encode("utf-8", "replace")
+
+
+def heading(trace: Trace, look: Look) -> str:
+    """Return what the picture is, in a few words."""
+    if look.picture == HEATMAP:
+        return heatmap_heading(look.by, look.root)
+    return step_heading(trace, look.step or 0, step_figure(trace, look.picture).title())
+
+
+def _sheet(trace: Trace, look: Look) -> go.Figure:
+    """Return the picture as an image holds it."""
+    if look.title:
+        return printed(picture(trace, look), trace, heading(trace, look), theme=look.theme)
+    return for_print(picture(trace, look), palette(look.theme).sheet)
+
+
+def picture(trace: Trace, look: Look) -> go.Figure:
+    """Return the heatmap, or the picture of the step, as Plotly draws it."""
+    if look.picture != HEATMAP:
+        return step_figure(trace, look.picture).draw(trace, look.step or 0, theme=look.theme)
+    return heatmap(
+        trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
+        theme=look.theme,
+    )  # fmt: skip
+
+
+def table(trace: Trace, look: Look) -> pd.DataFrame:
+    """Return the numbers of the picture."""
+    if look.picture != HEATMAP:
+        return step_figure(trace, look.picture).table(trace, look.step or 0)
+    return heatmap_table(trace, by=look.by, end=look.end, margins=look.margins)
+
+
+def csv(numbers: pd.DataFrame) -> bytes:
+    """Return a table as CSV in UTF-8, with the byte-order mark that spreadsheets look for."""
+    return numbers.to_csv().encode("utf-8-sig")
+
+
+def _check(trace: Trace, ending: str, look: Look) -> None:
+    """Raise AttnvizError unless there is what is asked for."""
+    steps = len(trace.target_pieces)
+    if look.step is not None and not 0 <= look.step < steps:
+        raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")
+    if look.margins and ending in ("tex", "json", "pharaoh"):
+        raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
+    if look.picture == HEATMAP:
+        return
+    step_figure(trace, look.picture)
+    if look.margins:
+        raise AttnvizError(f"Margins belong to the heatmap; the picture {look.picture!r} has none.")
+    if look.step is None:
+        raise AttnvizError(f"The picture {look.picture!r} is of one step: say which.")
+    if ending in ("html", "tex", "json", "pharaoh"):
+        raise AttnvizError(f"A .{ending} file is of the whole translation, not of the picture {look.picture!r}.")

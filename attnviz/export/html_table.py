@@ -1,0 +1,39 @@
+"""The heatmap as a bare HTML table: no program in it, so that it shows wherever a notebook is only read."""
+
+from __future__ import annotations
+
+from html import escape
+
+from attnviz.analysis.grid import By, grid
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+
+_SIDE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"
+_UP = "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;padding:0.3em 0;font-weight:normal"
+_ACROSS = "text-align:right;padding:0 0.4em;font-weight:normal;white-space:nowrap"
+_ALL = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
+
+
+def heatmap_html(trace: Trace, *, by: By = "words", end: bool = True) -> str:
+    """Return the heatmap as a table element, black 0 and white 1, each weight in its cell's tooltip.
+
+    All style is in the cells themselves, and labels take the colours around them, light or dark.
+    """
+    cells = grid(trace, by, end)
+    across = "".join(f'<th scope="col" style="{_UP}">{escape(shorten(name))}</th>' for name in cells.source)
+    rows = "".join(
+        f'<tr><th scope="row" style="{_ACROSS}">{escape(shorten(word))}</th>'
+        + "".join(_cell(word, name, alpha) for name, alpha in zip(cells.source, row, strict=True))
+        + "</tr>"
+        for word, row in zip(cells.target, cells.alpha.tolist(), strict=True)
+    )
+    return (
+        f'<table style="{_ALL}"><caption style="text-align:left">{escape(trace.translation)}</caption>'
+        f'<thead><tr style="vertical-align:bottom"><td></td>{across}</tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _cell(word: str, name: str, alpha: float) -> str:
+    grey = f"{round(255 * min(max(alpha, 0), 1)):02x}" * 3
+    tip = escape(f"{word} ← {name}: {alpha:.4f}")
+    return f'<td title="{tip}" style="background:#{grey};{_SIDE}"></td>'

@@ -1,0 +1,216 @@
+"""A translation as one HTML file for a lecture: heatmap, steps and keys, opened from disk without any network."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from attnviz.analysis.grid import By
+from attnviz.analysis.ledger import Ledger, ledger
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.ledger import ledger_waterfall
+from attnviz.figures.registry import StepFigure, step_figures
+from attnviz.languages import LANGUAGES, language, say, speak
+from attnviz.palette import FONT, Colours, ThemeName, palette
+from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
+from attnviz.wording.narration import narrate, step_sentence
+
+PICTURES = ("attention", "context", "candidates")
+"""The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""
+
+LEDGER = "ledger"
+
+_STAGES = {"attention": 2, "context": 3, "candidates": 5}
+"""The stage whose sentence stands above a picture."""
+
+_ASSETS = Path(__file__).parent / "assets"
+_THEMES: tuple[ThemeName, ...] = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class _Lecture:
+    """What is told and drawn, but for the language and the theme."""
+
+    trace: Trace
+    by: By
+    colours: Colours
+    root: bool
+    end: bool
+    margins: bool
+    accounts: tuple[Ledger, ...]
+    """The ledger of the word of each step, or none where there are no weights."""
+
+    def figures(self, theme: ThemeName) -> dict[str, Any]:
+        """Return the heatmap, and of each picture a list with one for each step."""
+        grid = heatmap(
+            self.trace, by=self.by, colours=self.colours, root=self.root, end=self.end, margins=self.margins,
+            theme=theme,
+        )  # fmt: skip
+        drawn: dict[str, Any] = {"heatmap": _plain(grid)}
+        for name, picture in self._pictures().items():
+            drawn[name] = [_plain(picture.draw(self.trace, i, theme=theme)) for i in self._steps()]
+        if self.accounts:
+            drawn[LEDGER] = [
+                _plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
+                for i, account in enumerate(self.accounts)
+            ]
+        return drawn
+
+    def words(self) -> dict[str, Any]:
+        """Return all that the page says, in the language in use."""
+        pictures = self._pictures()
+        steps = []
+        for i in self._steps():
+            told = {stage.number: stage.sentence for stage in narrate(self.trace, i)}
+            notes = {name: {"title": pictures[name].title(), "note": told[_STAGES[name]]} for name in pictures}
+            if self.accounts:
+                name = self._name(i)
+                note = ledger_sentence(self.trace, self.accounts[i], name, None)
+                notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
+            steps.append({"sentence": step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes})
+        return {
+            "heading": say("Step {i} of {n}"),
+            "labels": {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"),
+                       "grid": say("Alignment")},
+            "steps": steps,
+            "footer": _footer(self.trace, self.by, self.root, self.margins, bool(self.accounts)),
+        }  # fmt: skip
+
+    def _steps(self) -> range:
+        return range(len(self.trace.target_pieces))
+
+    def _name(self, step: int) -> str:
+        return piece_name(self.trace.target_pieces[step])
+
+    def _pictures(self) -> dict[str, StepFigure]:
+        return {name: figure for name, figure in step_figures(self.trace).items() if name in PICTURES}
+
+
+def lecture_html(
+    trace: Trace,
+    *,
+    by: By = "words",
+    colours: Colours = "paper",
+    root: bool = False,
+    end: bool = True,
+    margins: bool = False,
+    step: int | None = None,
+    weights: Weights | None = None,
+) -> str:
+    """Return a whole HTML page that opens at 0-based `step`, the first unless given; choices as those of `heatmap`.
+
+    It holds Plotly's program (some 5 MB) and the figures of all steps, in both themes and every language: it opens in
+    the language in use and has a switch, takes the theme from the browser, and asks nothing of the network: a policy
+    in the page forbids it. With the `weights` of the model that made the trace, every step has the logit ledger of its
+    word. Raise ValueError on an unknown choice.
+    """
+    count = len(trace.target_pieces)
+    accounts = () if weights is None else tuple(ledger(trace, weights, i, trace.target_ids[i]) for i in range(count))
+    lecture = _Lecture(trace, by, colours, root, end, margins, accounts)
+    source = join_pieces(trace.source_surfaces[:-1])
+    record = {
+        "source": source,
+        "target": [_word(trace, i) for i in range(count)],
+        "step": 1 if step is None else step + 1,
+        "language": language(),
+        "names": LANGUAGES,
+    } | _variants(lecture)
+    colour = {f"{theme}_{name}": value for theme in _THEMES for name, value in asdict(palette(theme)).items()}
+    parts = {
+        "language": language(),
+        "title": escape(f"attnviz: {shorten(source, 80)}"),
+        "style": _fill(_asset("lecture.css"), {"font": FONT} | colour),
+        # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
+        "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
+        "plotly": get_plotlyjs(),
+        "program": _asset("lecture.js"),
+    }
+    return _fill(_asset("lecture.html"), parts)
+
+
+def _variants(lecture: _Lecture) -> dict[str, Any]:
+    """Return the words in every language, the figures in the one in use and light, and what is other in the rest.
+
+    All variants draw the same numbers: written out, they would take four times the room.
+    """
+    first, words, changes = language(), {}, {}
+    base = lecture.figures("light")
+    try:
+        for code in LANGUAGES:
+            speak(code)
+            words[code] = lecture.words()
+            for theme in _THEMES:
+                if (code, theme) != (first, "light"):
+                    changes[f"{code}-{theme}"] = difference(base, lecture.figures(theme))
+    finally:
+        speak(first)
+    return {"words": words, "figures": base, "changes": changes}
+
+
+def difference(one: Any, other: Any) -> Any:
+    """Return what makes `other` of `one`, both plain JSON: None where they are equal, else `[other]`, or for two
+    objects with the same keys, or lists of one length, an object with the differences of their entries."""
+    if one == other and type(one) is type(other):
+        return None
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        pairs = ((key, one[key], other[key]) for key in one)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = ((str(place), *two) for place, two in enumerate(zip(one, other, strict=True)))
+    else:
+        return [other]
+    found = ((key, difference(mine, yours)) for key, mine, yours in pairs)
+    return {key: change for key, change in found if change is not None}
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def _fill(template: str, parts: dict[str, str]) -> str:
+    """Return `template` with each {{name}} replaced, in one pass: what is put in is not looked at again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _plain(figure: go.Figure) -> Any:
+    return json.loads(figure.to_json())
+
+
+def _word(trace: Trace, step: int) -> dict[str, Any]:
+    """Return the piece of a step, and whether a blank goes before it."""
+    piece = trace.target_pieces[step]
+    return {
+        "text": join_pieces([piece]) or BLANK_NAME,
+        "space": step > 0 and (piece in SPECIAL_PIECES or piece.startswith(SPACE)),
+    }
+
+
+def _footer(trace: Trace, by: By, root: bool, margins: bool, accounts: bool) -> str:
+    how = {
+        "greedy": say("greedy search"),
+        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "forced": say("a given translation"),
+    }[trace.search.method]
+    shade = say("the square root of the weight") if root else say("the weight")
+    if by == "words":
+        told = [say("A row for each target word, a column for each source word; the brighter a cell, the larger "
+                    "{shade} that the row's word gave it.", shade=shade)]  # fmt: skip
+    else:
+        told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
+                    "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
+    if margins:
+        told.append(say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy."))
+    if not accounts:
+        told.append(say("Without the model's weights there is no logit ledger here."))
+    told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.", model=trace.model, how=how))
+    return " ".join(told)

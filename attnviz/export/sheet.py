@@ -1,0 +1,80 @@
+"""The title of a picture in a file of its own, which no page around it explains: what it is, and of which sentences."""
+
+from __future__ import annotations
+
+from unicodedata import combining, east_asian_width
+
+import plotly.graph_objects as go
+
+from attnviz.figures.build import for_print
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+
+_HEADINGS, _SENTENCE = (17, 15, 13), 13
+"""Sizes of the letters in pixels; of the heading, the largest in which it fits."""
+_BOLD = 1.1
+"""How much wider bold letters are."""
+_SIDE, _TOP = 16, 26
+"""Pixels left and right of the title, and above it."""
+_ROOM = 84
+"""Pixels that its three lines take, those above included."""
+_EDGE = 10
+"""Pixels added at the other edges, where on the page there is room anyhow."""
+
+_EM = {" .,;:'’|ijlI": 0.33, "rtf()-/“”«»": 0.45, "cksvxyz": 0.6, "mwMW…—": 1.0}
+"""Widths of letters, in font sizes, in the widest of the faces that a machine falls back on: with which of them a file
+will be drawn is not known."""
+_WIDTHS = {letter: width for letters, width in _EM.items() for letter in letters}
+
+
+def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName = "light") -> go.Figure:
+    """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
+    of its own, cut short where it would not fit."""
+    ink = palette(theme)
+    drawn = for_print(figure, ink.sheet)
+    room = drawn.layout.width - 2 * _SIDE
+    model = "  " + say("attnviz, model {model}", model=shorten(trace.model, 24))
+    size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
+    first = fit(heading, room / _BOLD, size)
+    lines = [f'<span style="font-size:{size}px"><b>{literal(first)}</b></span>']
+    if _BOLD * width(first, size) + width(model, _SENTENCE) <= room:
+        lines[0] += f'<span style="color:{ink.quiet}">{literal(model)}</span>'
+    for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
+        lines.append(f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), room, _SENTENCE))}</span>')
+    title = {
+        "text": "<br>".join(lines), "font": {"size": _SENTENCE, "color": ink.ink}, "xref": "container", "x": 0,
+        "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad": {"l": _SIDE, "t": _TOP},
+    }  # fmt: skip
+    margin = drawn.layout.margin
+    return drawn.update_layout(
+        title=title, height=drawn.layout.height + _ROOM + _EDGE,
+        margin={"t": margin.t + _ROOM, "r": margin.r + _EDGE, "b": margin.b + _EDGE},
+    )  # fmt: skip
+
+
+def fit(text: str, room: float, size: int) -> str:
+    """Return `text`, or as many of its first words and an ellipsis as take no more than `room` pixels."""
+    if width(text, size) <= room:
+        return text
+    kept = text
+    while kept and width(kept + " …", size) > room:
+        words = kept.rsplit(" ", 1)
+        # A single word that is too long, or a script that sets no blanks, is cut between letters.
+        kept = words[0] if len(words) == 2 and len(words[1]) < 30 else kept[:-1]
+    return kept.rstrip() + " …"
+
+
+def width(text: str, size: int) -> float:
+    """Return the pixels that `text` takes at most, in letters of `size` pixels."""
+    return size * sum(map(_em, text))
+
+
+def _em(letter: str) -> float:
+    if combining(letter):
+        return 0
+    if east_asian_width(letter) in "WF":
+        return 1.05
+    return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)

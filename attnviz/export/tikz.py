@@ -1,0 +1,142 @@
+"""The heatmap as TikZ, for a paper: vector cells, the paper's own fonts, and a number for each cell in the source."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import pairwise
+
+import numpy as np
+
+from attnviz.analysis.grid import By, grid, rows_of_steps
+from attnviz.palette import Colours, ColourScale, palette, scale
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+
+LONGEST_LABEL = 30
+"""Characters of a label; paper has more room than a page's axis."""
+
+_PREAMBLE = r"""\usepackage[utf8]{inputenc}
+\usepackage[T1]{fontenc}
+\usepackage{textcomp}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+\usepackage{tikz}
+% A character that pdfLaTeX's fonts lack is named by its number; LuaLaTeX and XeLaTeX set it.
+\providecommand{\codepoint}[1]{\ifdefined\Uchar\Uchar"#1\relax\else\texttt{\small U+#1}\fi}
+"""
+_ESCAPED = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "␣": r"\textvisiblespace{}",
+    **{character: "\\" + character for character in "{}#$%&_"},
+    # In braces of its own: two of these in a row would be set as one other sign.
+    **{character: "{" + character + "}" for character in "-,'!?"},
+}  # fmt: skip
+_KNOWN = (
+    (0xA1, 0xAC), (0xAE, 0x125), (0x128, 0x137), (0x139, 0x13E), (0x141, 0x148), (0x14A, 0x165), (0x168, 0x17E),
+    (0x218, 0x21B), (0x2013, 0x2014), (0x2018, 0x201A), (0x201C, 0x201E), (0x2020, 0x2022), (0x2026, 0x2026),
+    (0x2030, 0x2030), (0x2039, 0x203A), (0x20AC, 0x20AC), (0x2116, 0x2116), (0x2122, 0x2122),
+)  # fmt: skip
+"""Ranges of characters beyond ASCII that pdfLaTeX sets with T1 and textcomp: those of the languages written in Latin
+letters."""
+
+_LEGEND_CELLS = 40
+
+
+def heatmap_tikz(
+    trace: Trace,
+    *,
+    by: By = "words",
+    colours: Colours = "paper",
+    root: bool = False,
+    end: bool = True,
+    step: int | None = None,
+    standalone: bool = True,
+) -> str:
+    r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX; choices as those of `heatmap`.
+
+    `standalone` gives a document of its own, cut to the picture; otherwise it is a `tikzpicture` for `\input`, which
+    names the packages that it needs in a comment. Each cell is a line `\cell{column}{row}{alpha}{colour}` and the size
+    of all is one length, so that both are changed by hand. Raise ValueError on an unknown choice.
+    """
+    picture = _picture(trace, by, scale(colours), root, end, step)
+    if standalone:
+        return (
+            f"\\documentclass[border=2pt]{{standalone}}\n{_PREAMBLE}\\begin{{document}}\n{picture}\\end{{document}}\n"
+        )
+    needed = "".join(f"% {line}\n" for line in _PREAMBLE.splitlines())
+    return f"% This picture needs, before \\begin{{document}}:\n{needed}{picture}"
+
+
+def escape(text: str) -> str:
+    """Return `text` so that LaTeX sets these very characters, but a plain apostrophe curved, line breaks as blanks."""
+    return "".join(_character(character) for character in unicodedata.normalize("NFC", text))
+
+
+def _character(character: str) -> str:
+    if character in _ESCAPED:
+        return _ESCAPED[character]
+    number = ord(character)
+    if character.isspace() or (not character.isprintable() and number < 0xA0):
+        return " "
+    if number < 0x7F or any(first <= number <= last for first, last in _KNOWN):
+        return character
+    return f"\\codepoint{{{number:04X}}}"
+
+
+def _picture(trace: Trace, by: By, stops: ColourScale, root: bool, end: bool, step: int | None) -> str:
+    cells = grid(trace, by, end)
+    rows, columns = cells.alpha.shape
+    shades = np.sqrt(cells.alpha) if root else cells.alpha
+    quantity = "the square root of alpha" if root else "alpha"
+    lines = [
+        f"% Alignment: {columns} source {by} across, {rows} target {by} down; the colour is that of {quantity}.",
+        "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
+        # Each cell a hair wider than its place, or viewers show the page between two of them.
+        r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: alpha",
+    ]
+    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(cells.source)]
+    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(cells.target)]
+    lines += [
+        f"\\cell{{{j}}}{{{i}}}{{{cells.alpha[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
+        for i in range(rows)
+        for j in range(columns)
+    ]
+    lines.append(f"\\draw[black!60, line width=0.4pt] (0,0) rectangle ({columns},{rows});")
+    row = None if step is None else rows_of_steps(cells, len(trace.target_pieces))[step]
+    if row is not None:
+        lines.append(f"\\definecolor{{heat}}{{HTML}}{{{palette('light').decoder[1:].upper()}}}")
+        lines.append(f"\\draw[heat, line width=1.2pt] (0,{row}) rectangle ({columns},{row + 1});")
+    lines += _legend(stops, root, columns, rows)
+    return "\n".join([*lines, "\\end{tikzpicture}"]) + "\n"
+
+
+def _label(place: str, options: str, name: str) -> str:
+    return f"\\node[{options}, inner sep=1pt, font=\\strut] at {place} {{{escape(shorten(name, LONGEST_LABEL))}}};"
+
+
+def _legend(stops: ColourScale, root: bool, columns: int, rows: int) -> list[str]:
+    """Return the bar from 0 to 1 below the cells, right-aligned with them where there is room."""
+    width = 6
+    left, top, side = max(columns - width, 0), rows + 0.5, width / _LEGEND_CELLS
+    lines = [
+        f"\\definecolor{{heat}}{{HTML}}{{{_colour(stops, (k + 0.5) / _LEGEND_CELLS)}}}"
+        f"\\fill[heat] ({left + k * side:.3f},{top}) rectangle ++({side * 1.05:.3f},0.3);"
+        for k in range(_LEGEND_CELLS)
+    ]
+    lines.append(f"\\draw[black!60, line width=0.4pt] ({left},{top}) rectangle ++({width},0.3);")
+    for alpha in (0, 0.05, 0.25, 0.5, 1) if root else (0, 0.25, 0.5, 0.75, 1):
+        x = left + width * (alpha**0.5 if root else alpha)
+        lines.append(f"\\node[anchor=north, inner sep=2pt, font=\\scriptsize] at ({x:.3f},{top + 0.3}) {{{alpha:g}}};")
+    lines.append(f"\\node[anchor=east, inner sep=4pt, font=\\scriptsize] at ({left},{top + 0.15}) {{$\\alpha$}};")
+    return lines
+
+
+def _colour(stops: ColourScale, value: float) -> str:
+    """Return the colour of `value`, in [0, 1], as six hexadecimal digits."""
+    value = min(max(value, 0.0), 1.0)
+    (low, one), (high, other) = next(pair for pair in pairwise(stops) if value <= pair[1][0])
+    share = (value - low) / (high - low)
+    mixed = (
+        round(int(one[k : k + 2], 16) * (1 - share) + int(other[k : k + 2], 16) * share) for k in (1, 3, 5)
+    )  # fmt: skip
+    return "".join(f"{channel:02X}" for channel in mixed)

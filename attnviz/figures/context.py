@@ -1,0 +1,104 @@
+"""The context vector of one decoder step as a weighted sum of annotations: a strip a term, and their sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
+from attnviz.figures.labels import axis_labels
+from attnviz.languages import say
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+
+STRIPS = 6
+"""How many annotations get a strip of their own; the rest are summed into one."""
+_STRIP = 25
+
+
+def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+    """Return names and rows of the sum c_i = sum_j alpha_ij h_j: the largest terms, the rest as one, and c_i last.
+
+    Without attention c_i is the forward half of the last annotation, and so are the terms. Rows are
+    (terms + 1, size of c_i); the terms add up to the last row.
+    """
+    alpha, size = trace.alignment[step], trace.contexts.shape[1]
+    terms = alpha[:, None] * trace.annotations[:, :size]
+    kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
+    rest = np.setdiff1d(np.arange(len(alpha)), kept)
+    names = [f"{alpha[j]:.2f}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
+    rows = [terms[kept]]
+    if rest.size:
+        names.append(f"{alpha[rest].sum():.2f}  {say('{n} more', n=rest.size)}")
+        rows.append(terms[rest].sum(axis=0, keepdims=True))
+    names.append(say("{context} = sum", context=f"c{_subscript(step + 1)}"))
+    return names, np.concatenate([*rows, trace.contexts[step][None]])
+
+
+def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw alpha_ij h_j for the pieces of largest weight and, below them, their sum c_i, one pixel column a unit.
+
+    Blue is positive, red negative, darker with the square root of the amount, or small terms would be invisible; past
+    the 98th percentile of |c_i| it gets no darker. A rule parts the forward half of the annotations from the backward.
+    """
+    ink, (names, rows) = palette(theme), weighted_annotations(trace, step)
+    units, hidden = rows.shape[1], trace.initial_state.shape[0]
+    limit = float(np.quantile(np.abs(rows[-1]), 0.98)) or 1.0
+    strips = {
+        "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
+        "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+    bottom = len(names) - 1
+    shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
+    halves = [(say("forward half"), hidden / 2)]
+    if units > hidden:
+        halves.append((say("backward half"), hidden * 1.5))
+        shapes.append(rectangle(hidden + 0.5, hidden + 0.5, -0.5, bottom + 0.5, ink.encoder, 1.5))
+    labels = axis_labels(names, 30)
+    labels[-1] = emphasise(labels[-1], ink.context)
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
+    layout = base_layout(ink) | {
+        "height": 60 + _STRIP * len(names), "margin": {"l": 142, "r": 6, "t": 26, "b": 34}, "shapes": shapes,
+        "xaxis": axis | {
+            "side": "top", "tickvals": [x for _, x in halves], "ticktext": [name for name, _ in halves],
+            "range": [0.5, units + 0.5],
+        },
+        "yaxis": axis | {
+            "range": [bottom + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": labels,
+        },
+        "meta": {"alt": _context_alt(trace, step), "narrowest": 300},
+    }  # fmt: skip
+    return build([strips], layout)
+
+
+def context_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return the rows of `context_strips` as columns, one row for each unit (counted from 1)."""
+    names, rows = weighted_annotations(trace, step)
+    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
+    return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
+
+
+def _context_alt(trace: Trace, step: int) -> str:
+    return say(
+        "Context vector of step {step} as a sum of weighted annotations, {count} units wide, the sum below them.",
+        step=step + 1, count=trace.contexts.shape[1],
+    )  # fmt: skip
+
+
+def _subscript(number: int) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))
+
+
+def _signed_bar(limit: float, ink: Palette) -> Spec:
+    """Return the legend of the strips' colours, below them."""
+    return {
+        "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 6, "thickness": 8,
+        "lenmode": "pixels", "len": 150, "outlinewidth": 1, "outlinecolor": ink.line,
+        "tickvals": [-limit, 0, limit], "ticktext": [f"≤ −{limit:.2g}", "0", f"≥ {limit:.2g}"],
+        "tickfont": {"size": 11, "color": ink.quiet},
+    }  # fmt: skip

@@ -1,0 +1,52 @@
+"""The context vector that grows: a strip for each weighted annotation, and below them the running sum."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
+from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_height, row_names
+from attnviz.languages import say
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace
+
+
+def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
+    """Return the picture of the growing context vector without its numbers, which the browser multiplies out itself.
+
+    Rows are the source pieces, or if `thinned` as many of them as KEPT and the rest as one; below them, on an axis of
+    its own, is the running sum. `layout.meta` has the pieces' `names`, the number of `rows`, and the unit after which
+    the backward half begins (`hidden`).
+    """
+    alt = say("Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
+              count=trace.contexts.shape[1])  # fmt: skip
+    ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
+    units, hidden = trace.contexts.shape[1], trace.initial_state.shape[0]
+    rows_high, sum_high = row_height(count) * count, STRIP + 4
+    inner = rows_high + SEAM + sum_high
+    strip = {
+        "type": "heatmap", "x0": 1, "dx": 1, "colorscale": ink.signed_root, "showscale": False, "zmid": 0,
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    rows = axis | APART | {"tickfont": {"size": label_size(count), "color": ink.encoder}}
+    layout = base_layout(ink) | {
+        "height": TOP + inner + 8, "margin": {"l": LEFT + 38, "r": 6, "t": TOP, "b": 8},
+        "xaxis": axis | {
+            "side": "top", "range": [0.5, units + 0.5], "anchor": "y", "tickfont": {"size": 12, "color": ink.encoder},
+            "tickvals": [hidden / 2, hidden * 1.5][: units // hidden],
+            "ticktext": [say("forward →"), say("← backward")],
+        },
+        "yaxis": rows | {
+            "range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count)),
+        },
+        "yaxis2": axis | APART | {
+            "range": [0.5, -0.5], "domain": [0, sum_high / inner], "tickvals": [0],
+            "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",
+        },
+        "meta": {
+            "alt": alt, "narrowest": 320, "mark": ink.encoder, "paper": ink.paper, "context": ink.context,
+            "hidden": hidden, "rows": count, "names": row_names(trace),
+        },
+    }  # fmt: skip
+    return build([strip, strip | {"yaxis": "y2"}], layout)

@@ -1,0 +1,117 @@
+"""What the pictures of energies, weights and the growing context vector share: a row for each source piece.
+
+So they can be read across. In `layout.meta` they have `order`, the source pieces (0-based) by weight, largest first,
+and `mark`, the colour of the chosen row; for a long sentence also `thinned`: the rows and the height to draw when they
+are ordered by weight, and the name of the row that the rest share (`more`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.measures import weight_order
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, numbers
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import Palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten, subscript
+
+LABEL = 12
+"""Characters of a source piece beside its row; the hover text has more."""
+
+LEFT = 96
+TOP = 44
+"""Pixels above the first row of the three, where the axes are."""
+MOST_ROWS = 48
+"""Source pieces that have a row each, with its number, in whatever order; of more, ordered by weight, KEPT have one."""
+KEPT = 30
+"""Rows of a long sentence ordered by weight; the pieces of less weight share one more row."""
+SEAM = 12
+
+
+def row_height(count: int) -> int:
+    """Return the pixels of one of `count` rows, enough for a readable label."""
+    return 23 if count <= 18 else 20 if count <= 28 else 17 if count <= 48 else 14 if count <= 90 else 12
+
+
+def row_names(trace: Trace) -> list[str]:
+    """Return a label for each source piece, with its number where the sentence has another of that name."""
+    names = [shorten(piece_name(piece), LABEL) for piece in trace.source_pieces]
+    return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
+
+
+def finite_energies(trace: Trace) -> NDArray[np.float32]:
+    """Energies of all steps, with nan for -inf, which has no bar."""
+    return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
+
+
+def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float]:
+    """Return an axis for all steps, with `room` at both ends for the numbers."""
+    low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
+    spread = (high - low) or 1.0
+    return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
+
+
+def piece_bars(trace: Trace, values: NDArray[np.float32], symbol: str) -> Spec:
+    """Return one horizontal bar for each source piece."""
+    return {
+        "type": "bar", "orientation": "h", "x": values, "y": np.arange(len(values), dtype=np.int32),
+        "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
+        "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:.4f}}<extra></extra>",
+    }  # fmt: skip
+
+
+def bar_numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
+    """Return the bars' numbers at their ends, where there is room for them."""
+    count = len(values)
+    if count > MOST_ROWS:
+        return []
+    texts = [f" {value:.2f} ".replace("-", "−") if np.isfinite(value) else " −∞ " for value in values]
+    return [numbers(np.nan_to_num(values), texts, label_size(count) - 1, ink)]
+
+
+def signed_colours(values: NDArray[np.float32], ink: Palette, opacity: float = 1) -> Spec:
+    """Return the colours of bars of these `values`: blue from 0 up, red below."""
+    return {"marker": {"color": [ink.minus if value < 0 else ink.plus for value in values], "opacity": opacity}}
+
+
+def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
+    """Return the axis on top that the bars are read against."""
+    return base_axis(ink) | {
+        "side": "top", "range": limits, "nticks": 4, "zerolinecolor": ink.quiet,
+        "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+    }  # fmt: skip
+
+
+def source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
+    """Return a layout whose rows are the source pieces, as all of the first three stages have them."""
+    count = len(trace.source_pieces)
+    return base_layout(ink) | {
+        "height": TOP + row_height(count) * count + 8, "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
+        "bargap": 0.3, "hovermode": "y", "barmode": "overlay",
+        "yaxis": base_axis(ink) | APART | {
+            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": row_names(trace),
+            "tickfont": {"size": label_size(count), "color": ink.encoder}, "showgrid": False, "zeroline": False,
+        },
+        "meta": {"narrowest": 260, "order": weight_order(trace, step), "mark": ink.encoder, "thinned": _thinned(count)},
+    }  # fmt: skip
+
+
+def _thinned(count: int) -> Spec | None:
+    if count <= MOST_ROWS:
+        return None
+    more = say("{n} more", n=count - KEPT)
+    return {"rows": KEPT, "more": more, "height": TOP + row_height(KEPT + 1) * (KEPT + 1) + 8}
+
+
+def label_size(count: int) -> int:
+    """Return the pixels of the letters beside one of `count` rows."""
+    return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
+
+
+def short_name(trace: Trace, j: int) -> str:
+    """Return the name of 0-based source piece j, short enough for a sentence."""
+    return shorten(piece_name(trace.source_pieces[j]), 30)

@@ -1,0 +1,25 @@
+"""What a `Trace` shows of itself in a notebook: the methods of `attnviz.trace.drawing.Drawing`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attnviz import export, figures
+from attnviz.trace import Trace
+
+
+def heatmap(trace: Trace, **choices: Any) -> go.Figure:
+    """Return the alignment; choices as those of `figures.heatmap`."""
+    return figures.heatmap(trace, **choices)
+
+
+def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Figure:
+    """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name."""
+    return figures.step_figure(trace, picture).draw(trace, step, **choices)
+
+
+def table_html(trace: Trace) -> str:
+    """Return the alignment as a table that needs no script."""
+    return export.heatmap_html(trace)

@@ -1,0 +1,1 @@
+"""A Plotly figure, redrawn in place at each step."""

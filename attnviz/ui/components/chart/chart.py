@@ -1,0 +1,29 @@
+"""Plotly figures on the page, each redrawn in place.
+
+`st.plotly_chart` throws a chart away and makes a new one whenever its figure differs: that flashes at every step, and a
+step then waits for the server. This component is given the figures of all steps at once and calls `Plotly.react`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.ui.components.loader import component
+
+EVERY_STEP = 0
+"""The key of a figure that serves all steps."""
+
+
+def chart(figures: Mapping[int, str], key: str, captions: Mapping[int, tuple[str, str]] | None = None) -> None:
+    """Draw the figure of the step on show, with a heading and a line of text above it where `captions` has them.
+
+    `figures` maps steps, from 1, to figures as JSON; a single one under EVERY_STEP serves all steps. In `layout.meta`
+    a figure carries its text alternative (`alt`), the width below which its box scrolls (`narrowest`), and, where its
+    rows stand for steps, `steps`, `rows` and `frame`, as `attnviz.figures.heatmap` writes them: then a click on a row
+    goes to its step, and the row of the step on show is framed.
+    """
+    record = {
+        "figures": {str(step): figure for step, figure in figures.items()},
+        "captions": {str(step): list(caption) for step, caption in (captions or {}).items()},
+    }
+    component("chart", isolate=False)(key=key, data=record)

@@ -1,0 +1,35 @@
+"""The context vector that grows, strip by strip, in the browser."""
+
+from __future__ import annotations
+
+from attnviz.figures.context_growth import context_frame
+from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.trace import Trace
+from attnviz.ui.components.loader import component, packed
+
+
+def context_growth(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+    """Hand the annotations to the browser once, which multiplies out every step itself.
+
+    `sentences` maps the steps that the browser is given to what is said of each.
+    """
+    units = trace.contexts.shape[1]
+    long = len(trace.source_pieces) > MOST_ROWS
+    record = {
+        "figure": context_frame(trace, theme=theme).to_json(),
+        "thinned": context_frame(trace, thinned=True, theme=theme).to_json() if long else None,
+        "annotations": packed(trace.annotations[:, :units]),
+        "alpha": packed(trace.alignment),
+        "units": units,
+        "captions": {str(i): sentence for i, sentence in sentences.items()},
+        "words": {
+            "build": say("Build it up"), "stop": say("Stop"), "added": say("Pieces added"),
+            "order": say("Rows of stages 1 to 3"), "sentence": say("as in the sentence"),
+            "strongest": say("strongest first"), "more": say("{n} more"), "sum": say("sum = {c}"),
+            "part": say("sum so far"), "count": say("{k} of {n}"), "all": say("all {n} rows added: {c}"),
+            "some": say("{k} of {n} rows added, Σα = {weight}"),
+        },
+    }  # fmt: skip
+    component("context_growth", isolate=False)(key="growth", data=record)

@@ -1,0 +1,1 @@
+"""Pictures as files, made in the browser."""

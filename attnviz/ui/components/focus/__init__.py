@@ -1,0 +1,1 @@
+"""Where the focus goes when a popover opens or closes."""

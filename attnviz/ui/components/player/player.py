@@ -1,0 +1,104 @@
+"""The two sentences and the buttons that move through the steps.
+
+Steps are taken in the browser, so that the picture follows a key at once; the server hears of them afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.analysis.grid import By
+from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.languages import say
+from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import Trace
+from attnviz.ui.components.loader import component
+
+BLANK = "\u00a0"
+"""Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
+
+
+def player(trace: Trace, step: int, source: int | None, by: By, choose: Callable[[Mapping[str, Any]], None]) -> None:
+    """Show both sentences with 1-based `step` marked, and the source piece that was chosen, if one was.
+
+    The keys ↑ and ↓ go through the source `by` words or pieces. `choose` is called with what a visitor chose, anywhere
+    among the pictures: `step`, `source` (None: no longer), and where they were chosen `word` and `stage`.
+    """
+
+    def chosen() -> None:
+        choose(st.session_state.player.chosen or {})
+
+    record = player_record(trace, step, source, by)
+    component("player", programs=("keys",))(key="player", data=record, on_chosen_change=chosen)
+
+
+def player_record(trace: Trace, step: int, source_piece: int | None = None, by: By = "words") -> dict[str, Any]:
+    """Return what the browser draws: words with their pieces (from 1), each source word's share of every alpha, and
+    for every step the source pieces (from 0) by weight; `order` is that of the rows in stages 1 to 3, `by` what the
+    rows and columns of the heatmap stand for."""
+    words = trace.words()
+    weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
+    source = [
+        {
+            "text": _surface(trace.source_surfaces, group),
+            "space": _opens_with_space(trace.source_surfaces, group),
+            "end": _is_end(trace.source_pieces, group),
+            "pieces": [j + 1 for j in group],
+            "parts": _parts(trace.source_surfaces, group),
+        }
+        for group in words.source_groups
+    ]
+    target = [
+        {
+            "pieces": [{"text": _surface(trace.target_pieces, (i,)), "step": i + 1} for i in group],
+            "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
+            "end": _is_end(trace.target_pieces, group),
+        }
+        for group in words.target_groups
+    ]
+    return {
+        "identity": "\n".join((*trace.source_surfaces, "", *trace.target_pieces)),
+        "source": source,
+        "target": target,
+        "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
+        "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
+        "by": by,
+        "order": "strongest" if len(trace.source_pieces) > MOST_ROWS else "sentence",
+        "step": step,
+        "source_piece": source_piece,
+        "words": _words(),
+    }
+
+
+def _words() -> dict[str, str]:
+    """Return what the browser writes on buttons and before the sentences."""
+    return {
+        "earlier": say("Previous step"), "later": say("Next step"), "english": say("English"), "french": say("French"),
+        "steps": say("Steps"), "previous": say("Previous"), "next": say("Next"), "play": say("Play"),
+        "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"), "at": say("{i} of {n}"),
+        "looks": say("Looks at"), "strongest": say("the strongest at this step"), "held": say("your choice, held"),
+        "follow": say("follow the strongest"), "escape": say("Esc"),
+    }  # fmt: skip
+
+
+def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
+    return join_pieces(pieces[i] for i in group) or BLANK
+
+
+def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:
+    """Return the text of each piece of a word; a blank before the word has none."""
+    return [join_pieces([pieces[i]]) for i in group] if len(group) > 1 else [_surface(pieces, group)]
+
+
+def _opens_with_space(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
+    """Return whether a space goes before a word that begins with the first piece of `group`."""
+    first = pieces[group[0]]
+    return group[0] > 0 and (first in SPECIAL_PIECES or first.startswith(SPACE))
+
+
+def _is_end(pieces: tuple[str, ...], group: tuple[int, ...]) -> bool:
+    return pieces[group[0]] == "</s>"

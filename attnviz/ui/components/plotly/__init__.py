@@ -1,0 +1,1 @@
+"""Plotly's program, once a page."""

@@ -1,0 +1,35 @@
+"""What a visitor asks for: the sentence, a translation of his own, the model and the search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.ui.page_state.selection import State
+
+SENTENCE = "sentence"
+TARGET = "target"
+SEARCH = "search"
+MODEL = "model"
+DEVICE = "device"
+
+
+def open_box(state: State, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
+    """Fill a text box that is drawn for the first time: with the text of the link, if it has one."""
+    if key not in state:
+        state[key] = linked.get(key, otherwise)
+
+
+def take_example(state: State, sentence: str) -> None:
+    """Put an example in the sentence box; a translation given for another sentence goes."""
+    state[SENTENCE] = sentence
+    drop_target(state)
+
+
+def drop_target(state: State) -> None:
+    """Forget the translation that a visitor gave: it was one of the sentence before, or is no longer wanted."""
+    state[TARGET] = ""
+
+
+def beam_of(search: str) -> int:
+    """Return the beam width of a choice of search: 1 for "greedy", 5 for "beam 5"."""
+    return 1 if search == "greedy" else int(search.removeprefix("beam "))

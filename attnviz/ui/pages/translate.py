@@ -1,0 +1,157 @@
+"""The page: a sentence, its translation, and one decoder step at a time."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.languages import say
+from attnviz.text import SPACE
+from attnviz.ui.chrome import masthead
+from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state import inputs, selection
+from attnviz.ui.resources import MODELS_VARIABLE, models, trace_identity, translate
+from attnviz.ui.step.room import step_view
+from attnviz.ui.style import apply_style, theme_name
+from attnviz.ui.toolbar import reopening
+from attnviz.ui.toolbar.controls import Request, controls, keep_in_address
+from attnviz.ui.toolbar.downloads import downloads
+from attnviz.ui.toolbar.examples import OPENING
+
+_LAST = "last_trace"
+
+
+def translate_page() -> None:
+    """Draw the page."""
+    speak_as_chosen()
+    apply_style(theme_name())
+    load_library()
+    masthead()
+    available = models()
+    request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
+    opened = reopening.reopened(st.session_state, request)
+    messages = st.container(key="messages")  # always there, so that nothing below is moved and drawn anew
+    with messages:
+        if opened and opened.problem:
+            _problem(opened.problem, key="file_problem")
+        saved = opened.trace if opened else None
+        if saved and opened:
+            _from_file(opened.name, saved, back=bool(request))
+        asked = None if saved or not request else _translation(request)
+        trace = saved or asked or _instead(request)
+        if asked:
+            _notice(asked)
+    with beside:
+        if not available:
+            reopening.opener()
+        if trace:
+            downloads(trace)
+        if asked:
+            _status(asked)
+    if trace is None:
+        return
+    linked = st.query_params.get(selection.STEP)
+    selection.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
+    step_view(trace)
+
+
+def _translation(request: Request) -> Trace | None:
+    """Return the trace asked for; on bad input say so and return None."""
+    try:
+        with st.spinner(say("Translating…")):
+            trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+    except AttnvizError as error:
+        _problem(str(error))
+        return None
+    if nothing_known(trace):
+        _problem(say(
+            "The model has never seen anything of this sentence: all of it reads as <unk>, so that its translation "
+            "would mean nothing. Write an English sentence in Latin letters."
+        ))  # fmt: skip
+        return None
+    st.session_state[_LAST] = trace
+    keep_in_address(request)
+    return trace
+
+
+def nothing_known(trace: Trace) -> bool:
+    """Return whether the tokenizer knew nothing of the source sentence but its blanks and its end."""
+    return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
+
+
+def _instead(request: Request | None) -> Trace | None:
+    """Return the translation shown before, or the opening example's where the page opens on bad input; None where
+    there is no model, and say so."""
+    if request is None:
+        _problem(say(
+            "There is no model here. Put a model folder in models, or name its parent in {variable}. A saved trace "
+            "opens without one.", variable=MODELS_VARIABLE,
+        ))  # fmt: skip
+        return None
+    if _LAST not in st.session_state:
+        try:
+            st.session_state[_LAST] = translate(request.folder, request.device, OPENING, 1, None)
+        except AttnvizError:
+            return None
+    st.text(say("Below is the last sentence that could be translated."))
+    return cast("Trace", st.session_state[_LAST])
+
+
+def _from_file(name: str, trace: Trace, back: bool) -> None:
+    """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
+    with st.container(key="notice"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(say("This is {name}, a saved trace: the model {model} on {device}, {method}.", name=name,
+                        model=trace.model, device=trace.device, method=_method(trace)))  # fmt: skip
+            if back:
+                st.button(
+                    say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
+                )
+        _unknown(trace)
+
+
+def _status(trace: Trace) -> None:
+    """Say what ran, where, and for how long."""
+    with st.container(key="status", width="stretch"):
+        where = say("{model} on {device}", model=trace.model, device=trace.device)
+        st.text(f"{where} · {_method(trace)} · {1000 * trace.seconds:.0f} ms")
+
+
+def _method(trace: Trace) -> str:
+    """Return how the translation came about."""
+    return {
+        "greedy": say("greedy search"),
+        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "forced": say("your own translation"),
+    }[trace.search.method]
+
+
+def _notice(trace: Trace) -> None:
+    """Say that the translation was given, and what the tokenizer did not know."""
+    forced = trace.search.method == "forced"
+    if not forced and not trace.unknown_characters:
+        return
+    with st.container(key="notice"):
+        if forced:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(say("Led through your own translation."), width="content")
+                st.button(say("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
+        _unknown(trace)
+
+
+def _unknown(trace: Trace) -> None:
+    """Say what the tokenizer did not know."""
+    if trace.unknown_characters:
+        listed = "  ".join(trace.unknown_characters[:20])
+        st.text(
+            say("The model has never seen these stretches of text and reads each as <unk>: {listed}", listed=listed)
+        )
+
+
+def _problem(message: str, key: str = "problem") -> None:
+    """Show a sentence that may quote the visitor, as it is: st.text reads no markup."""
+    with st.container(key=key):
+        st.text(message)

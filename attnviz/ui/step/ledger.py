@@ -1,0 +1,132 @@
+"""The logit ledger on the page: why a word got its logit, or why this word and not that, source word by source word.
+
+By default every step shows the account of its own word, and all of these are in the browser at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from attnviz.analysis.ledger import Ledger, ledger
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_waterfall
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.text import Tokenizer, piece_name
+from attnviz.trace import Trace
+from attnviz.ui.components.chart.chart import chart
+from attnviz.ui.page_state import selection
+from attnviz.ui.resources import tokenizer_of, trace_identity
+from attnviz.ui.step.ledger_choice import Words, choices, pair, rival_chosen, typed_words, word_chosen
+from attnviz.ui.step.stages import steps_at_once
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
+
+
+def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeName) -> None:
+    """Draw the ledger of the chosen word at 1-based `step` and its contrast with a rival, below the choice of both."""
+    tokenizer = tokenizer_of(trace)
+    if weights is None or tokenizer is None:
+        st.text(say("The logit ledger is computed from the weights of the model that made this translation, “{model}”, "
+                    "which is not here. Put it in the folder of models and open the translation again.",
+                    model=trace.model))  # fmt: skip
+        return
+    word, rival = word_chosen(len(tokenizer)), rival_chosen(trace, step, len(tokenizer))
+    typed = typed_words(trace, tokenizer, step, word, rival)
+    choices(trace, tokenizer, step, word, rival, typed)
+    identity = trace_identity(trace)
+    pairs = {i: pair(trace, i, *((word, rival) if i == step else (None, None))) for i in steps_at_once(trace, step)}
+    rows = {i: rows_of(trace, weights, i, *words) for i, words in pairs.items()}
+    left, right = st.columns(2, gap="large")
+    for column, key, held in ((left, "ledger", False), (right, "contrast", True)):
+        drawn = {
+            i: _drawn(
+                trace, weights, tokenizer,
+                (identity, i, chosen, against if held else None, rows[i], typed if i == step else (None, None), theme,
+                 language()),
+            )
+            for i, (chosen, against) in pairs.items()
+            if not held or against is not None
+        }  # fmt: skip
+        with column:
+            chart({i: figure for i, (figure, _) in drawn.items()}, key, {i: told for i, (_, told) in drawn.items()})
+    legend = say(
+        "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
+        'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
+        "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
+    )
+    st.html(f'<p class="reading">{legend}</p>')
+    chart_tables(trace, weights, step, *pairs[step])
+
+
+def account(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> Ledger:
+    """Return the ledger of piece `word` at 1-based `step`, less that of `rival` where there is one."""
+    entries = ledger(trace, weights, step - 1, word)
+    return entries if rival is None else entries - ledger(trace, weights, step - 1, rival)
+
+
+def rows_of(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> tuple[int, ...]:
+    """Return the source pieces with a row of their own at 1-based `step`, in the ledger of `word` as in its contrast;
+    the one on show is among them."""
+    chosen = selection.source_of(st.session_state, trace, step) - 1
+    return _rows(trace, weights, (trace_identity(trace), step, word, rival, chosen))
+
+
+def account_figure(
+    trace: Trace, entries: Ledger, name: str, rival: str | None, *, rows: Sequence[int] | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
+    """Return the waterfall of an account; `name` and `rival` are the names of the two pieces, `rows` the source pieces
+    with a row of their own."""
+    return ledger_waterfall(trace, entries, ledger_title(name, rival), rows=rows, theme=theme)
+
+
+@st.cache_data(max_entries=1024, show_spinner=False)
+def _drawn(
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer,
+    what: tuple[Any, int, int, int | None, tuple[int, ...], Words, ThemeName, str],
+) -> tuple[str, tuple[str, str]]:  # fmt: skip
+    """Return the picture of one account as JSON, with its heading and sentence. `what`, the key of the cache, is the
+    identity of the trace, the step, word, rival, rows, what was typed, theme and language."""
+    _, step, word, rival, rows, typed, theme, _ = what
+    entries = account(_trace, _weights, step, word, rival)
+    name = piece_name(_tokenizer.piece(word))
+    against = None if rival is None else piece_name(_tokenizer.piece(rival))
+    heading = ledger_heading(called(name, typed[0]), None if against is None else called(against, typed[1]))
+    figure = account_figure(_trace, entries, name, against, rows=rows, theme=theme)
+    return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
+
+
+def called(piece: str, typed: str | None) -> str:
+    """Return what a heading calls a `piece`: by its name, or as the word that was `typed`, of which it is the first."""
+    if typed is None:
+        return quote(piece)
+    return say("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
+
+
+@st.cache_data(max_entries=2048, show_spinner=False)
+def _rows(_trace: Trace, _weights: Weights, what: tuple[Any, int, int, int | None, int]) -> tuple[int, ...]:
+    """Return the rows of `rows_of`. `what`, the key of the cache, is the identity of the trace, the step, word, rival
+    and the source piece on show."""
+    _, step, word, rival, chosen = what
+    rivals = (None,) if rival is None else (None, rival)
+    return ledger_rows([account(_trace, _weights, step, word, against) for against in rivals], chosen)
+
+
+def chart_tables(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> None:
+    """Offer every entry of both as tables, made only when opened."""
+    box = st.expander(say("All entries as a table"), key="ledger_table", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        left, right = st.columns(2, gap="large")
+        for column, name, against in ((left, say("logit"), None), (right, say("difference"), rival)):
+            if against is not None or column is left:
+                entries = account(trace, weights, step, word, against)
+                column.markdown(say("Step {step}: the entries of the {name} add up to {sum:.6f}",
+                                    step=step, name=name, sum=entries.logit))  # fmt: skip
+                column.dataframe(ledger_table(trace, entries), height=420)

@@ -1,0 +1,61 @@
+"""The energy microscope in the step room: the cell on show, taken apart into alignment units."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.analysis.microscope import SATURATED, microscope, score_vector
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.microscope import microscope_table
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.trace import Trace
+from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
+
+
+def microscope_view(trace: Trace, weights: Weights | None, step: int, source: int, theme: ThemeName) -> None:
+    """Draw the energy e_ij of 1-based `step` and `source` piece as the sum of its units.
+
+    `weights` are needed only for a trace that lacks v_a.
+    """
+    kind = trace.config["attention"]
+    if kind == "none":
+        st.text(say("This model has no attention: no energy is computed, so there is none to take apart."))
+        return
+    try:
+        score = score_vector(trace, weights)
+    except ValueError:
+        st.text(say("This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy "
+                    "cannot be taken apart. Put the model in the folder of models.", model=trace.model))  # fmt: skip
+        return
+    energy_microscope(trace, score, theme)
+    st.html(f'<p class="reading">{_legend(kind)}</p>')
+    _table(trace, weights, step, source)
+
+
+def _legend(kind: str) -> str:
+    if kind == "dot":
+        return say(
+            '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
+            "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
+            "energy.</span>"
+        )
+    return say(
+        '<span class="wide"><span class="decoder">The query’s</span> and <span class="encoder">the key’s</span> number '
+        "of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which ends at "
+        "the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer over the concatenation [s ; h] "
+        "is the same map as W<sub>a</sub> s + U<sub>a</sub> h.", saturated=SATURATED,
+    )  # fmt: skip
+
+
+def _table(trace: Trace, weights: Weights | None, step: int, source: int) -> None:
+    """Offer all units of the cell as a table, made only when opened."""
+    box = st.expander(say("All units of this energy as a table"), key="microscope_table", on_change="rerun")
+    if not box.open:
+        return
+    units = microscope(trace, weights, step - 1, source - 1)
+    with box:
+        # By number: the words of the cell may hold markup.
+        st.markdown(say("Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
+                        step=step, source=source, energy=units.energy))  # fmt: skip
+        st.dataframe(microscope_table(units), height=420)

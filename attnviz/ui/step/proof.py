@@ -1,0 +1,74 @@
+"""The badge beside a step: whether all its numbers came out the same when computed again, and which did not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.proof import TOLERANCE, Proof, Prover
+from attnviz.analysis.recomputation import Weights
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.ui.page_state import selection
+from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
+
+_PROVER = "prover"
+
+
+def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
+    """Draw the badge of 1-based `step`: green, or red with the name of a number that is wrong; opened, what was
+    proved."""
+    st.html(f"<style>{Path(__file__).with_name('proof.css').read_text(encoding='utf-8')}</style>")
+    if weights is None:
+        st.text(say("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model))
+        return
+    chosen = st.session_state.get(selection.WORD)
+    pieces = (int(chosen),) if chosen is not None and int(chosen) < len(weights["decoder.output.bias"]) else ()
+    try:
+        proof = _prover(trace, weights).prove(step - 1, pieces)
+    except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
+        with st.container(key="proof_fails"):
+            st.text("✗ " + say("Step {step}: this translation does not fit the weights of “{model}”",
+                               step=step, model=trace.model))  # fmt: skip
+        return
+    with st.container(key="proof_holds" if proof.holds else "proof_fails"):
+        sign, hue = (":material/check_circle:", "green") if proof.holds else (":material/error:", "red")
+        label = f":{hue}[{sign} {badge_text(proof, step)}]"
+        box = st.popover(label, type="tertiary", key="proof", on_change="rerun")
+        if box.open:
+            with box:
+                st.text(say(
+                    "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the "
+                    "weights as saved and from the operands shown beside it, by code that shares nothing with the "
+                    "network’s. It counts as right within {tolerance:g} of the largest number of its kind.",
+                    tolerance=TOLERANCE,
+                ))  # fmt: skip
+                for wrong in proof.discrepancies:
+                    st.text("✗ " + discrepancy_text(trace, wrong, step))
+                st.dataframe(proof_table(proof), hide_index=True, height="content")
+
+
+def proof_table(proof: Proof) -> pd.DataFrame:
+    """Return what was proved, one row for each quantity."""
+    names = quantity_names()
+    return pd.DataFrame(
+        {
+            say("quantity"): [names[check.quantity] for check in proof.checks],
+            say("numbers"): [check.numbers for check in proof.checks],
+            "max |Δ|": [power_of_ten(check.largest_difference) for check in proof.checks],
+            "": ["✗" if check.discrepancy else "✓" for check in proof.checks],
+        }
+    )
+
+
+def _prover(trace: Trace, weights: Weights) -> Prover:
+    """Return the prover of this very trace, the same at every step.
+
+    Kept by the object, not by what the trace calls itself: one that was altered is to be proved for itself.
+    """
+    kept = st.session_state.get(_PROVER)
+    if not isinstance(kept, Prover) or kept.trace is not trace or kept.weights is not weights:
+        kept = st.session_state[_PROVER] = Prover(trace, weights)
+    return kept

@@ -1,0 +1,1 @@
+"""What stands above a translation: the sentence, examples, model and search, files in and out."""

@@ -1,0 +1,116 @@
+"""The sentence box, the examples, and the choices of model, device and search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.languages import say
+from attnviz.ui.page_state import inputs
+from attnviz.ui.resources import devices
+from attnviz.ui.toolbar import reopening
+from attnviz.ui.toolbar.examples import EXAMPLES, OPENING, kind_name
+
+SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
+_DEFAULT_SEARCH = "beam 5"
+"""Better translations than greedy search gives, for a few milliseconds."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the visitor asks for."""
+
+    text: str
+    folder: str
+    device: str
+    beam: int
+    target: str | None
+    """The translation to force, or None to search for one."""
+
+
+def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
+    """Draw the controls; return what they ask for, and a place beside them for what comes of it.
+
+    `models` (by name) must not be empty.
+    """
+    inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, OPENING)
+    text = st.text_area(
+        say("English sentence"), key=inputs.SENTENCE, height="content",
+        label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
+        on_change=inputs.drop_target, args=(st.session_state,),
+    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center", key="examples"):
+        st.button(
+            say("Translate"), type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
+            args=(st.session_state,),
+        )  # fmt: skip
+        for number, (kind, sentences) in enumerate(EXAMPLES.items()):
+            key = f"example_{number}"
+            st.menu_button(kind_name(kind), sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
+        with st.popover(say("Your own translation"), type="tertiary", key="own"):
+            target = _own_translation()
+        with st.popover(say("Model and search"), type="tertiary", key="choices"):
+            name, device, search = _choices(models, forced=bool(target))
+        reopening.opener()
+        beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
+    return Request(text or "", str(models[name]), device, inputs.beam_of(search), target or None), beside
+
+
+def keep_in_address(request: Request) -> None:
+    """Write what was translated into the address: a link, or a reload, opens what could be shown."""
+    # Not `bind="query-params"`: that writes whatever is typed, also a text too long for an address.
+    for key, text, otherwise in ((inputs.SENTENCE, request.text, OPENING), (inputs.TARGET, request.target or "", "")):
+        if text == otherwise:
+            st.query_params.pop(key, None)
+        elif st.query_params.get(key) != text:
+            st.query_params[key] = text
+
+
+def _own_translation() -> str:
+    """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
+    inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
+    target = st.text_area(
+        say("Your own French translation"), key=inputs.TARGET, height="content",
+        placeholder=say("For instance: L'accord a été signé."),
+        help=say("The decoder is led through these words and shows where it would have looked for each: forced "
+                 "decoding. Another English sentence empties this box."),
+    )  # fmt: skip
+    return (target or "").strip()
+
+
+def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
+    """Draw model, device and search, which is `forced` where the translation is given; return them."""
+    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, bind="query-params")
+    device = st.selectbox(say("Device"), devices(), key=inputs.DEVICE, help=say("auto takes a GPU where there is one."))
+    return name, device, _search(forced)
+
+
+def _search(forced: bool) -> str:
+    """Draw the choice of search, kept in the address by its English name: Streamlit would write the one on show."""
+    linked = st.query_params.get(inputs.SEARCH)
+    if inputs.SEARCH not in st.session_state:
+        st.session_state[inputs.SEARCH] = linked if linked in SEARCHES else _DEFAULT_SEARCH
+    names = {search: _search_name(search) for search in SEARCHES}
+    search = st.selectbox(
+        say("Search"), SEARCHES, key=inputs.SEARCH, disabled=forced, format_func=names.__getitem__,
+        help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
+    )  # fmt: skip
+    if search == _DEFAULT_SEARCH:
+        st.query_params.pop(inputs.SEARCH, None)
+    elif linked != search:
+        st.query_params[inputs.SEARCH] = search
+    return search
+
+
+def _search_name(search: str) -> str:
+    beam = inputs.beam_of(search)
+    return say("greedy") if beam == 1 else say("beam {width}", width=beam)
+
+
+def _take_example(key: str) -> None:
+    chosen = st.session_state[key]
+    if chosen:
+        inputs.take_example(st.session_state, str(chosen))

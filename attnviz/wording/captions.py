@@ -1,0 +1,27 @@
+"""What a picture shows, in a line: the heading of a picture in a file of its own."""
+
+from __future__ import annotations
+
+from attnviz.analysis.grid import By
+from attnviz.languages import say
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote, shorten
+
+
+def heatmap_heading(by: By, root: bool) -> str:
+    """Return what the heatmap shows."""
+    weight = "√α" if root else "α"
+    if by == "words":
+        return say("Alignment: attention weights {weight}, word by word", weight=weight)
+    return say("Alignment: attention weights {weight}, piece by piece", weight=weight)
+
+
+def step_heading(trace: Trace, step: int, picture: str, source: int | None = None) -> str:
+    """Return what a picture, called `picture`, shows of 0-based `step`, and of 0-based `source` where it is of one."""
+    piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
+    if source is not None:
+        looked_at = quote(shorten(piece_name(trace.source_pieces[source]), 24))
+        piece = say("{piece} looking at {source}", piece=piece, source=looked_at)
+    count = len(trace.target_pieces)
+    return say("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

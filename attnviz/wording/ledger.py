@@ -1,0 +1,82 @@
+"""A logit ledger in plain words: what made a piece likely, and what was looked at to no effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.ledger import Ledger
+from attnviz.languages import say
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import signed
+
+MUCH_WEIGHT = 0.2
+"""Attention from which a source piece is expected to matter: a fifth of the look is more than chance gives any piece of
+a sentence of six or more."""
+LITTLE_EFFECT = 0.03
+"""Share of all that moved the logit, up or down, below which an entry is called an effect of nothing: not visible as a
+bar of the waterfall."""
+
+
+def ledger_heading(name: str, rival: str | None = None) -> str:
+    """Return what a ledger answers; `name` and `rival` are the two pieces as a sentence is to have them, quoted."""
+    if rival is None:
+        return say("Logit ledger: where the logit of {name} comes from", name=name)
+    return say("Why {name} and not {against}", name=name, against=rival)
+
+
+def ledger_title(name: str, rival: str | None = None) -> str:
+    """Return what the bars of a ledger add up to, short enough for an axis; `name` and `rival` are names of pieces."""
+    if rival is None:
+        return say("logit of {name}", name=shorten(name, 9))
+    return f"{shorten(name, 9)} − {shorten(rival, 9)}"
+
+
+def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None) -> str:
+    """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
+    through = say("what came through s_i") if trace.config["readout_state"] == "current" else say("the state")
+    parts = say(
+        "the source words add {source}, {through} {state}, the previous word {previous}, the bias {bias}.",
+        source=signed(float(entries.source.sum())), through=through, state=signed(entries.state),
+        previous=signed(entries.previous_word), bias=signed(entries.bias),
+    )  # fmt: skip
+    logit = signed(entries.logit)
+    if rival is None:
+        told = [say("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
+    else:
+        ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
+        told = [say("“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
+                    "which {parts}", ahead=ahead, often=odds(abs(entries.logit)), behind=behind, logit=logit,
+                    parts=parts)]  # fmt: skip
+    names = [piece_name(piece) for piece in trace.source_pieces]
+    alpha = trace.alignment[entries.step]
+    most = int(np.abs(entries.source).argmax())
+    amount = signed(float(entries.source[most]))
+    told.append(say("Of the source words “{name}” says most, {amount} with weight {weight:.2f}.",
+                    name=names[most], amount=amount, weight=alpha[most]))  # fmt: skip
+    idle = idle_sources(entries, alpha)
+    if idle:
+        listed = ", ".join(f"{quote(names[j])} ({alpha[j]:.2f})" for j in idle)
+        told.append(say("Much looked at, to almost no effect: {listed}.", listed=listed))
+    return " ".join(told)
+
+
+def odds(difference: float) -> str:
+    """Return in words how many times likelier a `difference` of logits, 0 or more, makes a piece."""
+    times = np.exp(min(difference, 50))
+    if times >= 1e6:
+        return say("more than a million times")
+    if times < 1000:
+        return say("{count} times", count=f"{times:.1f}" if times < 100 else f"{times:.0f}")
+    return say("about {count} times", count=f"{float(f'{times:.1e}'):,.0f}".replace(",", "\u202f"))
+
+
+def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
+    """Return the source pieces with much of the attention and next to no effect on the logit, by MUCH_WEIGHT and
+    LITTLE_EFFECT."""
+    moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
+    small = np.abs(entries.source) < LITTLE_EFFECT * moved
+    return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]

@@ -1,0 +1,177 @@
+"""What a step says of itself in plain words: for each stage a sentence, and its outcome in a few words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.measures import weight_order
+from attnviz.languages import say
+from attnviz.text import join_pieces
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote, shorten, subscript
+
+MOST = 0.9
+"""The share of a context vector that is named in words: what makes up this much of it stands for the whole."""
+
+
+_SPACE = "\u00a0"
+"""Between a number and its sign: they stay on one line."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of one step in words. All of it is plain text, which may quote the visitor."""
+
+    number: int
+    title: str
+    sentence: str
+    outcome: str
+    """What came of the stage, in a few words."""
+
+
+Narration = dict[int, tuple[Stage, ...]]
+"""What each of some steps says of its stages."""
+
+
+def titles() -> dict[int, str]:
+    """Return the names of the stages of a step; without attention the first two fall away."""
+    return {
+        1: say("Query meets keys"),
+        2: say("Softmax"),
+        3: say("The context vector grows"),
+        4: say("The state moves"),
+        5: say("The word is chosen"),
+    }
+
+
+def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in words: all five, or without attention the last three."""
+    told = {3: _context, 4: _state, 5: _word}
+    if trace.config["attention"] == "none":
+        told[3] = _fixed_context
+    else:
+        told = {1: _energy, 2: _softmax} | told
+    names = titles()
+    return tuple(Stage(number, names[number], *tell(trace, step)) for number, tell in told.items())
+
+
+def step_sentence(trace: Trace, step: int, blank: str) -> str:
+    """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
+    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
+    before, chosen = (quote(text) if text else blank for text in (join_pieces([piece]) for piece in pieces))
+    p = float(trace.probabilities[step])
+    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
+    if trace.search.method == "forced":
+        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
+    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
+
+
+def quoted(piece: str) -> str:
+    """Return a piece in quotation marks, a blank one by its name."""
+    text = join_pieces([piece])
+    return quote(shorten(text, 30)) if text else say("a blank")
+
+
+def percent(share: float) -> str:
+    """Return a share in whole per cent, never 0 or 100 when it is not quite."""
+    if 0 < share < 0.005:
+        return say("less than {share}", share=f"1{_SPACE}%")
+    return say("more than {share}", share=f"99{_SPACE}%") if 0.995 <= share < 1 else f"{100 * share:.0f}{_SPACE}%"
+
+
+def _energy(trace: Trace, step: int) -> tuple[str, str]:
+    best, count = weight_order(trace, step)[0], len(trace.source_pieces)
+    name, energy = quoted(trace.source_pieces[best]), _signed(float(trace.energies[step, best]))
+    sentence = say(
+        "The state before this word, {state}, is the query; each of the {count} annotations has a key. How well the "
+        "two fit is one number, the energy. {name} fits best.", state=f"s{subscript(step)}", count=count,
+        name=_capital(name),
+    )  # fmt: skip
+    return sentence, say("{name} fits best, e = {energy}", name=name, energy=energy)
+
+
+def _softmax(trace: Trace, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    best = quoted(trace.source_pieces[order[0]])
+    outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+    if len(order) == 1:
+        return say("There is only one piece to look at: it gets all of the weight."), outcome
+    lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
+    sentence = say(
+        "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
+        "weight. All weights add up to 1.", first=best, lead=lead, second=quoted(trace.source_pieces[order[1]]),
+        times=_times(float(np.exp(lead))),
+    )  # fmt: skip
+    return sentence, outcome
+
+
+def _context(trace: Trace, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    needed = min(int(np.searchsorted(np.cumsum(alpha[order]), MOST)) + 1, len(order))
+    parts = [f"{percent(float(alpha[j]))} {quoted(trace.source_pieces[j])}" for j in order[:3]]
+    sentence = say(
+        "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
+        "it: {parts}", context=f"c{subscript(step + 1)}", parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
+    )  # fmt: skip
+    if needed == 1:
+        return sentence, say("1 piece makes {share} of it", share=percent(MOST))
+    return sentence, say("{count} pieces make {share} of it", count=needed, share=percent(MOST))
+
+
+def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
+    sentence = say(
+        "This model has no attention: every step, and so {context}, gets the last of the {count} forward annotations, "
+        "into which the whole sentence must fit.", context=f"c{subscript(step + 1)}", count=len(trace.source_pieces),
+    )  # fmt: skip
+    return sentence, say("the same at every step")
+
+
+def _state(trace: Trace, step: int) -> tuple[str, str]:
+    kept = float(trace.update_gates[step].mean())
+    before, after = trace.previous_states[step], trace.states[step]
+    unit = int(np.abs(after - before).argmax())
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    sentence = say(
+        "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the candidate, "
+        "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.", count=len(after),
+        piece=quoted(trace.previous_pieces[step]), context=f"c{subscript(step + 1)}", unit=unit + 1,
+        before=_signed(float(before[unit])), after=_signed(float(after[unit])), **shares,
+    )  # fmt: skip
+    return sentence, say("{kept} kept, {new} rewritten", **shares)
+
+
+def _word(trace: Trace, step: int) -> tuple[str, str]:
+    word, p = quoted(trace.target_pieces[step]), float(trace.probabilities[step])
+    first, likeliest = trace.top(step, 1)[0]
+    outcome = f"{word}, {percent(p)}"
+    start = say("Of {count} pairs of units the larger one goes on, and these vote on every word.",
+                count=len(trace.readouts[step]))  # fmt: skip
+    if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
+        told = {"word": word, "p": percent(p), "other": quoted(first), "q": percent(likeliest)}
+        if trace.search.method == "forced":
+            rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+        else:
+            rest = say("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
+    elif trace.top_ids.shape[1] == 1:
+        rest = say("{word} has {p}.", word=_capital(word), p=percent(p))
+    else:
+        second, less = trace.top(step, 2)[1]
+        rest = say("{word} leads with {p}, before {other} with {q}.",
+                   word=_capital(word), p=percent(p), other=quoted(second), q=percent(less))  # fmt: skip
+    return f"{start} {rest}", outcome
+
+
+def _times(ratio: float) -> str:
+    if ratio >= 1000:
+        return say("more than 1000 times")
+    return say("{ratio} times", ratio=f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}")
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

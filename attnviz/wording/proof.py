@@ -1,0 +1,79 @@
+"""What the badge of a step says: what was proved, and which number is wrong and by how much."""
+
+from __future__ import annotations
+
+import math
+
+from attnviz.analysis.proof import Discrepancy, Proof
+from attnviz.languages import say
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote
+
+OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
+"""Quantities whose first index is a source position."""
+
+
+def quantity_names() -> dict[str, str]:
+    """Return what the quantities of a proof are called on the page."""
+    return {
+        "annotations": say("annotations h"),
+        "initial_state": say("first state s₀"),
+        "keys": say("keys U h"),
+        "score_vector": say("vector v"),
+        "queries": say("query W s"),
+        "energies": say("energies e"),
+        "energy sums": say("sums of the microscope"),
+        "alignment": say("weights α"),
+        "contexts": say("context vector c"),
+        "states": say("state s"),
+        "reset_gates": say("reset gate r"),
+        "update_gates": say("update gate z"),
+        "candidates": say("candidate state"),
+        "maxout pairs": say("pairs before the maxout"),
+        "readouts": say("readout t"),
+        "top_probabilities": say("likeliest words’ probabilities"),
+        "log_probabilities": say("log probability of the word"),
+        "ledger sums": say("sums of the ledger"),
+    }
+
+
+def badge_text(proof: Proof, step: int) -> str:
+    """Return what the badge of 1-based `step` says; it quotes nobody, so that it may be read as Markdown."""
+    if proof.holds:
+        return say("All {numbers} numbers of step {step} check out, max |Δ| = {largest}",
+                   numbers=f"{proof.numbers:,}".replace(",", " "), step=step,
+                   largest=power_of_ten(proof.largest_difference))  # fmt: skip
+    first, *others = proof.discrepancies
+    what = quantity_names()[first.quantity]
+    if first.index:
+        what = say("{what}, no. {number}", what=what, number=first.index[0] + 1)
+    if others:
+        return say("Step {step}: {what} does not check out (nor do {count} other quantities)",
+                   step=step, what=what, count=len(others))  # fmt: skip
+    return say("Step {step}: {what} does not check out", step=step, what=what)
+
+
+def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
+    """Return which number of 1-based `step` is wrong, and by how much, as plain text."""
+    name = quantity_names()[wrong.quantity]
+    if not wrong.index:
+        return say("{what}: there are not as many numbers as there should be.", what=name)
+    if wrong.quantity in OF_POSITIONS:
+        piece = quote(piece_name(trace.source_pieces[wrong.index[0]]))
+        name = say("{what} of {piece}", what=name, piece=piece)
+    return say(
+        "{what}, number {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
+        what=name, number=", ".join(str(index + 1) for index in wrong.index), step=step, shown=wrong.shown,
+        recomputed=wrong.recomputed, difference=power_of_ten(abs(wrong.shown - wrong.recomputed)),
+    )  # fmt: skip
+
+
+def power_of_ten(amount: float) -> str:
+    """Return an amount as in 3·10⁻⁷, one digit before the power."""
+    if not math.isfinite(amount):
+        return "∞" if math.isinf(amount) else "?"
+    if amount == 0:
+        return "0"
+    digit, exponent = f"{amount:.0e}".split("e")
+    return f"{digit}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -1,0 +1,151 @@
+"""Each finding on an alignment made to show it, and none on a plain one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.findings import Finding, Kind, place, read, summarise
+from attnviz.text import SPACE
+from attnviz.trace import Trace
+from tests.figures.synthetic import trace as make_trace
+
+
+def aligned(source: str, target: str, matrix: np.ndarray, probability: float = 0.9) -> Trace:
+    """Return a trace of one-piece words, with `</s>` at both ends aligned to itself."""
+    rows, columns = len(target.split()) + 1, len(source.split()) + 1
+    alpha = np.full((rows, columns), 1e-6)
+    alpha[: rows - 1, : columns - 1] = np.maximum(matrix, 1e-6)
+    alpha[rows - 1, columns - 1] = 1
+    alpha = (alpha / alpha.sum(axis=1, keepdims=True)).astype(np.float32)
+    words = [(*(SPACE + word for word in text.split()), "</s>") for text in (source, target)]
+    return dataclasses.replace(
+        make_trace(), source_pieces=words[0], source_surfaces=words[0], target_pieces=words[1], alignment=alpha,
+        energies=np.log(alpha), log_probabilities=np.full(rows, np.log(probability), dtype=np.float32),
+    )  # fmt: skip
+
+
+def kinds(trace: Trace) -> set[Kind]:
+    return {finding.kind for finding in read(trace)}
+
+
+SOURCE, TARGET = "the small cat drinks cold milk", "le petit chat boit du lait"
+
+
+def test_a_plain_diagonal_calls_for_no_remark() -> None:
+    assert read(aligned(SOURCE, TARGET, np.eye(6))) == []
+
+
+def test_a_word_nobody_looked_at() -> None:
+    matrix = np.eye(6)
+    matrix[1] = np.eye(6)[2]
+    (finding,) = read(aligned(SOURCE, TARGET, matrix))
+    assert (finding.kind, finding.source) == (Kind.OMITTED, 1)
+    assert finding.value < 0.01
+
+
+def test_punctuation_is_never_missed() -> None:
+    matrix = np.eye(6)
+    matrix[1] = np.eye(6)[2]
+    assert read(aligned("the , cat drinks cold milk", TARGET, matrix)) == []
+
+
+def test_a_word_looked_at_too_often() -> None:
+    matrix = np.vstack([np.eye(6), np.eye(6)[[0, 0, 0]]])
+    findings = read(aligned(SOURCE, TARGET + " vite et bien", matrix))
+    assert [(f.kind, f.value, f.source) for f in findings] == [(Kind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
+
+
+@pytest.mark.parametrize(("second", "looked", "found"), [
+    ("Chat", 2, [(Kind.REPEATED, 2, 6, 2)]), ("Chat", 4, []), ("du", 4, []), ("chien", 2, []),
+])  # fmt: skip
+def test_a_word_written_twice_for_one(second: str, looked: int, found: list[tuple[Kind, int, int, int]]) -> None:
+    matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
+    findings = read(aligned(SOURCE, f"{TARGET} {second}", matrix))
+    assert [(f.kind, f.value, f.target, f.source) for f in findings] == found
+
+
+def test_a_word_of_grammar_may_be_written_twice() -> None:
+    matrix = np.eye(6)[[0, 0, 2, 3, 4, 5]]
+    assert Kind.REPEATED not in kinds(aligned("you now must go home soon", "vous vous devez rentrer chez toi", matrix))
+    assert Kind.REPEATED in kinds(aligned("you now must go home soon", "chat chat devez rentrer chez toi", matrix))
+
+
+def test_two_target_words_for_one_are_common_and_three_are_told() -> None:
+    for extra, told in ((1, False), (2, True)):
+        matrix = np.vstack([np.eye(6), np.eye(6)[[0] * extra]])
+        found = kinds(aligned(SOURCE, TARGET + " vite bien"[: 5 * extra], matrix))
+        assert (Kind.OVERUSED in found) == told
+
+
+def test_a_uniform_row() -> None:
+    matrix = np.eye(6)
+    matrix[3] = np.ones(6) / 6
+    (finding,) = read(aligned(SOURCE, TARGET, matrix))
+    assert (finding.kind, finding.target) == (Kind.UNIFORM, 3)
+
+
+def test_a_collapsed_column_is_said_once() -> None:
+    matrix = np.tile(np.eye(6)[4], (6, 1))
+    (finding,) = read(aligned(SOURCE, TARGET, matrix))
+    assert (finding.kind, finding.source) == (Kind.COLLAPSED, 4)
+    assert finding.value == pytest.approx(6 / 7, abs=0.01)
+
+
+def test_copied_words_and_their_shift() -> None:
+    source, target = "in Paris and Rome all sleep", "à Paris et Rome tous dorment"
+    found = read(aligned(source, target, np.eye(6)))
+    assert [(f.kind, f.target, f.source) for f in found] == [(Kind.COPIED, 1, 1), (Kind.COPIED, 3, 3)]
+    shifted = read(aligned(source, target, np.roll(np.eye(6), 1, axis=1)))
+    assert [(f.kind, f.value) for f in shifted] == [(Kind.SHIFTED, 1.0)]
+
+
+def test_an_improbable_word_is_that_of_its_weakest_piece() -> None:
+    trace = aligned(SOURCE, TARGET, np.eye(6))
+    chances = trace.log_probabilities.copy()
+    chances[2] = np.log(0.03)
+    (finding,) = read(dataclasses.replace(trace, log_probabilities=chances))
+    assert (finding.kind, finding.target, finding.value) == (Kind.IMPROBABLE, 2, pytest.approx(0.03))
+
+
+def test_without_attention_there_is_nothing_to_say_of_it() -> None:
+    assert kinds(make_trace(attention="none")) <= {Kind.IMPROBABLE, Kind.COPIED}
+
+
+def test_a_summary_by_hand() -> None:
+    swapped = np.eye(6)[[0, 2, 1, 3, 4, 5]]
+    found = summarise(aligned(SOURCE, TARGET, swapped))
+    assert (found.moves, found.forward, found.copied) == (5, 4, 0)
+    assert found.alike == pytest.approx(1, abs=0.01)
+    assert found.strongest == pytest.approx(1, abs=0.01)
+    flat = summarise(aligned(SOURCE, TARGET, np.ones((6, 6))))
+    assert flat.alike == pytest.approx((6 * 6 + 1) / 7, rel=0.01)
+    assert flat.strongest == pytest.approx((6 / 6 + 1) / 7, rel=0.01)
+    assert summarise(make_trace(attention="none")) is None
+
+
+def test_a_finding_has_its_place_in_steps_and_pieces() -> None:
+    matrix = np.vstack([np.eye(6), 0.5 * np.eye(6)[[0, 0, 0]] + 0.5 * np.eye(6)[[1, 2, 3]]])
+    trace = aligned(SOURCE, TARGET + " vite et bien", matrix)
+    assert place(trace, Finding(Kind.OVERUSED, 3.5, source=0)) == (0, 0)
+    assert place(trace, Finding(Kind.COPIED, 0.9, target=3, source=4)) == (3, 4)
+    assert place(trace, Finding(Kind.UNIFORM, 0.9, target=7)) == (7, None)
+
+
+def test_an_improbable_word_is_looked_at_in_its_least_likely_piece() -> None:
+    trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
+    chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))
+    trace = dataclasses.replace(trace, log_probabilities=chances)
+    (finding,) = [found for found in read(trace) if found.kind is Kind.IMPROBABLE]
+    assert (finding.target, place(trace, finding)) == (0, (1, None))
+
+
+def test_every_finding_of_every_alignment_has_a_place() -> None:
+    for seed in range(20):
+        trace = make_trace("Paris and Rome sleep until Tuesday .", "Paris et Rome dorment jusque Tuesday .", seed=seed)
+        for finding in read(trace):
+            step, source = place(trace, finding)
+            assert 0 <= step < len(trace.target_pieces)
+            assert source is None or 0 <= source < len(trace.source_pieces)

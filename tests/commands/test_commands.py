@@ -1,0 +1,352 @@
+"""The command line as a user meets it: real processes, their output, their exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Trace, export, figures
+from attnviz.analysis.measures import links
+from attnviz.analysis.recomputation import load_weights
+from attnviz.checkpoint import save_model
+from attnviz.commands.program import main
+from attnviz.text import Tokenizer
+from attnviz.translator import Translator
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+
+
+@pytest.fixture
+def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    """Return a function that runs a command in this process, with the tiny model: exit code, output, errors."""
+
+    def run_command(*arguments: str, given: str | bytes | None = None) -> tuple[int, str, str]:
+        if given is not None:
+            content = given.encode() if isinstance(given, str) else given
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        options = ["--model", str(model_folder), "--device", "cpu"] if arguments[0] not in ("train", "app") else []
+        try:
+            code = main([arguments[0], *options, *arguments[1:]])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        captured = capfd.readouterr()
+        return code, captured.out, captured.err
+
+    return run_command
+
+
+def _process(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "attnviz", *arguments],
+        cwd=REPOSITORY, input=given, capture_output=True, text=True, check=False, timeout=120, encoding="utf-8",
+    )  # fmt: skip
+
+
+def _one_sentence(errors: str) -> bool:
+    return errors.count("\n") == 1 and "Traceback" not in errors
+
+
+def test_translate_an_argument(model_folder: Path, translator: Translator) -> None:
+    done = _process("translate", SENTENCES[0], "--model", str(model_folder), "--device", "cpu")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == translator.translate(SENTENCES[0], beam=5).translation + "\n"
+
+
+def test_translate_lines(model_folder: Path, translator: Translator) -> None:
+    given = "\n".join(SENTENCES)
+    done = _process("translate", "--beam", "3", "--model", str(model_folder), given=given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == translator.translate_batch(SENTENCES, beam=3)
+
+
+def test_translate_as_json(run, translator: Translator) -> None:
+    code, out, _ = run(
+        "translate", "--json", "--beam", "2", given="Two dogs play.\r\nWhere is the \U0001f6b2 station?\n"
+    )
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["source"] for record in records] == ["Two dogs play.", "Where is the \U0001f6b2 station?"]
+    for record in records:
+        assert set(record) == {"source", "translation", "source_pieces", "target_pieces", "alignment"}
+        trace = translator.translate(record["source"], beam=2)
+        assert record["translation"] == trace.translation
+        assert tuple(record["source_pieces"]) == trace.source_pieces
+        assert tuple(record["target_pieces"]) == trace.target_pieces
+        np.testing.assert_allclose(record["alignment"], trace.alignment, atol=1e-6)
+
+
+def test_more_lines_than_are_translated_at_once(run, translator: Translator) -> None:
+    lines = [f"{sentence} {number}" for number in range(11) for sentence in SENTENCES]
+    code, out, _ = run("translate", given="\n".join(lines) + "\n")
+    assert code == 0
+    assert out.splitlines() == translator.translate_batch(lines, beam=5)
+
+
+def test_a_bad_line_is_named_after_those_before_it(run, translator: Translator) -> None:
+    for options in ([], ["--json"]):
+        code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * 201}\nA dog.\n")
+        assert code == 2
+        assert len(out.splitlines()) == 1
+        assert errors.startswith("attnviz: Line 2: ")
+        assert _one_sentence(errors)
+
+
+def test_a_blank_line_stays_one(run, translator: Translator) -> None:
+    given = "A dog.\n\n \nTwo dogs play.\n"
+    code, out, _ = run("translate", given=given)
+    assert code == 0
+    first, last = translator.translate_batch(["A dog.", "Two dogs play."], beam=5)
+    assert out.split("\n") == [first, "", "", last, ""]
+    code, out, _ = run("translate", "--json", given=given)
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["translation"] for record in records] == [first, "", "", last]
+    assert records[1]["alignment"] == []
+
+
+def test_bytes_that_are_not_utf_8(run) -> None:
+    code, out, errors = run("translate", "--json", given=b"A \xff\xfe dog.\n")
+    assert (code, errors) == (0, "")
+    assert json.loads(out)["source"] == "A \ufffd\ufffd dog."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["translate", ""],
+        ["translate", "dog " * 201],
+        ["translate", "A dog.", "--beam", "0"],
+        ["translate", "A dog.", "--beam", "many"],
+        ["translate", "A dog.", "--beam", "1000"],
+        ["translate", "A dog.", "--device", "abacus"],
+        ["translate", "A dog.", "--colour"],
+        ["align", "nowhere.tsv"],
+        ["align", "nowhere.tsv", "--threshold", "0"],
+        ["align", "nowhere.tsv", "--threshold", "nan"],
+        ["figure", "A dog."],
+        ["figure", "A dog.", "-o", "x.gif"],
+        ["figure", "-o", "x.svg"],
+        ["figure", "A dog.", "--trace", "x.json", "-o", "x.svg"],
+        ["figure", "--trace", "nowhere.json", "-o", "x.tex"],
+        ["figure", "A dog.", "-o", "nowhere/x.tex"],
+        ["figure", "A dog.", "-o", "x.tex", "--step", "99"],
+        ["figure", "A dog.", "-o", "x.csv", "--picture", "state"],
+        ["figure", "A dog.", "-o", "x.tex", "--by", "letters"],
+        ["figure", "A dog.", "-o", "x.tex", "--margins"],
+        ["figure", "A dog.", "-o", "x.csv", "--picture", "state", "--step", "1", "--margins"],
+        ["evaluate", "nowhere.tsv"],
+        ["evaluate", "nowhere.tsv.xz"],
+        ["evaluate"],
+        ["evaluate", "nowhere.jsonl"],
+        ["evaluate", "nowhere.tsv", "--beam", "1,none"],
+        ["evaluate", "nowhere.tsv", "--length-penalty", "-1"],
+        ["evaluate", "nowhere.tsv", "--csv", "out.csv"],
+        ["evaluate", "nowhere.tsv", "--by-length", "--figure", "out.png"],
+        ["evaluate", "nowhere.jsonl", "--tune"],
+        ["evaluate", "nowhere.tsv", "--threshold-from", "nowhere.jsonl"],
+        ["train"],
+        ["train", "--data", "nowhere.tsv", "--validation", "nowhere.tsv", "--output", "unmade"],
+        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--clip", "-1"],
+        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--attention", "soft"],
+        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--hidden-size", "0"],
+        ["app", "--port", "x"],
+        ["dance"],
+    ],
+    ids=" ".join,
+)
+def test_bad_input_is_one_sentence_and_code_2(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, errors = run(*arguments)
+    assert (code, out) == (2, "")
+    assert errors.startswith("attnviz")
+    assert _one_sentence(errors)
+
+
+def test_missing_and_damaged_models(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    for folder, named in ((tmp_path / "nowhere", "nowhere"), (tmp_path, "config.json")):
+        done = _process("translate", "A dog.", "--model", str(folder))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert named in done.stderr
+        assert _one_sentence(done.stderr)
+
+
+def test_nothing_on_standard_input(run) -> None:
+    for command in ("translate", "align"):
+        code, out, errors = run(command, given="")
+        assert (code, out) == (2, "")
+        assert _one_sentence(errors)
+
+
+def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:
+    command = f'"{sys.executable}" -m attnviz translate --json --model "{model_folder}" | head -n 1'
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=REPOSITORY, input="A dog.\n" * 300, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["source"] == "A dog."
+
+
+PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
+
+
+def test_align_prints_pharaoh_links_over_words(run, translator: Translator) -> None:
+    code, out, _ = run("align", given=PAIRS)
+    assert code == 0
+    lines = out.splitlines()
+    assert len(lines) == 2
+    for line, source, target in zip(lines, SENTENCES[0:3:2], SENTENCES[1:4:2], strict=True):
+        words = translator.translate(source, target=target).words()
+        assert re.fullmatch(r"(\d+-\d+( \d+-\d+)*)?", line)
+        found = {tuple(map(int, link.split("-"))) for link in line.split()}
+        best = words.alignment.argmax(axis=1)
+        expected = {(int(j), i) for i, j in enumerate(best) if i < len(best) - 1 and words.source[j] != "</s>"}
+        assert found == expected
+
+
+def test_align_with_a_threshold_and_words(run, tmp_path: Path, translator: Translator) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(PAIRS, encoding="utf-8")
+    code, out, _ = run("align", str(path), "--threshold", "0.05", "--words")
+    assert code == 0
+    source, target, found = out.splitlines()[0].split("\t")
+    words = translator.translate(SENTENCES[0], target=SENTENCES[1]).words()
+    assert source.split() == list(words.source[:-1])
+    assert target.split() == list(words.target[:-1])
+    expected = [
+        (j, i) for j, i in links(words.alignment, 0.05) if i < len(words.target) - 1 and j < len(words.source) - 1
+    ]
+    assert found == " ".join(f"{j}-{i}" for j, i in expected)
+
+
+@pytest.mark.parametrize("line", ["no tab", "two\ttabs\there", "", "A dog.\t"])
+def test_align_names_a_bad_line(run, line: str) -> None:
+    code, _, errors = run("align", given=f"A dog.\tUn chien.\n{line}\n")
+    assert code == 2
+    assert "Line 2" in errors
+    assert _one_sentence(errors)
+
+
+def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder: Path, translator: Translator) -> None:
+    saved = tmp_path / "trace.json"
+    options = ["--model", str(model_folder), "--device", "cpu"]
+    given = ["--target", SENTENCES[1]]
+    done = _process("figure", SENTENCES[0], "-o", str(saved), *given, *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    trace = Trace.load(saved)
+    assert trace.fingerprint == translator.translate(SENTENCES[0], target=SENTENCES[1]).fingerprint
+    done = _process("figure", SENTENCES[0], "-o", str(tmp_path / "x.tex"), *given, *options, "--by", "pieces",
+                    "--colours", "cividis", "--root", "--no-end", "--step", "2")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = export.heatmap_tikz(trace, by="pieces", colours="cividis", root=True, end=False, step=1)
+    assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
+    # A saved trace needs no model, nor torch.
+    start = "import sys\nsys.modules['torch'] = None\n"
+    program = start + "from attnviz.commands.program import main\nsys.exit(main(sys.argv[1:]))"
+    arguments = ["figure", "--trace", str(saved), "-o", str(tmp_path / "x.csv"), "--picture", "state", "--step", "1"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
+    assert table == figures.step_figure(trace, "state").table(trace, 0).to_csv()
+
+
+def test_figure_with_margins_and_ledgers(
+    run, tmp_path: Path, model_folder: Path, translator: Translator, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    trace = translator.translate(SENTENCES[0])
+    trace.save(saved := tmp_path / "trace.json")
+    table, page = tmp_path / "x.csv", tmp_path / "x.html"
+    assert run("figure", "--trace", str(saved), "-o", str(table), "--margins") == (0, "", "")
+    assert table.read_text(encoding="utf-8-sig") == figures.heatmap_table(trace, margins=True).to_csv()
+    arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--model"]
+    assert run(*arguments, str(model_folder)) == (0, "", "")
+    weights = load_weights(model_folder)
+    assert page.read_text(encoding="utf-8") == export.lecture_html(trace, margins=True, weights=weights)
+    save_model(other := tmp_path / "other", make_network("dot"), tokenizer)
+    code, _, errors = run(*arguments, str(other))
+    assert code == 0
+    assert "no logit ledger" in errors
+    assert '"ledger":' not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_train_then_translate(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text(PAIRS * 5, encoding="utf-8")
+    tokenizer = tmp_path / "tokenizer.model"
+    tokenizer.write_bytes(Tokenizer.train(SENTENCES, 150).model)
+    options = ["--data", f"{pairs}=2", "--validation", str(pairs), "--output", str(tmp_path / "run"),
+               "--tokenizer", str(tokenizer), "--hidden-size", "8", "--embedding-size", "8", "--alignment-size", "8",
+               "--maxout-size", "8", "--updates", "3", "--validate-every", "3", "--device", "cpu"]  # fmt: skip
+    done = _process("train", *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "run" / "model")
+    assert "3/3" in done.stderr
+    done = _process("translate", "A dog.", "--model", str(tmp_path / "run" / "model"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_training_options_are_the_fields_of_the_config() -> None:
+    from dataclasses import fields
+
+    from attnviz.training import TrainingConfig
+
+    done = _process("train", "--help")
+    assert done.returncode == 0
+    for field in fields(TrainingConfig):
+        assert f"--{field.name.replace('_', '-')} " in done.stdout
+
+
+def test_help_does_not_wait_for_torch() -> None:
+    program = "import sys\nsys.modules['torch'] = None\nfrom attnviz.commands.program import main\nmain(sys.argv[1:])"
+    for arguments in (
+        ["--help"],
+        *([name, "--help"] for name in ("translate", "align", "figure", "evaluate", "train", "app")),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "usage: attnviz" in done.stdout
+
+
+@pytest.mark.slow
+def test_app_serves_the_page() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "attnviz", "app", "--port", str(port)],
+        cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert _healthy(f"http://127.0.0.1:{port}/_stcore/health")
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _healthy(address: str) -> bool:
+    """Return whether a Streamlit server answers at `address` within a minute."""
+    for _ in range(120):
+        try:
+            with urllib.request.urlopen(address, timeout=5) as answer:
+                return bool(answer.read() == b"ok")
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.5)
+    return False

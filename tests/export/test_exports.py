@@ -1,0 +1,354 @@
+"""Files: TikZ that a real LaTeX compiles, a page that holds all it needs, images, tables, and what cannot be saved."""
+
+from __future__ import annotations
+
+import copy
+import html
+import io
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plotly.offline import get_plotlyjs
+
+from attnviz import AttnvizError, Trace, Translator, export, figures
+from attnviz.analysis.ledger import ledger
+from attnviz.analysis.recomputation import load_weights
+from attnviz.export import Look, save
+from attnviz.export.files import heading
+from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
+from attnviz.export.lecture import difference
+from attnviz.export.sheet import fit, printed, width
+from attnviz.export.tikz import escape
+from attnviz.figures.build import for_print
+from attnviz.figures.registry import STEP_FIGURES, step_figures
+from attnviz.languages import LANGUAGES, language, speak
+from attnviz.palette import palette
+from attnviz.wording.captions import step_heading
+from attnviz.wording.numbers import signed
+from tests.browser.server import find_chromium
+from tests.conftest import SENTENCES
+from tests.figures import synthetic
+
+HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
+ACCENTS = "L'élève a reçu « ça » naïf ÿ Œuvre Ňž ș où €12 …"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return synthetic.trace()
+
+
+@pytest.fixture(scope="module")
+def hard() -> Trace:
+    return synthetic.trace(HARD, ACCENTS)
+
+
+def _compiled(source: str, folder: Path) -> str:
+    """Compile `source` with pdfLaTeX; return the text of the PDF, or nothing where no pdftotext is here."""
+    if not shutil.which("pdflatex"):
+        pytest.skip("there is no pdflatex on this machine")
+    (folder / "figure.tex").write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "figure.tex"],
+        cwd=folder, capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Missing character" not in done.stdout
+    if not shutil.which("pdftotext"):
+        return ""
+    return subprocess.run(
+        ["pdftotext", "-raw", "figure.pdf", "-"], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.slow
+def test_latex_sets_what_was_written(hard: Trace, tmp_path: Path) -> None:
+    text = _compiled(export.heatmap_tikz(hard, by="words", root=True, step=1), tmp_path)
+    if text:
+        for word in ("reçu", "naïf", "Œuvre", "Ňž", "où", "€12"):
+            assert word in text, word
+
+
+@pytest.mark.slow
+def test_latex_takes_it_into_a_document(trace: Trace, tmp_path: Path) -> None:
+    snippet = export.heatmap_tikz(trace, colours="cividis", end=False, standalone=False)
+    needed = "\n".join(line[2:] for line in snippet.splitlines() if line.startswith(("% \\", "% %")))
+    _compiled(f"\\documentclass{{article}}\n{needed}\n\\begin{{document}}\n{snippet}\\end{{document}}\n", tmp_path)
+
+
+def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
+    cell = re.compile(r"^\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}\{([0-9A-F]{6})\}$", re.MULTILINE)
+    found = cell.findall(export.heatmap_tikz(trace))
+    alpha = trace.words().alignment
+    assert len(found) == alpha.size
+    for column, row, weight, colour in found:
+        exact = float(alpha[int(row), int(column)])
+        assert float(weight) == pytest.approx(exact, abs=6e-5)
+        assert colour == f"{round(255 * exact):02X}" * 3
+
+
+def test_escape() -> None:
+    assert escape("50 % of a_b & {c} #1 $2") == r"50 \% of a\_b \& \{c\} \#1 \$2"
+    assert escape("\\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
+    assert escape("e\u0301t\u00e9\n--") == "été {-}{-}"
+    assert escape("\u5b57\U0001f600") == r"\codepoint{5B57}\codepoint{1F600}"
+
+
+class _Page(HTMLParser):
+    """Collects a page's elements, with what they ask for."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.texts: dict[str, str] = {}
+        self._open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        self.asked += [str(named[name]) for name in ("src", "href") if name in named]
+        self._open = str(named.get("id") or tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts[self._open] = self.texts.get(self._open, "") + data
+
+
+def _changed(base: Any, change: Any) -> Any:
+    """Apply what `difference` found, as the page's program does."""
+    if change is None:
+        return base
+    if isinstance(change, list):
+        return change[0]
+    whole = copy.deepcopy(base)
+    for key, inside in change.items():
+        place = int(key) if isinstance(base, list) else key
+        whole[place] = _changed(base[place], inside)
+    return whole
+
+
+@pytest.fixture
+def in_french() -> Iterator[None]:
+    speak("fr")
+    yield
+    speak("en")
+
+
+PLAIN = st.recursive(
+    st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
+
+
+@given(PLAIN, PLAIN)
+def test_a_difference_makes_one_of_the_other(one: Any, other: Any) -> None:
+    assert difference(one, one) is None
+    assert _changed(one, difference(one, other)) == other
+
+
+@pytest.mark.parametrize("attention", ["additive", "none"])
+def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
+    trace = synthetic.trace(HARD, attention=attention)
+    page = _Page(text := export.lecture_html(trace, step=2, margins=True))
+    assert page.asked == []
+    assert get_plotlyjs() in text
+    record = json.loads(page.texts["record"])
+    assert record["step"] == 3
+    assert len(record["target"]) == len(trace.target_pieces)
+    shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
+    for code in LANGUAGES:
+        assert "no logit ledger" in record["words"]["en"]["footer"]
+        for theme in ("light", "dark"):
+            drawn = _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
+            speak(code)
+            assert set(drawn) == shown | {"heatmap"}
+            for name in shown:
+                expected = STEP_FIGURES[name].draw(trace, 1, theme=theme)
+                assert drawn[name][1] == json.loads(expected.to_json())
+            assert drawn["heatmap"] == json.loads(figures.heatmap(trace, margins=True, theme=theme).to_json())
+            speak("en")
+            assert palette(theme).paper in text.split("</style>")[0]
+
+
+def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None) -> None:
+    text = export.lecture_html(trace)
+    assert '<html lang="fr">' in text
+    assert language() == "fr", "the language in use is what it was"
+    record = json.loads(_Page(text).texts["record"])
+    assert record["language"] == "fr"
+    assert set(record["words"]) == set(LANGUAGES)
+    assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"
+    assert record["words"]["en"]["heading"] == "Step {i} of {n}"
+    assert set(record["changes"]) == {"en-light", "en-dark", "fr-dark"}
+
+
+def test_a_lecture_has_the_ledger_where_there_are_weights(translator: Translator, model_folder: Path) -> None:
+    trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
+    record = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["record"])
+    assert len(record["figures"]["ledger"]) == len(trace.target_pieces)
+    for i, drawn in enumerate(record["figures"]["ledger"]):
+        account = ledger(trace, weights, i, trace.target_ids[i])
+        total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
+        assert total == pytest.approx(account.logit, abs=1e-6)
+        assert signed(account.logit) in record["words"]["en"]["steps"][i]["pictures"]["ledger"]["note"]
+
+
+def test_a_long_lecture_fits_in_eight_megabytes(shipped_model: Path) -> None:
+    source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
+    trace = Translator.load(shipped_model, device="cpu").translate(source)
+    assert len(trace.source_pieces) >= 20
+    text = export.lecture_html(trace, margins=True, weights=load_weights(shipped_model))
+    assert len(text.encode()) < 8_000_000
+
+
+def test_a_bare_heatmap_is_a_table_of_all_weights(hard: Trace) -> None:
+    text = export.heatmap_html(hard)
+    assert "<script" not in text
+    assert "</script" not in text
+    tips = re.findall(r'<td title="[^"]*: ([\d.]+)"', text)
+    np.testing.assert_allclose([float(tip) for tip in tips], hard.words().alignment.ravel(), atol=6e-5)
+
+
+def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace) -> None:
+    none = synthetic.trace(attention="none")
+    assert set(step_figures(trace)) == set(STEP_FIGURES)
+    assert "energy" not in step_figures(none)
+    for one in (trace, none):
+        for name, picture in step_figures(one).items():
+            for theme in ("light", "dark"):
+                figure = picture.draw(one, 1, theme=theme)
+                assert figure.layout.meta["alt"], name
+                printed = for_print(figure)
+                assert printed.layout.width >= figure.layout.meta["narrowest"]
+                assert printed.layout.height > 0
+                assert figure.layout.width is None, "the page's figure is left as it was"
+            assert len(picture.table(one, 1)) > 0
+            assert re.fullmatch(r"[a-z]+", name), "it is part of a file's name"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_saved_picture_has_a_title_above_it(trace: Trace, theme: str) -> None:
+    figure = step_figures(trace)["softmax"].draw(trace, 2, theme=theme)
+    sheet = printed(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
+    lines = sheet.layout.title.text.split("<br>")
+    assert "Softmax: step 3 of 7, “a”" in lines[0]
+    assert "attnviz, model synthetic" in lines[0]
+    assert trace.source_text in lines[1]
+    assert trace.translation in html.unescape(lines[2])
+    assert sheet.layout.paper_bgcolor == ("#ffffff" if theme == "light" else palette("dark").paper)
+    room = sheet.layout.margin.t - figure.layout.margin.t
+    inner = [one.layout.height - one.layout.margin.t - one.layout.margin.b for one in (figure, sheet)]
+    assert room > 3 * 16, "the title takes no room from the picture"
+    assert inner[0] == inner[1]
+    assert figure.layout.title.text is None, "the page's figure is left as it was"
+
+
+def test_a_title_is_cut_where_it_would_not_fit() -> None:
+    long = synthetic.trace("word " * 80, "字" * 200)
+    figure = printed(figures.heatmap(long), long, "x" * 300)
+    room = figure.layout.width - 32
+    for line, size in zip(figure.layout.title.text.split("<br>"), (13, 13, 13), strict=True):
+        text = re.sub("<[^>]*>", "", line)
+        assert text.endswith(" …")
+        assert 0.6 * room < width(text, size) <= room
+    assert "<b>&lt;b&gt;bold&lt;/b&gt;</b>" in printed(figures.heatmap(long), long, "<b>bold</b>").layout.title.text
+    long_heading = "Microscope de l’énergie: étape 3 sur 46, « ·accord » regardant « agreement »"
+    assert long_heading in printed(figures.heatmap(long), long, long_heading).layout.title.text
+    assert fit("short", 100, 10) == "short"
+    assert fit("a few words too many", 70, 10) == "a few …"
+
+
+def test_a_title_speaks_french(trace: Trace, in_french: None) -> None:
+    assert step_heading(trace, 0, "Softmax").startswith("Softmax\u00a0: étape 1 sur 7, «")
+    assert heading(trace, Look(by="pieces", root=True)) == "Alignement\u00a0: poids d’attention √α, pièce par pièce"
+
+
+BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> str:
+    path = find_chromium()
+    if path is None:
+        pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
+    monkeypatch.setenv(BROWSER_VARIABLE, path)
+    return path
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
+    for ending, beginning in BEGINNINGS.items():
+        path = tmp_path / f"x.{ending}"
+        save(trace, path, Look(picture="softmax", step=1, theme="dark") if ending == "png" else None)
+        assert path.read_bytes().startswith(beginning)
+    drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    for text in ("Alignment: attention weights α, word by word", trace.source_text):
+        assert text in drawn
+    save(trace, tmp_path / "y.svg", Look(title=False, margins=True))
+    drawn = (tmp_path / "y.svg").read_text(encoding="utf-8")
+    assert "H, bits" in drawn
+    assert "Alignment: " not in drawn
+    assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
+
+
+def test_no_browser_is_a_sentence_that_says_what_to_do(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = for_print(figures.heatmap(trace))
+    monkeypatch.setenv(BROWSER_VARIABLE, "/nowhere/chromium")
+    with pytest.raises(AttnvizError, match=r"BROWSER_PATH names /nowhere/chromium, which is no program\."):
+        image(figure, "png")
+    monkeypatch.delenv(BROWSER_VARIABLE)
+    monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
+    with pytest.raises(AttnvizError, match=r"none is found here\. Install one, or name it .*BROWSER_PATH\. Files that"):
+        find_browser()
+
+
+def test_no_kaleido_is_a_sentence(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
+    with pytest.raises(AttnvizError, match="pip install kaleido"):
+        image(for_print(figures.heatmap(trace)), "svg")
+
+
+def test_tables_and_texts(trace: Trace, tmp_path: Path) -> None:
+    save(trace, tmp_path / "x.csv")
+    read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
+    np.testing.assert_allclose(read, trace.words().alignment, rtol=1e-6)
+    save(trace, tmp_path / "y.CSV", Look(picture="candidates", step=0))
+    assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
+    save(trace, tmp_path / "x.json")
+    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
+    save(trace, tmp_path / "x.pharaoh")
+    links = [tuple(map(int, link.split("-"))) for link in (tmp_path / "x.pharaoh").read_text().split()]
+    words = trace.words()
+    best = words.alignment[:-1].argmax(axis=1)
+    assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
+
+
+@pytest.mark.parametrize(
+    ("name", "look", "said"),
+    [
+        ("x.gif", Look(), r"must end in one of \.png"),
+        ("x", Look(), r"must end in one of \.png"),
+        ("x.csv", Look(step=99), "no step 100: .* steps 1 to 7"),
+        ("x.csv", Look(picture="candidates"), "is of one step: say which"),
+        ("x.csv", Look(picture="pie", step=0), "no picture 'pie'"),
+        ("x.tex", Look(picture="candidates", step=0), "of the whole translation"),
+        ("x.tex", Look(margins=True), r"A \.tex file has no margins"),
+        ("x.json", Look(margins=True), r"A \.json file has no margins"),
+        ("x.svg", Look(picture="candidates", step=0, margins=True), "belong to the heatmap"),
+        ("nowhere/x.csv", Look(), "cannot be written: No such file"),
+    ],
+)
+def test_what_cannot_be_saved(trace: Trace, tmp_path: Path, name: str, look: Look, said: str) -> None:
+    with pytest.raises(AttnvizError, match=said):
+        save(trace, tmp_path / name, look)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,113 @@
+"""Equations: the LaTeX carries the numbers of the step and nothing that a visitor could have slipped in."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.wording.equations import equations, number, safe_text, vector
+from tests.figures import synthetic
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
+def test_numbers_keep_three_digits(value: float) -> None:
+    text = number(value)
+    mantissa, _, power = text.partition(r"\cdot 10^{")
+    read = float(mantissa) * 10.0 ** int(power.rstrip("}") or 0) if power else float(mantissa)
+    assert read == pytest.approx(value, rel=6e-3, abs=1e-45)
+
+
+def test_infinities_and_vectors_are_written_out() -> None:
+    assert number(float("-inf")) == r"-\infty"
+    assert vector([1.0, 2.0, 3.0]).count("&") == 2
+    assert r"1.00 & 2.00 & \ldots & 9.00" in vector(np.arange(1, 10, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("kind", "stages"), [("additive", [1, 2, 3, 4, 5]), ("dot", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])]
+)
+def test_each_kind_of_attention_has_its_stages(kind: str, stages: list[int]) -> None:
+    trace = synthetic.trace(attention=kind)
+    for step in range(len(trace.target_pieces)):
+        assert [equation.stage for equation in equations(trace, step)] == stages
+
+
+def test_the_numbers_are_those_of_the_step() -> None:
+    trace = synthetic.trace()
+    step = 2
+    best = int(trace.alignment[step].argmax())
+    energy, softmax, context, state, word = (equation.latex for equation in equations(trace, step))
+    assert energy.endswith(number(float(trace.energies[step, best])) + r"\end{aligned}")
+    assert vector(trace.queries[step]) in energy
+    assert vector(trace.keys[best]) in energy
+    assert softmax.endswith(number(float(trace.alignment[step, best])) + r"\end{aligned}")
+    assert vector(trace.contexts[step]) in context
+    assert vector(trace.states[step]) in state
+    assert number(float(trace.probabilities[step])) in word
+    assert "s_{2}" in energy, "the query is the state before the step"
+
+
+def test_energy_and_softmax_are_those_of_the_piece_asked_for() -> None:
+    trace = synthetic.trace()
+    for source in range(len(trace.source_pieces)):
+        energy, softmax = (equation.latex for equation in equations(trace, 2, source)[:2])
+        assert rf"e_{{3,{source + 1}}} &=" in energy
+        assert energy.endswith(number(float(trace.energies[2, source])) + r"\end{aligned}")
+        assert vector(trace.keys[source]) in energy
+        assert softmax.endswith(number(float(trace.alignment[2, source])) + r"\end{aligned}")
+
+
+def test_the_written_out_unit_of_the_state_is_right() -> None:
+    trace = synthetic.trace()
+    state = next(equation for equation in equations(trace, 1) if equation.stage == 4).latex
+    unit = int(re.search(r"s_\{2,(\d+)\}", state)[1]) - 1
+    gate, proposal = trace.update_gates[1, unit], trace.candidates[1, unit]
+    mixed = (1 - gate) * proposal + gate * trace.previous_states[1, unit]
+    assert mixed == pytest.approx(trace.states[1, unit], abs=1e-5)
+    assert number(float(trace.states[1, unit])) in state
+
+
+@pytest.mark.parametrize(
+    ("piece", "text"),
+    [("▁", "(a blank)"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁!", "!"), (".", "."), ("▁bi", "bi")],
+)
+def test_every_common_piece_is_named_in_the_equation(piece: str, text: str) -> None:
+    base = synthetic.trace()
+    trace = dataclasses.replace(base, target_pieces=(piece, *base.target_pieces[1:]))
+    assert rf"p(y_{{1}} = \text{{{text}}})" in equations(trace, 0)[-1].latex
+
+
+@given(st.text(max_size=30).filter(lambda piece: piece not in ("</s>", "<unk>")))
+def test_only_plain_words_are_set_as_text(piece: str) -> None:
+    text = safe_text(piece)
+    if text is not None:
+        assert not re.search(r"[\\{}$%#&_^~<>\s]", text.removeprefix(r"\text{").removesuffix("}"))
+
+
+@given(st.text(alphabet="abé\\{}$%#&_^~ <>", min_size=1, max_size=12))
+def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
+    base = synthetic.trace()
+    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    trace = type(base)(**(fields | {"target_pieces": ("▁" + piece, *base.target_pieces[1:])}))
+    clean, tried = equations(base, 0)[-1].latex, equations(trace, 0)[-1].latex
+    assert re.sub(r" = \\text\{[^{}\\$]*\}", "", tried) == re.sub(r" = \\text\{[^{}\\$]*\}", "", clean)
+
+
+@pytest.mark.parametrize("step", [-1, 99])
+def test_a_step_that_is_not_there_is_an_error(step: int) -> None:
+    with pytest.raises(IndexError, match="no step"):
+        equations(synthetic.trace(), step)
+
+
+def test_the_readout_state_is_said() -> None:
+    base = synthetic.trace()
+    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    current = type(base)(**(fields | {"config": base.config | {"readout_state": "current"}}))
+    assert "s_{2}" in equations(current, 1)[-1].latex
+    assert "s_{1}" in equations(base, 1)[-1].latex
+    assert "Eq. 4" in equations(current, 1)[-1].note

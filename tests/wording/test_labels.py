@@ -1,0 +1,47 @@
+"""Labels: nothing a visitor typed is read as markup by Plotly."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.figures.labels import axis_labels, label_stride, literal
+from attnviz.text import piece_name
+from attnviz.wording.labels import shorten
+
+
+@given(st.text())
+def test_a_literal_holds_no_markup_and_reads_back(text: str) -> None:
+    escaped = literal(text)
+    assert not re.search(r"[<>$\n]", escaped)
+    assert html.unescape(escaped.replace("&#36;", "$")) == html.unescape(html.escape(text, quote=False)).replace(
+        "\n", " "
+    )
+
+
+@given(st.text(), st.integers(2, 40))
+def test_shortening_keeps_the_beginning(text: str, longest: int) -> None:
+    short = shorten(text, longest)
+    assert len(short) <= longest
+    assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+@pytest.mark.parametrize(
+    ("piece", "name"),
+    [("▁bi", "bi"), ("cycle", "·cycle"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁", "␣"), (".", "·.")],
+)
+def test_a_piece_says_whether_it_opens_a_word(piece: str, name: str) -> None:
+    assert piece_name(piece) == name
+
+
+def test_a_long_tag_is_cut_before_it_is_escaped() -> None:
+    assert axis_labels(["<b>0123456789012345</b>"]) == ["&lt;b&gt;012345678901…"]
+
+
+@given(st.integers(1, 5000))
+def test_no_axis_has_more_labels_than_fit(count: int) -> None:
+    assert len(range(0, count, label_stride(count))) <= 260
