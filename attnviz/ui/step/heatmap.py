@@ -68,6 +68,12 @@ def _reading(trace: Trace, by: By, end: bool) -> None:
     st.html(f'<p class="reading">{reading} {shown if end else hidden} {start}</p>')
 
 
+def heatmap_columns(trace: Trace) -> int:
+    """Return how many columns the heatmap has."""
+    by, _, _, end, _ = heatmap_choices()
+    return len(grid(trace, by, end).source)
+
+
 def heatmap_choices() -> tuple[By, Colours, bool, bool, bool]:
     """Return how the heatmap is to be drawn: by words or pieces, colours, square root, end mark, margins."""
     kept = st.session_state

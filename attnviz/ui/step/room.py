@@ -18,7 +18,7 @@ from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state import selection
 from attnviz.ui.resources import trace_identity, weights_of
 from attnviz.ui.step.glossary import glossary
-from attnviz.ui.step.heatmap import heatmap_choices, heatmap_panel
+from attnviz.ui.step.heatmap import heatmap_choices, heatmap_columns, heatmap_panel
 from attnviz.ui.step.keys import key_names
 from attnviz.ui.step.ledger import ledger_view
 from attnviz.ui.step.microscope import microscope_view
@@ -27,6 +27,11 @@ from attnviz.ui.step.stages import stage, steps_at_once, words_of
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name
 from attnviz.wording.equations import equations
+
+
+MIDDLING, LONG = 32, 46
+"""Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
+more columns has it all, the step below."""
 
 
 @st.fragment
@@ -47,10 +52,15 @@ def step_view(trace: Trace) -> None:
     weights, source = weights_of(trace), selection.source_of(st.session_state, trace, step)
     steps = steps_at_once(trace, step)
     words = words_of(trace, steps)
-    long = len(trace.words().source) > 36
-    left, right = st.columns([8, 5] if long else [11, 10], gap="large")
-    with left:
+    columns = heatmap_columns(trace)
+    if columns > LONG:
         heatmap_panel(trace, theme)
+        left, right = st.columns(2, gap="large")
+    else:
+        left, right = st.columns([8, 5] if columns > MIDDLING else [11, 10], gap="large")
+        with left:
+            heatmap_panel(trace, theme)
+    with left:
         reading_view(trace, theme)
     with right, st.container(key="step_panel"):
         step_summary(trace, words)

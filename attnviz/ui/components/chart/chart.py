@@ -26,4 +26,4 @@ def chart(figures: Mapping[int, str], key: str, captions: Mapping[int, tuple[str
         "figures": {str(step): figure for step, figure in figures.items()},
         "captions": {str(step): list(caption) for step, caption in (captions or {}).items()},
     }
-    component("chart", isolate=False)(key=key, data=record)
+    component("chart", programs=("frozen",), isolate=False)(key=key, data=record)
