@@ -163,16 +163,16 @@ class Translator:
         log_probabilities = column("log_probabilities")
         top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=self.device)[:, None])[:, 0]
-        alignment, config = column("alignment"), self.network.config
+        alignment, scorer = column("alignment"), self.network.decoder.attention
         arrays = {
             "annotations": memory.annotations[0],
             "initial_state": self.network.decoder.initial_state(memory.annotations)[0],
             "keys": memory.keys[0],
             "queries": column("query"),
-            "score_vector": getattr(self.network.decoder.attention, "score", torch.zeros(0)),
+            "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
             "energies": column("energies"),
             "alignment": alignment,
-            "contexts": alignment @ memory.annotations[0, :, : config.context_size],
+            "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
             "states": column("state"),
             "update_gates": column("update_gate"),
             "reset_gates": column("reset_gate"),
@@ -199,7 +199,7 @@ class Translator:
             search=how,
             score=score,
             hypotheses=tuple(hypotheses) or (Hypothesis(translation, score),),
-            config=config.to_dict(),
+            config=self.network.config.to_dict(),
             model=self.name,
             weights_digest=self.weights_digest,
             device=str(self.device),

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import below, decode_step, encode, project_keys
+from attnviz.analysis.recomputation import below, decode_step, encode
+from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -102,7 +103,7 @@ class Prover:
         pairs |= {name: (getattr(trace, name)[step], expected) for name, expected in found.items()}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
-        if trace.config["attention"] != "none":
+        if trace.attends:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self.weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
@@ -124,7 +125,7 @@ class Prover:
             "initial_state": (
                 trace.initial_state, np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
             ),
-            "keys": (trace.keys, project_keys(decoder, annotations, trace.config["attention"])),
+            "keys": (trace.keys, scorer_of(trace.config).keys(decoder, annotations)),
         }  # fmt: skip
         if trace.score_vector.size:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]

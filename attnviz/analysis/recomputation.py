@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.text import BOS
 from attnviz.trace import Trace
@@ -68,7 +69,7 @@ def recompute(
     annotations = encode(encoder, source_ids)
     n = annotations.shape[1] // 2
     initial = np.tanh(decoder["initial.weight"] @ annotations[0, n:] + decoder["initial.bias"])
-    keys = project_keys(decoder, annotations, config["attention"])
+    keys = scorer_of(config).keys(decoder, annotations)
     steps: dict[str, list[Array]] = {}
     state = initial
     for previous in (BOS, *target_ids[:-1]):
@@ -110,11 +111,11 @@ def decode_step(
 
     `decoder` holds the decoder's weights, named without "decoder.".
     """
-    query, energies = _energies(decoder, config["attention"], keys, state)
+    scorer = scorer_of(config)
+    query = scorer.query(decoder, state)
+    energies = scorer.energies(decoder, query, keys)
     alignment = _softmax(energies)
-    context = alignment @ annotations
-    if config["attention"] == "none":
-        context = context[: len(state)]
+    context = alignment @ annotations[:, : scorer.context_size(len(state))]
     following, reset, update, candidate = _gru(
         decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],
         np.concatenate([word, context]), state,
@@ -132,25 +133,6 @@ def decode_step(
         "reset_gates": reset, "update_gates": update, "candidates": candidate, "readouts": readout, "logits": logits,
         "probabilities": _softmax(logits),
     }  # fmt: skip
-
-
-def project_keys(decoder: Weights, annotations: Array, attention: str) -> Array:
-    """U_a h_j (Tx, n'), or P h_j (Tx, n), or (Tx, 0)."""
-    if attention == "none":
-        return annotations[:, :0]
-    return annotations @ decoder["attention.key.weight"].T
-
-
-def _energies(decoder: Weights, attention: str, keys: Array, state: Array) -> tuple[Array, Array]:
-    """Return the query and e_i (Tx,)."""
-    if attention == "additive":
-        query = decoder["attention.query.weight"] @ state
-        return query, np.tanh(query + keys) @ decoder["attention.score"]
-    if attention == "dot":
-        return state, keys @ state
-    energies = np.full(len(keys), -np.inf)
-    energies[-1] = 0
-    return state[:0], energies
 
 
 def _run_gru(weights: Weights, inputs: Array) -> Array:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnviz.network.attention import FixedContext, source_mask
 from attnviz.network.rnnsearch import RNNsearch
 
 
@@ -91,20 +90,20 @@ class StepDecoder:
         self.attention = decoder.attention
         m, n = self.config.embedding_size, self.config.hidden_size
         with torch.no_grad():
-            words, contexts = decoder.gru.weight_ih.split([m, self.config.context_size], dim=1)
+            words, contexts = decoder.gru.weight_ih.split([m, self.attention.context_size], dim=1)
             table = torch.cat([words, decoder.readout_word.weight])
             offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
             self.words = torch.addmm(offset, decoder.embedding.weight, table.t())
             """(K, 3n + 2l)."""
             self.values = torch.cat([contexts, decoder.readout_context.weight]).t().contiguous()
             """(context size, 3n + 2l)."""
-            query = getattr(self.attention, "query", None)
-            self.query_size = 0 if query is None else query.out_features
+            query = self.attention.query_weight
+            self.query_size = 0 if query is None else len(query)
             parts: list[Tensor] = [decoder.gru.weight_hh, decoder.readout_state.weight]
             biases: list[Tensor] = [decoder.gru.bias_hh, decoder.readout_state.bias]
             if query is not None:
-                parts.insert(1, query.weight)
-                biases.insert(1, query.weight.new_zeros(self.query_size))
+                parts.insert(1, query)
+                biases.insert(1, query.new_zeros(self.query_size))
             self.recurrent = torch.cat(parts).t().contiguous()
             """(n, 3n + n' + 2l)."""
             self.recurrent_bias = torch.cat(biases)
@@ -115,9 +114,9 @@ class StepDecoder:
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
-        seen = annotations[..., : self.config.context_size]
+        seen = annotations[..., : self.attention.context_size]
         values = (seen.flatten(0, 1) @ self.values).view(*seen.shape[:2], -1)
-        mask = source_mask(lengths, annotations.shape[1], self.config.attention)
+        mask = self.attention.mask(lengths, annotations.shape[1])
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
     def start(self, memory: Memory) -> State:
@@ -127,14 +126,8 @@ class StepDecoder:
     def step(self, memory: Memory, before: State, previous: Tensor) -> tuple[Step, State]:
         """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}."""
         n, gates, products = self.config.hidden_size, self.gates, before.products
-        if self.query_size:
-            query = products[..., gates : gates + self.query_size]
-        else:
-            query = self.attention.queries(before.state)
-        if isinstance(self.attention, FixedContext):
-            energies = memory.mask.expand(-1, previous.shape[1], -1)
-        else:
-            energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
+        query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
+        energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies, -1)
         incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)

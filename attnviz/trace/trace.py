@@ -106,6 +106,11 @@ class Trace:
                 value.setflags(write=False)
 
     @property
+    def attends(self) -> bool:
+        """Whether the model chose where to look at each step; False where all contexts are one (`attention="none"`)."""
+        return bool(self.config["attention"] != "none")
+
+    @property
     def previous_pieces(self) -> tuple[str, ...]:
         """y_{i-1} of each step: `<s>`, then the target pieces but the last."""
         return ("<s>", *self.target_pieces[:-1])
