@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.checkpoint import CONFIG, WEIGHTS, load_model
-from attnviz.decoding import Finished, Record, batches, force, largest, longest_target, search
+from attnviz.decoding import Finished, SearchStep, batches, force, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
@@ -21,14 +21,14 @@ from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import STORED_CANDIDATES, Hypothesis, Search, Trace
 
-__all__ = ["LONGEST", "Translator", "available_devices", "available_models"]
+__all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
 
-LONGEST = 200
+LONGEST_SENTENCE = 200
 """Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
 for."""
 
 _LONGEST_PIECES = 1200
-_LONGEST_RECORD = 3000
+_LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
 _WIDEST_BEAM = 100
@@ -74,27 +74,27 @@ class Translator:
         """
         started = time.perf_counter()
         source = self._encode(text, say("sentence"))
-        forced = None if target is None else self._encode(target, say("translation"))
+        given = None if target is None else self._encode(target, say("translation"))
         _check_beam(beam)
         with torch.inference_mode():
             memory = self._memory([source])
-            if forced is not None:
-                steps, ids = force(self._decoder, memory, forced), tuple(forced)
-                places, hypotheses = [0] * len(steps), []
+            if given is not None:
+                steps, ids = force(self._decoder, memory, given), tuple(given)
+                indices, hypotheses = [0] * len(steps), []
                 how = Search("forced")
             else:
                 limit = longest_target(len(source))
-                # A record holds every hypothesis' numbers; where it might not fit, the winner is led through once more.
-                record: Record | None = [] if beam * limit <= _LONGEST_RECORD else None
-                finished = search(self._decoder, memory, [limit], beam, length_penalty, record)[0]
+                # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
+                history: list[SearchStep] | None = [] if beam * limit <= _LONGEST_HISTORY else None
+                finished = search(self._decoder, memory, [limit], beam, length_penalty, history)[0]
                 ids = finished[0].ids
-                if record is None:
-                    steps, places = force(self._decoder, memory, ids), [0] * len(ids)
+                if history is None:
+                    steps, indices = force(self._decoder, memory, ids), [0] * len(ids)
                 else:
-                    steps, places = _path(record, finished[0])
+                    steps, indices = _path(history, finished[0])
                 hypotheses = [Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished]
                 how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
-            return self._trace(text, source, target, ids, memory, steps, places, how, hypotheses, started)
+            return self._trace(text, source, target, ids, memory, steps, indices, how, hypotheses, started)
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of like length.
@@ -129,12 +129,12 @@ class Translator:
     def _encode(self, text: str, what: str) -> list[int]:
         """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
         words = len(text.split())
-        if words > LONGEST:
+        if words > LONGEST_SENTENCE:
             raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
-                                   what=what, count=words, most=LONGEST))  # fmt: skip
-        if len(text) > 20 * LONGEST:
+                                   what=what, count=words, most=LONGEST_SENTENCE))  # fmt: skip
+        if len(text) > 20 * LONGEST_SENTENCE:
             raise AttnvizError(say("The {what} has {count} characters; at most {most} can be shown. Shorten it.",
-                                   what=what, count=len(text), most=20 * LONGEST))  # fmt: skip
+                                   what=what, count=len(text), most=20 * LONGEST_SENTENCE))  # fmt: skip
         ids = self.tokenizer.encode(text)
         if not ids:
             raise AttnvizError(say("The {what} is empty. Type one.", what=what))
@@ -153,12 +153,12 @@ class Translator:
 
     def _trace(
         self, text: str, source: Sequence[int], target: str | None, ids: tuple[int, ...], memory: Memory,
-        steps: list[Step], places: list[int], how: Search, hypotheses: list[Hypothesis], started: float,
+        steps: list[Step], indices: list[int], how: Search, hypotheses: list[Hypothesis], started: float,
     ) -> Trace:  # fmt: skip
         """Bring the numbers of one translation together."""
 
         def column(name: str) -> Tensor:
-            return torch.stack([getattr(step, name)[0, place] for step, place in zip(steps, places, strict=True)])
+            return torch.stack([getattr(step, name)[0, index] for step, index in zip(steps, indices, strict=True)])
 
         log_probabilities = column("log_probabilities")
         top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
@@ -212,12 +212,12 @@ def _check_beam(beam: int) -> None:
         raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")
 
 
-def _path(record: Record, best: Finished) -> tuple[list[Step], list[int]]:
-    """Return the steps that led to `best`, and its place in each."""
-    steps, places, place = [], [], best.place
-    for index in reversed(range(len(best.ids))):
-        if index < len(best.ids) - 1:
-            place = record[index][1][0][place]
-        steps.append(record[index][0])
-        places.append(place)
-    return steps[::-1], places[::-1]
+def _path(history: list[SearchStep], best: Finished) -> tuple[list[Step], list[int]]:
+    """Return the steps that led to `best`, and its index in each."""
+    steps, indices, hypothesis = [], [], best.parent
+    for length in reversed(range(len(best.ids))):
+        if length < len(best.ids) - 1:
+            hypothesis = history[length].parents[0][hypothesis]
+        steps.append(history[length].step)
+        indices.append(hypothesis)
+    return steps[::-1], indices[::-1]

@@ -17,6 +17,7 @@ from attnviz.analysis.readout import pairs as readout_pairs
 from attnviz.analysis.recomputation import below, decode_step, encode
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
+from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 
@@ -32,8 +33,7 @@ class Discrepancy:
     """A number that does not come out as shown."""
 
     quantity: str
-    """The trace's name for it; `energy sums` and `ledger sums` are what microscope and ledger add up to, `maxout
-    pairs` the larger of each pair."""
+    """Its name in the table of `trace.quantities`."""
     index: tuple[int, ...]
     """Its place in the quantity."""
     shown: float
@@ -98,9 +98,10 @@ class Prover:
             self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
             _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
         )  # fmt: skip
-        probabilities, logits = found.pop("probabilities"), found.pop("logits")
+        probabilities, logits = found["probabilities"], found["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        pairs |= {name: (getattr(trace, name)[step], expected) for name, expected in found.items()}
+        recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
+        pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
         if trace.attends:

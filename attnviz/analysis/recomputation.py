@@ -6,6 +6,7 @@ torch.nn.GRU's (the reset gate acts after the recurrent product, and z keeps the
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.text import BOS
 from attnviz.trace import Trace
+from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
@@ -25,7 +27,7 @@ Weights = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Recomputation:
-    """Every quantity of a translation in float64; names and shapes are those of `Trace`."""
+    """Quantities of a translation in float64, with names and shapes of the table in `trace.quantities`."""
 
     annotations: Array
     initial_state: Array
@@ -40,9 +42,7 @@ class Recomputation:
     candidates: Array
     readouts: Array
     logits: Array
-    """W_o t_i + b_o, (Ty, K)."""
     probabilities: Array
-    """p(y_i | y_<i, x) of every piece of the vocabulary, (Ty, K)."""
 
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
@@ -95,13 +95,12 @@ def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
 
     Infinite where the two disagree about which energies are -inf.
     """
-    top = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
-    chosen = np.log(recomputed.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)])
-    pairs = {"top_probabilities": top, "log_probabilities": chosen}
-    for name in Recomputation.__dataclass_fields__:
-        if name not in ("logits", "probabilities"):
-            pairs[name] = getattr(recomputed, name)
-    return {name: _deviation(getattr(trace, name), expected) for name, expected in pairs.items()}
+    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
+    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
+    chosen = recomputed.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    expected["log_probabilities"] = np.log(chosen)
+    compared = [quantity.name for quantity in RECORDED if quantity.name in expected]
+    return {name: _deviation(getattr(trace, name), expected[name]) for name in compared}
 
 
 def decode_step(

@@ -2,6 +2,6 @@
 
 from attnviz.decoding.batching import batches
 from attnviz.decoding.forced import force
-from attnviz.decoding.search import Finished, Record, largest, longest_target, search
+from attnviz.decoding.search import Finished, SearchStep, largest, longest_target, search
 
-__all__ = ["Finished", "Record", "batches", "force", "largest", "longest_target", "search"]
+__all__ = ["Finished", "SearchStep", "batches", "force", "largest", "longest_target", "search"]

@@ -39,7 +39,7 @@ class Memory:
         return Memory(self.annotations[rows], self.keys[rows], self.values[rows], self.mask[rows])
 
 
-class State(NamedTuple):
+class DecoderState(NamedTuple):
     """s_{i-1} of k hypotheses for each of S sentences, and its products."""
 
     state: Tensor
@@ -47,14 +47,15 @@ class State(NamedTuple):
     products: Tensor
     """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
 
-    def select(self, sentences: list[int], hypotheses: list[list[int]]) -> State:
-        """Return the states of these `sentences`, and of each its `hypotheses` at these places."""
+    def select(self, sentences: list[int], hypotheses: list[list[int]]) -> DecoderState:
+        """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
         count, width, _ = self.state.shape
-        flat = [row * width + place for row, places in zip(sentences, hypotheses, strict=True) for place in places]
+        flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]
         if flat == list(range(count * width)):
             return self
         index = torch.tensor(flat, device=self.state.device)
-        return State(*(part.flatten(0, 1).index_select(0, index).unflatten(0, (len(sentences), -1)) for part in self))
+        shape = len(sentences), -1
+        return DecoderState(*(part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in self))
 
 
 class Step(NamedTuple):
@@ -119,11 +120,11 @@ class StepDecoder:
         mask = self.attention.mask(lengths, annotations.shape[1])
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
-    def start(self, memory: Memory) -> State:
+    def start(self, memory: Memory) -> DecoderState:
         """Return s_0 of each sentence, one hypothesis each."""
         return self._with_products(self.decoder.initial_state(memory.annotations)[:, None])
 
-    def step(self, memory: Memory, before: State, previous: Tensor) -> tuple[Step, State]:
+    def step(self, memory: Memory, before: DecoderState, previous: Tensor) -> tuple[Step, DecoderState]:
         """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}."""
         n, gates, products = self.config.hidden_size, self.gates, before.products
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
@@ -140,6 +141,6 @@ class StepDecoder:
         likely = torch.log_softmax(logits, -1)
         return Step(energies, alignment, query, reset, update, candidate, after.state, readout, likely), after
 
-    def _with_products(self, state: Tensor) -> State:
+    def _with_products(self, state: Tensor) -> DecoderState:
         flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)
-        return State(state, flat.view(*state.shape[:2], -1))
+        return DecoderState(state, flat.view(*state.shape[:2], -1))

@@ -15,6 +15,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace.parts import Hypothesis, Search
+from attnviz.trace.quantities import RECORDED, check_shapes
 
 if TYPE_CHECKING:
     from attnviz.trace.trace import Trace
@@ -68,15 +69,17 @@ def check(trace: Trace) -> None:
     _check_shapes(trace)
     _check_texts(trace)
     _check_ids(trace)
-    for field in dataclasses.fields(trace):
-        array = getattr(trace, field.name)
+    for quantity in RECORDED:
+        array = getattr(trace, quantity.name)
         # An energy may be minus infinity: nothing is looked at there.
-        if isinstance(array, np.ndarray) and not np.isfinite(array[array != -np.inf]).all():
-            raise ValueError(f"{field.name} holds numbers that are none")
+        if not np.isfinite(array[array != -np.inf]).all():
+            raise ValueError(f"{quantity.name} holds numbers that are none")
     if not np.allclose(trace.alignment.sum(axis=1), 1, atol=1e-3) or trace.alignment.min() < 0:
         raise ValueError("a row of the alignment does not sum to 1")
     if trace.search.method not in METHODS:
         raise ValueError("it was found by an unknown search")
+    if not all(isinstance(value, (str, int, float)) for value in trace.config.values()):
+        raise ValueError("its model's config holds more than numbers and words")
     for name, known in CHOICES.items():
         if trace.config[name] not in known:
             raise ValueError(f"its model has an unknown {name}")
@@ -86,22 +89,7 @@ def _check_shapes(trace: Trace) -> None:
     rows, columns = len(trace.target_pieces), len(trace.source_pieces)
     if not rows or not columns:
         raise ValueError("it holds no pieces")
-    hidden, width = trace.initial_state.shape[0], trace.keys.shape[-1]
-    context = hidden if trace.config["attention"] == "none" else 2 * hidden
-    state = (rows, hidden)
-    shapes: dict[str, tuple[int, ...]] = {
-        "initial_state": (hidden,), "annotations": (columns, 2 * hidden), "keys": (columns, width),
-        "queries": (rows, width), "energies": (rows, columns), "alignment": (rows, columns),
-        "contexts": (rows, context), "states": state, "update_gates": state, "reset_gates": state,
-        "candidates": state, "readouts": (rows, trace.readouts.shape[-1]), "log_probabilities": (rows,),
-        "top_ids": (rows, trace.top_ids.shape[-1]), "top_probabilities": (rows, trace.top_ids.shape[-1]),
-    }  # fmt: skip
-    for name, shape in shapes.items():
-        found = getattr(trace, name).shape
-        if found != shape:
-            raise ValueError(f"{name} has the shape {found}, not {shape}")
-    if trace.score_vector.shape not in ((0,), (width,)):
-        raise ValueError("the score vector does not fit the keys")
+    check_shapes(trace)
     if [len(pieces) for pieces in trace.top_pieces] != [trace.top_ids.shape[1]] * rows:
         raise ValueError("the candidates do not fit their probabilities")
     if {len(trace.source_ids), len(trace.source_surfaces)} != {columns} or len(trace.target_ids) != rows:
@@ -126,6 +114,8 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         packed = zlib.compress(np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).tobytes(), 1)
         return {"dtype": value.dtype.name, "shape": value.shape, "zlib": base64.b64encode(packed).decode("ascii")}
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, Search):
         return dataclasses.asdict(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
@@ -166,7 +156,7 @@ def _fits(value: Any, kind: Any) -> bool:
         return isinstance(value, tuple) and all(_fits(item, get_args(kind)[0]) for item in value)
     if origin is np.ndarray:
         return isinstance(value, np.ndarray) and value.dtype == np.dtype(get_args(get_args(kind)[1])[0])
-    if origin is dict:
+    if origin is Mapping:
         return isinstance(value, dict)
     if kind in (Search, Hypothesis):
         return isinstance(value, kind) and all(
