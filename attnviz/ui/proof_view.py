@@ -12,10 +12,11 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.labels import piece_name, quote
 from attnviz.languages import say
 from attnviz.trace import Trace
+from attnviz.trace.quantities import QUANTITIES
 from attnviz.ui import state
 from attnviz.ui.components import ASSETS
 
-OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
+OF_POSITIONS = tuple(name for name, quantity in QUANTITIES.items() if quantity.of_positions)
 """Quantities whose first index is a source position."""
 
 _PROVER = "prover"
