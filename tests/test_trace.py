@@ -204,7 +204,7 @@ def _row(columns: int) -> np.ndarray:
 DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "no mark": lambda r: r.pop("format"),
     "another format": lambda r: r.update(format="something-else"),
-    "a newer version": lambda r: r.update(version=3),
+    "a newer version": lambda r: r.update(version=4),
     "no version": lambda r: r.pop("version"),
     "no alignment": lambda r: r.pop("alignment"),
     "no pieces": lambda r: r.update(source_pieces=[], target_pieces=[]),

@@ -17,6 +17,7 @@ from attnviz.analysis.readout import pairs as readout_pairs
 from attnviz.analysis.recomputation import below, decode_step, encode
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
+from attnviz.trace.interventions import acting_on, forced_words
 from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
@@ -97,6 +98,7 @@ class Prover:
         found = decode_step(
             self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
             _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+            acting_on(trace.interventions, step),
         )  # fmt: skip
         probabilities, logits = found["probabilities"], found["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
@@ -112,6 +114,8 @@ class Prover:
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
         pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self.weights, step, shown)], logits[shown]
+        if step in (words := forced_words(trace.interventions)):
+            pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
 
     @cached_property

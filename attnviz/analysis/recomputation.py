@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.text import BOS
 from attnviz.trace import Trace
+from attnviz.trace.interventions import AttentionIntervention, Intervention, acting_on
 from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
@@ -58,9 +60,15 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def recompute(
-    weights: Weights, config: Mapping[str, Any], source_ids: Sequence[int], target_ids: Sequence[int]
+    weights: Weights,
+    config: Mapping[str, Any],
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    interventions: Sequence[Intervention] = (),
 ) -> Recomputation:
     """Translate `source_ids` into the given `target_ids` (both with `</s>`), keeping everything.
+
+    `interventions` on the attention act as they did when the trace was made.
 
     `weights` maps the names in model.safetensors to arrays; of `config`, `attention` and `readout_state` are read.
     """
@@ -72,8 +80,9 @@ def recompute(
     keys = scorer_of(config).keys(decoder, annotations)
     steps: dict[str, list[Array]] = {}
     state = initial
-    for previous in (BOS, *target_ids[:-1]):
-        step = decode_step(decoder, config, annotations, keys, state, decoder["embedding.weight"][previous])
+    for i, previous in enumerate((BOS, *target_ids[:-1])):
+        word = decoder["embedding.weight"][previous]
+        step = decode_step(decoder, config, annotations, keys, state, word, acting_on(interventions, i))
         state = step["states"]
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
@@ -104,16 +113,23 @@ def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
 
 
 def decode_step(
-    decoder: Weights, config: Mapping[str, Any], annotations: Array, keys: Array, state: Array, word: Array
+    decoder: Weights,
+    config: Mapping[str, Any],
+    annotations: Array,
+    keys: Array,
+    state: Array,
+    word: Array,
+    interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder, from s_{i-1} (n,) and E y_{i-1} (m,), as arrays named like those of a trace.
+    """Return one step of the decoder, from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,) and E y_{i-1} (m,).
 
-    `decoder` holds the decoder's weights, named without "decoder.".
+    It is a dictionary of arrays named like those of the table in `trace.quantities`, for this step alone. `decoder`
+    holds the decoder's weights, named without "decoder."; `interventions` are those of this step.
     """
     scorer = scorer_of(config)
     query = scorer.query(decoder, state)
     energies = scorer.energies(decoder, query, keys)
-    alignment = _softmax(energies)
+    alignment = _softmax(changed_energies(energies, interventions))
     context = alignment @ annotations[:, : scorer.context_size(len(state))]
     following, reset, update, candidate = _gru(
         decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import BOS, EOS
+from attnviz.trace.interventions import Intervention, forced_words
 
 
 class SearchStep(NamedTuple):
@@ -94,12 +97,16 @@ def search(
     beam: int = 1,
     length_penalty: float = 1.0,
     history: list[SearchStep] | None = None,
+    interventions: Sequence[Intervention] = (),
 ) -> list[list[Finished]]:
     """Return the finished hypotheses of each sentence of `memory`, best first; append each step to `history`.
 
     `limits` holds the most pieces each target may have. At each step the `beam` likeliest unfinished continuations of
     a sentence live on; those that end among its `beam` best leave it. A sentence is over when `beam` of its hypotheses
     have ended. Pieces that stand for no text (PAD, BOS) or for unknown text (UNK) are never chosen.
+
+    `interventions` act on every hypothesis at their steps. Raise AttnvizError where one names a step that the search
+    does not reach.
     """
     device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
@@ -107,10 +114,12 @@ def search(
     state = decoder.start(memory)
     previous = torch.full((len(limits), 1), BOS, device=device)
     totals = torch.zeros(len(limits), 1, device=device)
+    words = forced_words(interventions)
+    check_limit(words, min(limits))
     for length in itertools.count(1):
-        step, state = decoder.step(memory, state, previous)
+        step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
         must_end = [sentence.limit <= length for sentence in living]
-        scores, choices = _continuations(step.log_probabilities, totals, must_end, beam)
+        scores, choices = _continuations(constrained(step.log_probabilities, words, length - 1), totals, must_end, beam)
         lists = zip(living, scores.tolist(), choices.tolist(), strict=True)
         kept = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         rows = [row for row, continuations in enumerate(kept) if continuations]
@@ -125,6 +134,7 @@ def search(
             living, memory = [living[row] for row in rows], memory.select(rows)
         totals = torch.tensor([[continuation.score for continuation in row] for row in filled], device=device)
         previous = torch.tensor([[continuation.piece for continuation in row] for row in filled], device=device)
+    check_reached(interventions, length)
     return [sorted(sentence.finished, key=lambda f: f.score, reverse=True) for sentence in sentences]
 
 

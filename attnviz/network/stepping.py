@@ -12,6 +12,7 @@ Nothing here changes after it is made, so that one instance serves many threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,9 +63,9 @@ class Step(NamedTuple):
     """What one step computed, for k hypotheses of S sentences."""
 
     energies: Tensor
-    """(S, k, Tx), -inf where masked."""
+    """As the scorer computed them, (S, k, Tx), -inf where masked."""
     alignment: Tensor
-    """(S, k, Tx)."""
+    """As used, after any intervention, (S, k, Tx)."""
     query: Tensor
     """(S, k, n')."""
     reset_gate: Tensor
@@ -124,12 +125,22 @@ class StepDecoder:
         """Return s_0 of each sentence, one hypothesis each."""
         return self._with_products(self.decoder.initial_state(memory.annotations)[:, None])
 
-    def step(self, memory: Memory, before: DecoderState, previous: Tensor) -> tuple[Step, DecoderState]:
-        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}."""
+    def step(
+        self,
+        memory: Memory,
+        before: DecoderState,
+        previous: Tensor,
+        intervention: Callable[[Tensor], Tensor] | None = None,
+    ) -> tuple[Step, DecoderState]:
+        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}.
+
+        An `intervention` makes the energies (S, k, Tx) into others of that shape, of which the softmax is taken; the
+        step's `energies` stay those of the scorer.
+        """
         n, gates, products = self.config.hidden_size, self.gates, before.products
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
         energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
-        alignment = torch.softmax(energies, -1)
+        alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
         incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]).tanh_()

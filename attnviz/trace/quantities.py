@@ -36,7 +36,7 @@ class Quantity:
     """LaTeX; with additive attention where kinds differ."""
     meaning: str
     recorded: bool = True
-    """Whether a trace keeps it; the others follow from what it keeps and the weights."""
+    """Whether it is an array of a trace; the others follow from what a trace keeps and the weights."""
     may_be_absent: bool = False
     """Whether an array of length 0 may stand for it."""
 
@@ -86,6 +86,7 @@ _TABLE = (
              "the likeliest pieces, likeliest first"),
     Quantity("top_probabilities", r"p(y)", ("Ty", "k"), r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
              "the likeliest pieces' probabilities"),
+    Quantity("target_ids", r"y_i", ("Ty",), r"y_i", "the written piece, where it was forced", recorded=False),
     Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "scores of all pieces", recorded=False),
     Quantity("probabilities", r"p(y_i)", ("Ty", "K"), r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
              "probabilities of all pieces", recorded=False),

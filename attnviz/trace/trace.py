@@ -18,6 +18,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.text import BOS, join_pieces, word_groups
 from attnviz.trace import storage
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.quantities import RECORDED
 
@@ -101,6 +102,8 @@ class Trace:
     """The torch device it ran on, as in "cpu" or "cuda:0"."""
     seconds: float
     """Wall time of the translation with all that is recorded here."""
+    interventions: tuple[Intervention, ...] = ()
+    """What was changed by hand on the way, in its order; the energies are those before it, the alignment after."""
 
     def __post_init__(self) -> None:
         """Take copies that nobody else can change."""
