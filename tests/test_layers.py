@@ -15,9 +15,10 @@ PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
     "errors": 0, "languages": 0,
-    "text": 1, "network": 1,
-    "trace": 2, "checkpoint": 2, "devices": 2,
-    "decoding": 3,
+    "bounds": 1, "files": 1, "text": 1, "network": 1,
+    "model_folder": 2,
+    "trace": 2, "devices": 2,
+    "checkpoint": 3, "decoding": 3,
     "translator": 4, "analysis": 4,
     "figures": 5, "training": 5, "evaluation": 5,
     "ui": 6, "cli_evaluate": 6, "cli_figure": 6,
@@ -27,6 +28,9 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 FORBIDDEN = {
+    "bounds": {"torch", "streamlit", "plotly"},
+    "files": {"torch", "streamlit", "plotly"},
+    "model_folder": {"torch", "streamlit", "plotly"},
     "text": {"torch", "streamlit", "plotly"},
     "trace": {"torch", "streamlit", "plotly"},
     "analysis": {"torch", "streamlit", "plotly"},
@@ -92,7 +96,7 @@ def test_the_entry_point_of_the_page_is_small() -> None:
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [
-        ("attnviz attnviz.trace attnviz.text", "torch streamlit plotly safetensors"),
+        ("attnviz attnviz.trace attnviz.text attnviz.model_folder", "torch streamlit plotly safetensors"),
         ("attnviz.analysis.measures attnviz.analysis.recomputation", "torch streamlit plotly"),
         ("attnviz.figures", "torch streamlit safetensors"),
         ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),

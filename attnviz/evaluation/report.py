@@ -12,7 +12,6 @@ from pathlib import Path
 import torch
 
 from attnviz.analysis.measures import links
-from attnviz.checkpoint import WEIGHTS
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
@@ -21,6 +20,7 @@ from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_l
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Record, Section, markdown_table, number
 from attnviz.evaluation.tuning import best_trial, tune
+from attnviz.model_folder import WEIGHTS
 from attnviz.translator import Translator
 
 Pairs = Sequence[tuple[str, str]]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from attnviz.checkpoint import TOKENIZER
 from attnviz.errors import AttnvizError
+from attnviz.model_folder import TOKENIZER
 from attnviz.text import Tokenizer
 from attnviz.training.config import DEFAULT_VOCABULARY, TrainingConfig
 from attnviz.training.corpus import Corpus, Pair, encode, parse_weighted, read_pairs
