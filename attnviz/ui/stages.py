@@ -23,7 +23,7 @@ from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui.charts import chart
 from attnviz.ui.components import component
-from attnviz.ui.resources import trace_identity, weights_of
+from attnviz.ui.resources import trace_identity, weights_digest_of, weights_of
 
 MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
@@ -99,7 +99,8 @@ def _word(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
 
 def _chart(trace: Trace, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
-    drawn = _drawn(trace, (trace_identity(trace), language()), name, tuple(sentences), theme)
+    weights = weights_digest_of(trace) if name == "maxout" else None
+    drawn = _drawn(trace, (trace_identity(trace), language(), weights), name, tuple(sentences), theme)
     chart(drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
 
