@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
+_WIDEST_BEAM = 100
+"""What a translator refuses to exceed; here it is refused before anything is read."""
 _BLOCK = 100
 """Sentences that are read, translated and printed together."""
 
@@ -92,7 +94,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     _add_model_options(command, beam=True)
 
     command = _add(commands, "evaluate", _evaluate, "measure models: BLEU, chrF, perplexity, alignment error, speed")
-    add_evaluation_options(command, _default_model(), _positive)
+    add_evaluation_options(command, _default_model(), _positive, _width)
 
     command = _add(commands, "train", _train, "train a model, or go on with a run that was stopped")
     if "train" in arguments[:1]:
@@ -116,7 +118,7 @@ def _add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     command.add_argument("--model", type=Path, default=_default_model(), help="folder of the model")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     if beam:
-        command.add_argument("--beam", type=_positive, default=5, help="width of the search; 1 is greedy")
+        command.add_argument("--beam", type=_width, default=5, help="width of the search; 1 is greedy")
 
 
 def _default_model() -> Path:
@@ -149,6 +151,12 @@ def _add_training_options(command: argparse.ArgumentParser) -> None:
 def _positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"it must be a whole number above 0, not {text!r}")
+    return int(text)
+
+
+def _width(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _WIDEST_BEAM:
+        raise argparse.ArgumentTypeError(f"it must be a whole number from 1 to {_WIDEST_BEAM}, not {text!r}")
     return int(text)
 
 
@@ -222,6 +230,10 @@ def _align(options: argparse.Namespace) -> None:
     if not pairs:
         raise AttnvizError("There is no sentence pair to align. Give source<TAB>target a line.")
     translator = _load(options)
+    if translator.network.config.attention == "none":
+        raise AttnvizError(
+            f"The model {options.model} has no attention, so it aligns nothing. Name another with --model."
+        )
     with _progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for number, source, target in pairs:
             with _about(f"Line {number}"):

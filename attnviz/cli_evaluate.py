@@ -27,11 +27,13 @@ Corpora = dict[str, list[tuple[str, str]]]
 Gold = dict[str, "list[GoldAlignment]"]
 
 
-def add_options(command: argparse.ArgumentParser, default_model: Path, positive: Callable[[str], int]) -> None:
-    """Give `command` its options; `positive` reads a whole number above 0."""
+def add_options(
+    command: argparse.ArgumentParser, default_model: Path, positive: Callable[[str], int], width: Callable[[str], int]
+) -> None:
+    """Give `command` its options; `positive` reads a whole number above 0, `width` that of a beam."""
 
     def beams(text: str) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+        return tuple(dict.fromkeys(width(part) for part in text.split(",")))
 
     add = command.add_argument
     add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")
