@@ -117,19 +117,17 @@ def model_section(models: Sequence[Model]) -> Section:
 
 def _training(folder: Path) -> Record:
     """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
-    row: dict[str, str] = {}
-    for path in (folder / "training-log.csv", folder.parent / "log.csv"):
-        if path.is_file():
-            with path.open(newline="", encoding="utf-8", errors="replace") as file:
-                row = list(csv.DictReader(file))[-1:][0] if path.stat().st_size else {}
-            break
+    path = folder / "training-log.csv"
+    path = path if path.is_file() else folder.parent / "log.csv"
     try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            *_, row = csv.DictReader(file)
         return {
             "training_updates": int(row["update"]),
             "training_pieces": int(row["tokens"]),
             "training_seconds": float(row["seconds"]),
         }
-    except (KeyError, ValueError, TypeError):
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
         return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))
 
 
