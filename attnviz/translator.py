@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnviz.checkpoint import CONFIG, WEIGHTS, load_model
+from attnviz.checkpoint import load_model
 from attnviz.decoding import Finished, SearchStep, batches, force, forced_target, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
+from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import RNNsearch
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, Step, StepDecoder
@@ -50,9 +50,7 @@ class _Course(NamedTuple):
     """What a beam finished, best first; empty where the target was given."""
 
 
-def available_models(root: str | Path = "models") -> list[Path]:
-    """Return the model folders inside `root`, by name."""
-    return sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+available_models = model_folders
 
 
 class Translator:
@@ -77,9 +75,8 @@ class Translator:
         Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
         """
         network, tokenizer = load_model(folder)
-        with (Path(folder) / WEIGHTS).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(network.to(resolve_device(device)), tokenizer, Path(folder).resolve().name, digest)
+        name, digest = Path(folder).resolve().name, weights_digest(folder)
+        return cls(network.to(resolve_device(device)), tokenizer, name, digest)
 
     def translate(
         self,

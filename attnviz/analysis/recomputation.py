@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz import model_folder
 from attnviz.analysis.interventions import changed_energies
 from attnviz.analysis.scorers import scorer_of
-from attnviz.errors import AttnvizError
 from attnviz.text import BOS
 from attnviz.trace import Trace
 from attnviz.trace.interventions import AttentionIntervention, Intervention, acting_on
@@ -49,14 +49,7 @@ class Recomputation:
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     """Return the arrays in `folder`/model.safetensors; raise AttnvizError, naming the file, where that fails."""
-    # Not above: figures know what weights are, and are drawn where nothing can read a model.
-    import safetensors.numpy
-
-    path = Path(folder) / "model.safetensors"
-    try:
-        return safetensors.numpy.load_file(path)
-    except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
-        raise AttnvizError(f"The weights {path} cannot be read ({error}). Restore the file.") from error
+    return model_folder.load_weights(folder)
 
 
 def recompute(
