@@ -95,7 +95,7 @@ class Summary:
 
 def summarise(trace: Trace) -> Summary | None:
     """Return the alignment in a few numbers, or None for a model without attention."""
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return None
     words = trace.words()
     ends = [i for i, word in enumerate(words.target) if word != "</s>"]
@@ -129,7 +129,7 @@ def place(trace: Trace, finding: Finding) -> tuple[int, int | None]:
 def read(trace: Trace) -> list[Finding]:
     """Return the findings of the whole alignment, those about source words first, then by target word."""
     words = trace.words()
-    by_source = [] if trace.config["attention"] == "none" else [*_of_source(words), *_of_shift(words)]
+    by_source = [] if not trace.attends else [*_of_source(words), *_of_shift(words)]
     by_target = sorted(
         [*_of_rows(trace, words), *_of_copies(words), *_of_repeats(trace, words), *_of_probabilities(trace, words)],
         key=lambda finding: finding.target or 0,
@@ -160,7 +160,7 @@ def _of_source(words: Words) -> Iterator[Finding]:
 def _of_rows(trace: Trace, words: Words) -> Iterator[Finding]:
     """Yield target words whose pieces all look everywhere alike; entropies are those of pieces, not of merged rows."""
     largest = np.log2(len(trace.source_pieces))
-    if trace.config["attention"] == "none" or len(words.source) < LEAST_WORDS:
+    if not trace.attends or len(words.source) < LEAST_WORDS:
         return
     shares = entropy(trace.alignment) / largest
     for index, group in enumerate(words.target_groups):
@@ -189,7 +189,7 @@ def _of_copies(words: Words) -> Iterator[Finding]:
 def _of_repeats(trace: Trace, words: Words) -> Iterator[Finding]:
     """Yield content words written more than once while looking most at one and the same source word, each once, at its
     last place."""
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return
     written: dict[tuple[str, int], list[int]] = {}
     for i, j in enumerate(words.alignment.argmax(axis=1).tolist()):

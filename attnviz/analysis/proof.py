@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import below, decode_step, encode, project_keys
+from attnviz.analysis.recomputation import below, decode_step, encode
+from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
+from attnviz.trace.interventions import acting_on, forced_words
+from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 
@@ -31,8 +34,7 @@ class Discrepancy:
     """A number that does not come out as shown."""
 
     quantity: str
-    """The trace's name for it; `energy sums` and `ledger sums` are what microscope and ledger add up to, `maxout
-    pairs` the larger of each pair."""
+    """Its name in the table of `trace.quantities`."""
     index: tuple[int, ...]
     """Its place in the quantity."""
     shown: float
@@ -96,13 +98,15 @@ class Prover:
         found = decode_step(
             self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
             _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+            acting_on(trace.interventions, step),
         )  # fmt: skip
-        probabilities, logits = found.pop("probabilities"), found.pop("logits")
+        probabilities, logits = found["probabilities"], found["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        pairs |= {name: (getattr(trace, name)[step], expected) for name, expected in found.items()}
+        recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
+        pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
-        if trace.config["attention"] != "none":
+        if trace.attends:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self.weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
@@ -110,6 +114,8 @@ class Prover:
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
         pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self.weights, step, shown)], logits[shown]
+        if step in (words := forced_words(trace.interventions)):
+            pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
 
     @cached_property
@@ -124,7 +130,7 @@ class Prover:
             "initial_state": (
                 trace.initial_state, np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
             ),
-            "keys": (trace.keys, project_keys(decoder, annotations, trace.config["attention"])),
+            "keys": (trace.keys, scorer_of(trace.config).keys(decoder, annotations)),
         }  # fmt: skip
         if trace.score_vector.size:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]

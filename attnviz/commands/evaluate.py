@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import default_model, positive
+from attnviz.commands.shared import beam_width, default_model, positive
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
 
     def beams(text: str) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+        return tuple(dict.fromkeys(beam_width(part) for part in text.split(",")))
 
     add = command.add_argument
     add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")

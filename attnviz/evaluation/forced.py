@@ -106,9 +106,10 @@ def _force(
     readouts, alignment = network(_padded(sources).to(device), lengths, previous)
     kept = target != PAD
     likely = torch.log_softmax(network.decoder.output(readouts[kept]), -1)
-    chosen = torch.zeros(target.shape, dtype=torch.float64, device=device)
-    chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].double()
-    return chosen.sum(1).tolist(), alignment.float().cpu().numpy()
+    chosen = torch.zeros(target.shape, device=device)
+    chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].float()
+    # Summed in float64, which not every device has.
+    return chosen.cpu().numpy().sum(1, dtype=np.float64).tolist(), alignment.float().cpu().numpy()
 
 
 def _padded(sentences: Sequence[list[int]]) -> Tensor:

@@ -12,7 +12,6 @@ from pathlib import Path
 import torch
 
 from attnviz.analysis.measures import links
-from attnviz.checkpoint import WEIGHTS
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
@@ -21,6 +20,7 @@ from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_l
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Record, Section, markdown_table, number
 from attnviz.evaluation.tuning import best_trial, tune
+from attnviz.model_folder import WEIGHTS
 from attnviz.translator import Translator
 
 Pairs = Sequence[tuple[str, str]]
@@ -117,19 +117,17 @@ def model_section(models: Sequence[Model]) -> Section:
 
 def _training(folder: Path) -> Record:
     """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
-    row: dict[str, str] = {}
-    for path in (folder / "training-log.csv", folder.parent / "log.csv"):
-        if path.is_file():
-            with path.open(newline="", encoding="utf-8", errors="replace") as file:
-                row = list(csv.DictReader(file))[-1:][0] if path.stat().st_size else {}
-            break
+    path = folder / "training-log.csv"
+    path = path if path.is_file() else folder.parent / "log.csv"
     try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            *_, row = csv.DictReader(file)
         return {
             "training_updates": int(row["update"]),
             "training_pieces": int(row["tokens"]),
             "training_seconds": float(row["seconds"]),
         }
-    except (KeyError, ValueError, TypeError):
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
         return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))
 
 

@@ -8,9 +8,10 @@ from attnviz.analysis.proof import Discrepancy, Proof
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.trace.quantities import QUANTITIES
 from attnviz.wording.labels import quote
 
-OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
+OF_POSITIONS = tuple(name for name, quantity in QUANTITIES.items() if quantity.of_positions)
 """Quantities whose first index is a source position."""
 
 
