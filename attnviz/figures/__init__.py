@@ -6,10 +6,12 @@ from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
+from attnviz.figures.subject import Subject
 
 __all__ = [
     "STEP_FIGURES",
     "StepFigure",
+    "Subject",
     "attention_bars",
     "attention_table",
     "candidates",

@@ -5,18 +5,18 @@ By default every step shows the account of its own word, and all of these are in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_waterfall
+from attnviz.figures.ledger import ledger_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import rows_of as ledger_rows_of
+from attnviz.figures.subject import Subject
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.text import Tokenizer, piece_name
+from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.page_state import selection
@@ -24,16 +24,14 @@ from attnviz.ui.resources import tokenizer_of, trace_identity
 from attnviz.ui.step.ledger_choice import Words, choices, pair, rival_chosen, typed_words, word_chosen
 from attnviz.ui.step.stages import steps_at_once
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
+from attnviz.wording.ledger import ledger_heading, ledger_sentence
 
 
 def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at 1-based `step` and its contrast with a rival, below the choice of both."""
-    tokenizer = tokenizer_of(trace)
-    if weights is None or tokenizer is None:
-        st.text(say("The logit ledger is computed from the weights of the model that made this translation, “{model}”, "
-                    "which is not here. Put it in the folder of models and open the translation again.",
-                    model=trace.model))  # fmt: skip
+    tokenizer, lacking = tokenizer_of(trace), STEP_FIGURES["ledger"].lacking(Subject(trace, step - 1, weights))
+    if lacking or weights is None or tokenizer is None:
+        st.text(lacking)
         return
     word, rival = word_chosen(len(tokenizer)), rival_chosen(trace, step, len(tokenizer))
     typed = typed_words(trace, tokenizer, step, word, rival)
@@ -63,26 +61,10 @@ def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeNa
     chart_tables(trace, weights, step, *pairs[step])
 
 
-def account(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> Ledger:
-    """Return the ledger of piece `word` at 1-based `step`, less that of `rival` where there is one."""
-    entries = ledger(trace, weights, step - 1, word)
-    return entries if rival is None else entries - ledger(trace, weights, step - 1, rival)
-
-
 def rows_of(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own at 1-based `step`, in the ledger of `word` as in its contrast;
-    the one on show is among them."""
+    """Return the source pieces with a row of their own at 1-based `step`, in both ledgers."""
     chosen = selection.source_of(st.session_state, trace, step) - 1
     return _rows(trace, weights, (trace_identity(trace), step, word, rival, chosen))
-
-
-def account_figure(
-    trace: Trace, entries: Ledger, name: str, rival: str | None, *, rows: Sequence[int] | None = None,
-    theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
-    """Return the waterfall of an account; `name` and `rival` are the names of the two pieces, `rows` the source pieces
-    with a row of their own."""
-    return ledger_waterfall(trace, entries, ledger_title(name, rival), rows=rows, theme=theme)
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
@@ -93,11 +75,12 @@ def _drawn(
     """Return the picture of one account as JSON, with its heading and sentence. `what`, the key of the cache, is the
     identity of the trace, the step, word, rival, rows, what was typed, theme and language."""
     _, step, word, rival, rows, typed, theme, _ = what
-    entries = account(_trace, _weights, step, word, rival)
-    name = piece_name(_tokenizer.piece(word))
-    against = None if rival is None else piece_name(_tokenizer.piece(rival))
+    subject = Subject(_trace, step - 1, _weights, None, word, rival, _tokenizer.piece, rows)
+    name = subject.name(word)
+    against = None if rival is None else subject.name(rival)
     heading = ledger_heading(called(name, typed[0]), None if against is None else called(against, typed[1]))
-    figure = account_figure(_trace, entries, name, against, rows=rows, theme=theme)
+    figure = STEP_FIGURES["ledger" if rival is None else "contrast"].draw(subject, theme=theme)
+    entries = subject.ledger if rival is None else subject.contrast
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
 
 
@@ -113,8 +96,7 @@ def _rows(_trace: Trace, _weights: Weights, what: tuple[Any, int, int, int | Non
     """Return the rows of `rows_of`. `what`, the key of the cache, is the identity of the trace, the step, word, rival
     and the source piece on show."""
     _, step, word, rival, chosen = what
-    rivals = (None,) if rival is None else (None, rival)
-    return ledger_rows([account(_trace, _weights, step, word, against) for against in rivals], chosen)
+    return ledger_rows_of(Subject(_trace, step - 1, _weights, chosen, word, word if rival is None else rival))
 
 
 def chart_tables(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> None:
@@ -126,7 +108,8 @@ def chart_tables(trace: Trace, weights: Weights, step: int, word: int, rival: in
         left, right = st.columns(2, gap="large")
         for column, name, against in ((left, say("logit"), None), (right, say("difference"), rival)):
             if against is not None or column is left:
-                entries = account(trace, weights, step, word, against)
+                subject = Subject(trace, step - 1, weights, None, word, against)
+                entries = subject.ledger if against is None else subject.contrast
                 column.markdown(say("Step {step}: the entries of the {name} add up to {sum:.6f}",
                                     step=step, name=name, sum=entries.logit))  # fmt: skip
                 column.dataframe(ledger_table(trace, entries), height=420)

@@ -7,6 +7,8 @@ import streamlit as st
 from attnviz.analysis.microscope import SATURATED, microscope, score_vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.microscope import microscope_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -18,18 +20,12 @@ def microscope_view(trace: Trace, weights: Weights | None, step: int, source: in
 
     `weights` are needed only for a trace that lacks v_a.
     """
-    kind = trace.config["attention"]
-    if kind == "none":
-        st.text(say("This model has no attention: no energy is computed, so there is none to take apart."))
+    lacking = STEP_FIGURES["microscope"].lacking(Subject(trace, step - 1, weights, source - 1))
+    if lacking:
+        st.text(lacking)
         return
-    try:
-        score = score_vector(trace, weights)
-    except ValueError:
-        st.text(say("This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy "
-                    "cannot be taken apart. Put the model in the folder of models.", model=trace.model))  # fmt: skip
-        return
-    energy_microscope(trace, score, theme)
-    st.html(f'<p class="reading">{_legend(kind)}</p>')
+    energy_microscope(trace, score_vector(trace, weights), theme)
+    st.html(f'<p class="reading">{_legend(trace.config["attention"])}</p>')
     _table(trace, weights, step, source)
 
 

@@ -28,7 +28,6 @@ from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name
 from attnviz.wording.equations import equations
 
-
 MIDDLING, LONG = 32, 46
 """Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
 more columns has it all, the step below."""
