@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.fit import check_fit
 from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.readout import pairs as readout_pairs
@@ -85,7 +86,11 @@ class Prover:
     """Proves the steps of one trace. What serves every step, the encoder's part, is recomputed once."""
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already."""
+        """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already.
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_fit(trace, weights)
         self.trace, self.weights = trace, weights
         decoder = below(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
