@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.analysis import measures
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import Prover, prove
 from attnviz.analysis.recomputation import load_weights
@@ -50,6 +51,31 @@ def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, qua
     proof = prove(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
     assert not proof.holds
     assert quantity in {wrong.quantity for wrong in proof.discrepancies}
+
+
+@pytest.mark.parametrize("measure", ["entropy", "coverage"])
+def test_a_wrong_measure_is_named(
+    model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: str
+) -> None:
+    trace = translator.translate(SENTENCES[2])
+    prover = Prover(trace, load_weights(model_folder))
+    numbers = {check.quantity: check.numbers for check in prover.prove(2).checks}
+    assert (numbers["entropy"], numbers["coverage"]) == (1, len(trace.source_pieces))
+    true = getattr(measures, measure)
+    monkeypatch.setattr(f"attnviz.analysis.proof.{measure}", lambda alignment: true(alignment) + 0.01)
+    wrong = Prover(trace, load_weights(model_folder)).prove(2).discrepancies
+    assert [one.quantity for one in wrong] == [measure]
+    assert wrong[0].shown == pytest.approx(wrong[0].recomputed + 0.01, abs=1e-4)
+
+
+def test_weights_moved_between_pieces_elsewhere_are_seen_in_coverage(
+    model_folder: Path, translator: Translator
+) -> None:
+    trace = translator.translate(SENTENCES[2])
+    alignment = trace.alignment.copy()
+    alignment[0] = np.roll(alignment[0], 1)
+    altered = dataclasses.replace(trace, alignment=alignment)
+    assert [one.quantity for one in prove(altered, load_weights(model_folder), 2).discrepancies] == ["coverage"]
 
 
 def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> None:
