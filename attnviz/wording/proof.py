@@ -26,6 +26,8 @@ def quantity_names() -> dict[str, str]:
         "energies": say("energies e"),
         "energy sums": say("sums of the microscope"),
         "alignment": say("weights α"),
+        "entropy": say("entropy H"),
+        "coverage": say("coverage Σ α"),
         "contexts": say("context vector c"),
         "states": say("state s"),
         "reset_gates": say("reset gate r"),
@@ -35,6 +37,7 @@ def quantity_names() -> dict[str, str]:
         "readouts": say("readout t"),
         "top_probabilities": say("likeliest words’ probabilities"),
         "log_probabilities": say("log probability of the word"),
+        "target_ids": say("forced word y"),
         "ledger sums": say("sums of the ledger"),
     }
 
