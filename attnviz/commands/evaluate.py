@@ -18,7 +18,7 @@ from attnviz.commands.shared import beam_width, default_model, positive
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
-    from attnviz.evaluation.forced import Progress
+    from attnviz.evaluation.forced import Advance
     from attnviz.evaluation.lengths import LengthScore
     from attnviz.evaluation.report import Model
     from attnviz.evaluation.tables import Section
@@ -152,7 +152,7 @@ def _load(folders: Sequence[Path], device: str) -> list[Model]:
 
 
 def _measure(
-    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Progress
+    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Advance
 ) -> list[Section]:
     from attnviz.evaluation import report
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.files import replace_text
-from attnviz.training.log import MEAN, Row, read_log
+from attnviz.training.log import MEAN, LogRow, read_log
 
 Point = tuple[float, float]
 """Update and value."""
@@ -50,7 +50,7 @@ def write_curve(log: Path, path: Path, name: str) -> None:
     replace_text(path, curve_html(read_log(log), name))
 
 
-def curve_html(rows: Sequence[Row], name: str) -> str:
+def curve_html(rows: Sequence[LogRow], name: str) -> str:
     """Return the page of a run with these rows of the log: one file, which needs no network and no script."""
     last = [row for row in rows if not row["weights"].startswith(MEAN)]
     mean = [row for row in rows if row["weights"].startswith(MEAN)]
@@ -91,7 +91,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [float(f"{place * step:.12g}") for place in range(first, max(end, first + 1) + 1)]
 
 
-def _points(rows: Sequence[Row], column: str) -> list[Point]:
+def _points(rows: Sequence[LogRow], column: str) -> list[Point]:
     points = []
     for row in rows:
         try:
