@@ -28,8 +28,8 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 UI_FLOORS = {
-    "components": 1, "page_state": 1, "language": 0, "resources": 0, "style": 2, "chrome": 2,
-    "step": 3, "toolbar": 4, "pages": 5,
+    "language": 0, "resources": 0, "page_state": 1, "components": 2, "style": 3, "chrome": 3,
+    "step": 4, "toolbar": 5, "pages": 6,
 }  # fmt: skip
 """The same inside the page's own room."""
 
