@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.languages import say
 from attnviz.trace import Trace
-from attnviz.ui.components.findings.findings import reading_view
+from attnviz.ui.components.findings.findings import findings_view
 from attnviz.ui.components.player.player import player
 from attnviz.ui.components.step_summary.step_summary import step_summary
 from attnviz.ui.language import speak_as_chosen
@@ -51,7 +51,7 @@ def step_view(trace: Trace) -> None:
     left, right = st.columns([8, 5] if long else [11, 10], gap="large")
     with left:
         heatmap_panel(trace, theme)
-        reading_view(trace, theme)
+        findings_view(trace, theme)
     with right, st.container(key="step_panel"):
         step_summary(trace, words)
         proof_badge(trace, weights, step)
