@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import default_model, positive
+from attnviz.commands.shared import beam_width, default_model, positive
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
-    from attnviz.evaluation.forced import Progress
+    from attnviz.evaluation.forced import Advance
     from attnviz.evaluation.lengths import LengthScore
     from attnviz.evaluation.report import Model
     from attnviz.evaluation.tables import Section
@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
 
     def beams(text: str) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+        return tuple(dict.fromkeys(beam_width(part) for part in text.split(",")))
 
     add = command.add_argument
     add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")
@@ -152,7 +152,7 @@ def _load(folders: Sequence[Path], device: str) -> list[Model]:
 
 
 def _measure(
-    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Progress
+    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Advance
 ) -> list[Section]:
     from attnviz.evaluation import report
 

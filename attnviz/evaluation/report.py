@@ -12,15 +12,15 @@ from pathlib import Path
 import torch
 
 from attnviz.analysis.measures import links
-from attnviz.checkpoint import WEIGHTS
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
-from attnviz.evaluation.forced import Likelihood, Progress, force_pairs, likelihoods, together
+from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, together
 from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
 from attnviz.evaluation.sentences import FIGURE_3, LONG
-from attnviz.evaluation.tables import MINUS, Record, Section, markdown_table, number
+from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
 from attnviz.evaluation.tuning import best_trial, tune
+from attnviz.model_folder import WEIGHTS
 from attnviz.translator import Translator
 
 Pairs = Sequence[tuple[str, str]]
@@ -56,7 +56,7 @@ def search_name(beam: int) -> str:
 
 def translate_all(
     models: Sequence[Model], corpora: Mapping[str, Pairs], beams: Sequence[int], length_penalty: float,
-    progress: Progress,
+    progress: Advance,
 ) -> list[Translated]:  # fmt: skip
     """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
     done = []
@@ -77,7 +77,7 @@ def translate_all(
     return done
 
 
-def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Progress) -> Predicted:
+def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Advance) -> Predicted:
     """Lead every model through the references of every file; return the likelihood of each pair."""
     return {
         (model.name, corpus): likelihoods(
@@ -93,7 +93,7 @@ def model_section(models: Sequence[Model]) -> Section:
     records, rows = [], []
     for model in models:
         config = model.translator.network.config
-        record: Record = {
+        record: TableRow = {
             "model": model.name, **config.to_dict(),
             "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
             "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
@@ -115,21 +115,19 @@ def model_section(models: Sequence[Model]) -> Section:
     return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
 
 
-def _training(folder: Path) -> Record:
+def _training(folder: Path) -> TableRow:
     """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
-    row: dict[str, str] = {}
-    for path in (folder / "training-log.csv", folder.parent / "log.csv"):
-        if path.is_file():
-            with path.open(newline="", encoding="utf-8", errors="replace") as file:
-                row = list(csv.DictReader(file))[-1:][0] if path.stat().st_size else {}
-            break
+    path = folder / "training-log.csv"
+    path = path if path.is_file() else folder.parent / "log.csv"
     try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            *_, row = csv.DictReader(file)
         return {
             "training_updates": int(row["update"]),
             "training_pieces": int(row["tokens"]),
             "training_seconds": float(row["seconds"]),
         }
-    except (KeyError, ValueError, TypeError):
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
         return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))
 
 
@@ -144,7 +142,7 @@ def score_section(
         targets = [target for _, target in pairs]
         for model in models:
             found = together(predicted[model.name, corpus])
-            record: Record = {
+            record: TableRow = {
                 "file": corpus, "pairs": len(pairs), "model": model.name, "perplexity": found.perplexity,
                 "bits_per_character": found.bits_per_character, "searches": [],
             }  # fmt: skip
@@ -265,7 +263,7 @@ def alignment_section(
     return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 3), "gold", (), notes)
 
 
-def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Progress) -> Section:
+def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance) -> Section:
     """Return BLEU, mean over the files, for each width of the beam and length penalty, the best in bold."""
     trials = tune(model.translator, corpora, progress=progress)
     best = best_trial(trials)

@@ -90,7 +90,8 @@ class Objective(nn.Module):
         self.label_smoothing, self.guidance = label_smoothing, guidance
 
     def forward(self, batch: Batch, links: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log likelihood of the batch, summed over its target pieces.
+        """Return the loss and the negative log likelihood of the batch, in nats, each a number () summed over its
+        target pieces.
 
         The loss is the smoothed one plus, given soft `links` (B, Ty, Tx), `guidance` times their cross-entropy with
         the alignment, - sum_ij links_ij log alpha_ij (Chen et al. 2016): a piece without a link asks nothing of it.

@@ -100,7 +100,7 @@ def _improbable(trace: Trace, finding: Finding) -> str:
 
 def nothing_found(trace: Trace) -> str:
     """Return what was checked where nothing was found, and what could not be."""
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         told = [say("No word was improbable. What was left out or said twice cannot be told without attention.")]
     else:
         told = [say("The checks found nothing: no content word was passed over, looked at by many or written again for "
@@ -160,7 +160,7 @@ def step_look(trace: Trace, step: int) -> str:
 
 
 def _look(trace: Trace, step: int) -> list[str]:
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return []
     alpha = trace.alignment[step]
     names = [quoted_name(piece) for piece in trace.source_pieces]

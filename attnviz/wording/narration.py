@@ -47,7 +47,7 @@ def titles() -> dict[int, str]:
 def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: all five, or without attention the last three."""
     told = {3: _context, 4: _state, 5: _word}
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         told[3] = _fixed_context
     else:
         told = {1: _energy, 2: _softmax} | told

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
-from attnviz.ui.components.loader import ASSETS
 from attnviz.ui.components.player.player import player_record
 from attnviz.ui.components.step_summary.step_summary import step_sentence
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_box, take_example
@@ -28,7 +27,10 @@ from attnviz.ui.page_state.selection import (
     open_translation,
     source_of,
 )
+from tests.conftest import REPOSITORY
 from tests.figures import synthetic
+
+PAGE = REPOSITORY / "attnviz" / "ui"
 
 
 @given(st.integers(-50, 50), st.integers(1, 30))
@@ -187,19 +189,19 @@ def test_the_sentence_of_a_step_says_what_came_before() -> None:
 
 
 def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:
-    program = (ASSETS / "chart.js").read_text(encoding="utf-8")
+    program = (PAGE / "components" / "chart" / "chart.js").read_text(encoding="utf-8")
     assert f'figures["{EVERY_STEP}"]' in program
 
 
 def test_no_asset_asks_another_server_for_anything() -> None:
-    for path in ASSETS.iterdir():
+    for path in (path for path in PAGE.rglob("*.*") if path.suffix in (".js", ".css", ".html", ".svg")):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "http" not in text, path.name
         assert "//fonts" not in text, path.name
 
 
 def test_no_program_of_ours_reads_text_as_markup() -> None:
-    for path in ASSETS.glob("*.js"):
+    for path in PAGE.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert way not in text, f"{path.name} uses {way}"

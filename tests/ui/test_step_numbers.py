@@ -136,6 +136,28 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
     assert "Step 2: state s, no. 4 does not check out" in badge(app)
 
 
+def _badge_alone(trace, weights) -> None:
+    from attnviz.ui.proof_view import proof_badge
+
+    proof_badge(trace, weights, 1)
+
+
+def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
+    page: Run, make_network: ModelFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"hidden_size": 10, "alignment_size": 10}
+    dot = {name: tensor.numpy() for name, tensor in make_network("dot", **sizes).state_dict().items()}
+    app = AppTest.from_function(_badge_alone, kwargs={"trace": make_trace(hidden=10), "weights": dot}).run()
+    assert not app.exception
+    assert "does not fit the weights" in texts(app)
+
+    def broken(*arguments: object) -> None:
+        raise ValueError("a defect of the program")
+
+    monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
+    assert len(page().exception) == 1
+
+
 def test_altered_numbers_make_another_translation() -> None:
     trace = make_trace()
     energies = trace.energies.copy()

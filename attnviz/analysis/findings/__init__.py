@@ -22,7 +22,7 @@ __all__ = ["Finding", "Kind", "Summary", "cell_of", "findings_of", "summarise"]
 def findings_of(trace: Trace) -> list[Finding]:
     """Return what there is to remark about a translation: what is about source words first, then by target word."""
     words = trace.words()
-    by_source = [] if trace.config["attention"] == "none" else [*of_source(trace, words), *of_shift(words)]
+    by_source = [*of_source(trace, words), *of_shift(words)] if trace.attends else []
     by_target = [
         *of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words), *of_probabilities(trace, words)
     ]  # fmt: skip

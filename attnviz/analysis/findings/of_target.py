@@ -29,7 +29,7 @@ STEM = 4
 def of_rows(trace: Trace, words: Words) -> Iterator[Finding]:
     """Yield target words whose pieces all look everywhere alike; entropies are those of pieces, not of merged rows."""
     largest = np.log2(len(trace.source_pieces))
-    if trace.config["attention"] == "none" or len(words.source) < LEAST_WORDS:
+    if not trace.attends or len(words.source) < LEAST_WORDS:
         return
     shares = entropy(trace.alignment) / largest
     for index, group in enumerate(words.target_groups):
@@ -49,7 +49,7 @@ def words_spelled_alike(words: Words) -> Iterator[Finding]:
 def of_repeats(trace: Trace, words: Words) -> Iterator[Finding]:
     """Yield content words written again: while looking most at one and the same source word, or a few words later for
     another of which the source has no second form. Each is told once, at its last place."""
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return
     looks = words.alignment.argmax(axis=1).tolist()
     stems = [word.casefold()[:STEM] for word in words.source]

@@ -29,7 +29,7 @@ class Summary:
 
 def summarise(trace: Trace) -> Summary | None:
     """Return the alignment in a few numbers, or None for a model without attention."""
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return None
     words = trace.words()
     ends = [i for i, word in enumerate(words.target) if word != "</s>"]

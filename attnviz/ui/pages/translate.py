@@ -1,21 +1,18 @@
-"""The page: a sentence, its translation, and one decoder step at a time."""
+"""The page *Translate*: a sentence, its translation, and one decoder step at a time."""
 
 from __future__ import annotations
 
 from typing import cast
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
 from attnviz.text import SPACE
-from attnviz.ui.chrome import masthead
-from attnviz.ui.components.plotly.plotly import load_library
-from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state import inputs, selection
 from attnviz.ui.resources import MODELS_VARIABLE, models, trace_identity, translate
 from attnviz.ui.step.room import step_view
-from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request, controls, keep_in_address
 from attnviz.ui.toolbar.downloads import downloads
@@ -24,12 +21,12 @@ from attnviz.ui.toolbar.examples import OPENING
 _LAST = "last_trace"
 
 
-def translate_page() -> None:
-    """Draw the page."""
-    speak_as_chosen()
-    apply_style(theme_name())
-    load_library()
-    masthead()
+def page() -> StreamlitPage:
+    """Return the page as the navigation knows it; it stands at the root address."""
+    return st.Page(_draw, title=say("Translate"), url_path="", default=True)
+
+
+def _draw() -> None:
     available = models()
     request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
     opened = reopening.reopened(st.session_state, request)

@@ -25,20 +25,26 @@ def heatmap_panel(trace: Trace, theme: ThemeName) -> None:
         st.segmented_control(
             say("Rows and columns"), ["words", "pieces"], default="words", required=True, key="by",
             format_func={"words": say("words"), "pieces": say("pieces")}.__getitem__, label_visibility="collapsed",
+            persist_state="session",
         )  # fmt: skip
-        st.toggle("√α", key="root", help=say("Colour by the square root, so that small weights can be seen."))
-        st.toggle(say("End mark"), value=True, key="end", help=say(
+        st.toggle(
+            "√α",
+            key="root",
+            persist_state="session",
+            help=say("Colour by the square root, so that small weights can be seen."),
+        )
+        st.toggle(say("End mark"), value=True, key="end", persist_state="session", help=say(
             "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. "
             "Hidden, its share is missing: rows then add up to less than 1."
         ))  # fmt: skip
-        st.toggle(say("Margins"), key="margins", help=say(
+        st.toggle(say("Margins"), key="margins", persist_state="session", help=say(
             "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right how "
             "widely each row looked, its entropy H in bits. H is always that of pieces, also where the heatmap is by "
             "words."
         ))  # fmt: skip
         scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
         st.selectbox(say("Colours"), list(scales), format_func=scales.__getitem__, key="colours",
-                     label_visibility="collapsed", width=260)  # fmt: skip
+                     persist_state="session", label_visibility="collapsed", width=260)  # fmt: skip
 
 
 def _reading(trace: Trace, by: By, end: bool) -> None:

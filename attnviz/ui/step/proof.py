@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import TOLERANCE, Proof, Prover
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import say
@@ -28,7 +29,7 @@ def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
     pieces = (int(chosen),) if chosen is not None and int(chosen) < len(weights["decoder.output.bias"]) else ()
     try:
         proof = _prover(trace, weights).prove(step - 1, pieces)
-    except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
+    except MisfitError:  # altered, or not made by this model
         with st.container(key="proof_fails"):
             st.text("✗ " + say("Step {step}: this translation does not fit the weights of “{model}”",
                                step=step, model=trace.model))  # fmt: skip

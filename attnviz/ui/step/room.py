@@ -77,7 +77,8 @@ def _slider(count: int) -> int:
     if count > 1:
         step = st.slider(
             say("Step"), 1, count, key=selection.STEP, format=say("step {step} of {count}", step="%d", count=count),
-            label_visibility="collapsed", on_change=selection.forget_word, args=(st.session_state,),
+            label_visibility="collapsed", persist_state="session",
+            on_change=selection.forget_word, args=(st.session_state,),
         )  # fmt: skip
     return step
 

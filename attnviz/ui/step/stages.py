@@ -22,7 +22,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.resources import trace_identity, weights_of
+from attnviz.ui.resources import trace_identity, weights_digest_of, weights_of
 from attnviz.wording.equations import Equation
 from attnviz.wording.narration import Narration, narrate
 
@@ -80,7 +80,8 @@ def _word(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
 
 def _chart(trace: Trace, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
-    drawn = _drawn(trace, (trace_identity(trace), language()), name, tuple(sentences), theme)
+    weights = weights_digest_of(trace) if name == "maxout" else None
+    drawn = _drawn(trace, (trace_identity(trace), language(), weights), name, tuple(sentences), theme)
     chart(drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
 

@@ -40,7 +40,7 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     text = st.text_area(
         say("English sentence"), key=inputs.SENTENCE, height="content",
         label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
-        on_change=inputs.drop_target, args=(st.session_state,),
+        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button(
@@ -73,7 +73,7 @@ def _own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
     target = st.text_area(
-        say("Your own French translation"), key=inputs.TARGET, height="content",
+        say("Your own French translation"), key=inputs.TARGET, height="content", persist_state="session",
         placeholder=say("For instance: L'accord a été signé."),
         help=say("The decoder is led through these words and shows where it would have looked for each: forced "
                  "decoding. Another English sentence empties this box."),
@@ -84,7 +84,13 @@ def _own_translation() -> str:
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, which is `forced` where the translation is given; return them."""
     name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, bind="query-params")
-    device = st.selectbox(say("Device"), devices(), key=inputs.DEVICE, help=say("auto takes a GPU where there is one."))
+    device = st.selectbox(
+        say("Device"),
+        devices(),
+        key=inputs.DEVICE,
+        persist_state="session",
+        help=say("auto takes a GPU where there is one."),
+    )
     return name, device, _search(forced)
 
 
@@ -96,6 +102,7 @@ def _search(forced: bool) -> str:
     names = {search: _search_name(search) for search in SEARCHES}
     search = st.selectbox(
         say("Search"), SEARCHES, key=inputs.SEARCH, disabled=forced, format_func=names.__getitem__,
+        persist_state="session",
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
     if search == _DEFAULT_SEARCH:
