@@ -52,6 +52,8 @@ def badge_text(proof: Proof, step: int) -> str:
     what = quantity_names()[first.quantity]
     if first.index:
         what = say("{what}, no. {number}", what=what, number=first.index[0] + 1)
+    if len(others) == 1:
+        return say("Step {step}: {what} does not check out (nor does 1 other quantity)", step=step, what=what)
     if others:
         return say("Step {step}: {what} does not check out (nor do {count} other quantities)",
                    step=step + 1, what=what, count=len(others))  # fmt: skip
