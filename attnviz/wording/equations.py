@@ -76,8 +76,10 @@ def _number(value: float) -> str:
 
 
 def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
-    """Return a vector as its first two numbers, dots, and its last; without the second where powers of ten would make
-    the line too long for a telephone."""
+    """Return a vector (n,) as its first two numbers, dots, and its last.
+
+    The second is left out where powers of ten would make the line too long for a telephone.
+    """
     count = len(values)
     shown = [number(float(values[k])) for k in (range(count) if count <= 4 else (0, 1, count - 1))]
     if count > 4:
