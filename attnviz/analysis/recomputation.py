@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from attnviz import model_folder
 from attnviz.analysis.interventions import changed_energies
+from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.scorers import scorer_of
 from attnviz.text import BOS
 from attnviz.trace import Trace
@@ -37,6 +38,8 @@ class Recomputation:
     queries: Array
     energies: Array
     alignment: Array
+    entropy: Array
+    coverage: Array
     contexts: Array
     states: Array
     update_gates: Array
@@ -80,6 +83,7 @@ def recompute(
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
     by_step = {name: np.stack(rows) for name, rows in steps.items()}
+    by_step["coverage"] = by_step["alignment"].sum(axis=0)
     return Recomputation(annotations=annotations, initial_state=initial, keys=keys, **by_step)
 
 
@@ -101,8 +105,9 @@ def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
     expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
     chosen = recomputed.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
     expected["log_probabilities"] = np.log(chosen)
-    compared = [quantity.name for quantity in RECORDED if quantity.name in expected]
-    return {name: _deviation(getattr(trace, name), expected[name]) for name in compared}
+    shown = {quantity.name: getattr(trace, quantity.name) for quantity in RECORDED if quantity.name in expected}
+    shown |= {"entropy": entropy(trace.alignment), "coverage": coverage(trace.alignment)}
+    return {name: _deviation(values, expected[name]) for name, values in shown.items()}
 
 
 def decode_step(
@@ -119,11 +124,8 @@ def decode_step(
     It is a dictionary of arrays named like those of the table in `trace.quantities`, for this step alone. `decoder`
     holds the decoder's weights, named without "decoder."; `interventions` are those of this step.
     """
-    scorer = scorer_of(config)
-    query = scorer.query(decoder, state)
-    energies = scorer.energies(decoder, query, keys)
-    alignment = _softmax(changed_energies(energies, interventions))
-    context = alignment @ annotations[:, : scorer.context_size(len(state))]
+    query, energies, alignment = attend(decoder, config, keys, state, interventions)
+    context = alignment @ annotations[:, : scorer_of(config).context_size(len(state))]
     following, reset, update, candidate = _gru(
         decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],
         np.concatenate([word, context]), state,
@@ -137,10 +139,26 @@ def decode_step(
     )
     logits = decoder["output.weight"] @ readout + decoder["output.bias"]
     return {
-        "queries": query, "energies": energies, "alignment": alignment, "contexts": context, "states": following,
+        "queries": query, "energies": energies, "alignment": alignment, "entropy": _entropy(alignment),
+        "contexts": context, "states": following,
         "reset_gates": reset, "update_gates": update, "candidates": candidate, "readouts": readout, "logits": logits,
         "probabilities": _softmax(logits),
     }  # fmt: skip
+
+
+def attend(
+    decoder: Weights,
+    config: Mapping[str, Any],
+    keys: Array,
+    state: Array,
+    interventions: Sequence[AttentionIntervention] = (),
+) -> tuple[Array, Array, Array]:
+    """Return the query (n',), the scorer's energies (Tx,) and the alignment (Tx,) of one step, from keys (Tx, n') and
+    s_{i-1} (n,); the rest as for `decode_step`."""
+    scorer = scorer_of(config)
+    query = scorer.query(decoder, state)
+    energies = scorer.energies(decoder, query, keys)
+    return query, energies, _softmax(changed_energies(energies, interventions))
 
 
 def _run_gru(weights: Weights, inputs: Array) -> Array:
@@ -180,6 +198,12 @@ def _softmax(energies: Array) -> Array:
     powers = np.exp(energies - energies.max())
     shares: Array = powers / powers.sum()
     return shares
+
+
+def _entropy(alignment: Array) -> Array:
+    """H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
+    looked_at = alignment[alignment > 0]
+    return np.asarray(-(looked_at @ np.log(looked_at)) / np.log(2))
 
 
 def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:

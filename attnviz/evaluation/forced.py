@@ -18,7 +18,7 @@ from attnviz.translator import Translator
 _BATCH_PIECES = 2000
 """Target pieces led through at once, padding included: their logits are 64 MB at a vocabulary of 8,000."""
 
-Progress = Callable[[int], object]
+Advance = Callable[[int], object]
 """Called with the number of sentences just finished."""
 
 
@@ -59,7 +59,7 @@ class Likelihood:
 
 @torch.inference_mode()
 def force_pairs(
-    translator: Translator, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+    translator: Translator, pairs: Sequence[tuple[str, str]], progress: Advance | None = None
 ) -> list[Forced]:
     """Lead the decoder through the target of each (source, target), in batches of like length."""
     tokenizer = translator.tokenizer

@@ -143,7 +143,7 @@ class Corpus:
 
 
 def encode(pairs: Sequence[Pair], weights: Sequence[float], tokenizer: Tokenizer) -> Corpus:
-    """Return `pairs` as ids, each sentence closed by EOS."""
+    """Return N `pairs`, with as many `weights`, as ids, each sentence closed by EOS."""
     flat, starts = [], []
     for side in (0, 1):
         ids, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]

@@ -63,7 +63,7 @@ class Lexicon:
 
     @classmethod
     def learn(cls, corpus: Corpus, vocabulary_size: int, seed: int) -> Lexicon:
-        """Return the lexicon of the pairs of one epoch, by expectation maximisation; what it takes is twice K x K
+        """Return the lexicon of the pairs of one epoch, by expectation maximisation; its memory is twice K x K
         floats, those of the last round and those of this one."""
         batches = epoch_batches(corpus, _BATCH_TOKENS, seed, 0)
         lexicon = cls(torch.ones(vocabulary_size, vocabulary_size))

@@ -21,7 +21,7 @@ COLUMNS = (
 MEAN = "mean"
 """What the column `weights` begins with where a validation measured averaged weights; else it measured the last."""
 
-Row = dict[str, str]
+LogRow = dict[str, str]
 
 
 class Log:
@@ -57,10 +57,10 @@ class Log:
             raise AttnvizError(f"The log {self.path} cannot be written: {error.strerror}.") from error
 
 
-def read_log(path: Path) -> list[Row]:
+def read_log(path: Path) -> list[LogRow]:
     """Return the rows of a log by column, empty where it has none; what is no row, as the rest of a damaged file, is
     left out."""
-    rows: list[Row] = []
+    rows: list[LogRow] = []
     try:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             for row in csv.DictReader(file):

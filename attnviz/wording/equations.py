@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.languages import say
+from attnviz.languages import decimal_mark, say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import SPACE
 from attnviz.trace import Trace
@@ -59,6 +59,11 @@ def equations(
 
 def number(value: float) -> str:
     """Return `value` to three significant digits in LaTeX, powers of ten where it is very large or small."""
+    # In braces, so that TeX does not take a comma for the end of an item of a list and set a space after it.
+    return _number(value).replace(".", "." if decimal_mark() == "." else f"{{{decimal_mark()}}}")
+
+
+def _number(value: float) -> str:
     if not math.isfinite(value):
         return r"-\infty" if value < 0 else r"\infty" if value > 0 else rf"\text{{{say('undefined')}}}"
     if value == 0:
@@ -71,8 +76,10 @@ def number(value: float) -> str:
 
 
 def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
-    """Return a vector as its first two numbers, dots, and its last; without the second where powers of ten would make
-    the line too long for a telephone."""
+    """Return a vector (n,) as its first two numbers, dots, and its last.
+
+    The second is left out where powers of ten would make the line too long for a telephone.
+    """
     count = len(values)
     shown = [number(float(values[k])) for k in (range(count) if count <= 4 else (0, 1, count - 1))]
     if count > 4:

@@ -14,6 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import subject
 from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
@@ -29,7 +31,7 @@ def trace(translator: Translator) -> Trace:
 def test_the_pictures_of_a_step_have_names_of_their_own(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subject, "weights_of", lambda _: None)
     monkeypatch.setattr(subject, "tokenizer_of", lambda _: None)
-    offered = list(pictures(trace, 3))
+    offered = list(pictures(View(MAIN, trace), {"selection": (trace.fingerprint, Selection(2))}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert "step-3-microscope" in names, "the trace has all it is drawn from"

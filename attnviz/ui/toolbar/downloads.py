@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,9 +19,10 @@ from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state import selection
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import weights_of
-from attnviz.ui.step.heatmap import heatmap_choices
 from attnviz.ui.step.subject import subject_of
 
 WIDTH = 656
@@ -43,30 +44,32 @@ class Picture:
 
 
 @st.fragment
-def downloads(trace: Trace) -> None:
+def downloads(view: View) -> None:
     """Offer the files, as the pictures are drawn when the box is opened."""
     speak_as_chosen()
     box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
     if not box.open:
         return
-    step = int(st.session_state.get(selection.STEP, 1))
+    step = selection_of(st.session_state, view).step + 1
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        _export_buttons(trace, list(pictures(trace, step)))
+        _export_buttons(view.trace, list(pictures(view, st.session_state)))
         st.caption(say("The whole translation"))
-        _whole_buttons(trace, step)
+        _whole_buttons(view)
 
 
-def _whole_buttons(trace: Trace, step: int) -> None:
+def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
+    trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
     files = list(_whole().items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
             # The page for a lecture opens at the step on show; on paper no step is framed, and there are no margins.
-            look = replace(_look(), step=step - 1) if ending == "html" else replace(_look(), margins=False)
+            chosen = _look(view, st.session_state)
+            look = replace(chosen, step=step) if ending == "html" else replace(chosen, margins=False)
             column.download_button(
                 label, functools.partial(_made, trace, ending, look, weights, language()), file_name(trace, name), kind,
                 key=f"whole_{ending}", on_click="ignore", width="stretch",
@@ -89,16 +92,15 @@ def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: 
     return contents(trace, ending, look, weights)
 
 
-def pictures(trace: Trace, step: int) -> Iterator[Picture]:
-    """Yield the pictures on show at 1-based `step`: the heatmap, and those of the step that can be drawn, also inside
-    the chosen energy and logit."""
-    look = _look()
+def pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the pictures on show: the heatmap, and those of the step that can be drawn, also inside the chosen energy
+    and logit."""
+    look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
     yield Picture(say("Heatmap"), heading(trace, look), "heatmap", picture(trace, look), table(trace, look))
-    subject = subject_of(trace, step)
     for name, one in step_figures(subject).items():
         if not one.summary:
             figure, numbers = one.draw(subject), one.table(subject)
-            yield Picture(one.title(subject), one.headline(subject), f"step-{step}-{name}", figure, numbers)
+            yield Picture(one.title(subject), one.headline(subject), f"step-{subject.step + 1}-{name}", figure, numbers)
 
 
 def file_name(trace: Trace, ending: str) -> str:
@@ -107,10 +109,9 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def _look() -> Look:
-    """Return the heatmap as chosen on the page, on white, no step framed."""
-    by, colours, root, end, margins = heatmap_choices()
-    return Look(by=by, colours=colours, root=root, end=end, margins=margins)
+def _look(view: View, session: Session) -> Look:
+    """Return the heatmap as chosen in the view, on white, no step framed."""
+    return Look(**asdict(heatmap_choices(session, view)))
 
 
 def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
