@@ -38,7 +38,10 @@ def save_model(
     Raise AttnvizError where a file cannot be written.
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AttnvizError(f"The folder {folder} cannot be made: {error.strerror}.") from error
     record = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}
     weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in network.state_dict().items()}
     replace_bytes(folder / TOKENIZER, tokenizer.model)

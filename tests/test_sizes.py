@@ -16,7 +16,9 @@ PACKAGE = REPOSITORY / "attnviz"
 LONGEST_FILE, MEDIAN_FILE, LONGEST_FUNCTION = 300, 120, 50
 PROGRAMS = [*sorted(PACKAGE.rglob("*.py")), *sorted(PACKAGE.rglob("*.js"))]
 ARRAYS = re.compile(r"\b(Tensor|NDArray|FloatArray|IntArray|Array|ArrayLike|ndarray)\b")
-SHAPE = re.compile(r"\([^()]*(\b[A-Z][a-z]?\b|\b[nlmk]\b|n'|\.\.\.|\bpieces\b|\bwords\b|\bN\b)[^()]*\)")
+SHAPE = re.compile(
+    r"\(\)|any shape|as `\w+\.\w+`|\([^()]*(\b[A-Z][a-z]?\b|\b[nlmk]\b|n'|\.\.\.|\bpieces\b|\bwords\b|\bN\b|\d)[^()]*\)"
+)
 """A shape as the docstrings write them: (B, Tx, 2n), (n,), (Ty,), (..., n)."""
 
 
@@ -25,9 +27,11 @@ def _lines(path: Path) -> int:
 
 
 def _functions(path: Path) -> Iterator[ast.FunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef):
-            yield node
+    """Yield the functions and methods of a file; what is defined inside of them is part of them."""
+    places: list[ast.Module | ast.ClassDef] = [ast.parse(path.read_text(encoding="utf-8"))]
+    for place in places:
+        yield from (node for node in place.body if isinstance(node, ast.FunctionDef))
+        places += [node for node in place.body if isinstance(node, ast.ClassDef)]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -49,6 +53,7 @@ def test_no_function_is_too_long(path: Path) -> None:
 def test_what_takes_arrays_says_their_shapes(path: Path) -> None:
     for node in _functions(path):
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        takes = [a.arg for a in arguments if a.annotation and ARRAYS.search(ast.unparse(a.annotation))]
+        kinds = {a.arg: ast.unparse(a.annotation) for a in arguments if a.annotation}
+        takes = [name for name, kind in kinds.items() if ARRAYS.search(kind) and not re.match("dict|Mapping", kind)]
         if takes and not node.name.startswith("_"):
             assert SHAPE.search(ast.get_docstring(node) or ""), f"{node.name}: {', '.join(takes)}"

@@ -4,88 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
 from attnviz.analysis.measures import links
-from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
-from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, together
+from attnviz.evaluation.forced import Advance, together
 from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
+from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
-from attnviz.translator import Translator
-
-Pairs = Sequence[tuple[str, str]]
-Predicted = dict[tuple[str, str], list[Likelihood]]
-"""By name of the model, and file."""
-_BLOCK = 500
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model under test."""
-
-    name: str
-    folder: Path
-    translator: Translator
-
-
-@dataclass(frozen=True)
-class Translated:
-    """A file of pairs as one model translated it."""
-
-    model: Model
-    corpus: str
-    beam: int
-    translations: list[str]
-    seconds: float
-
-
-def search_name(beam: int) -> str:
-    """Return "greedy" or "beam 5"."""
-    return "greedy" if beam == 1 else f"beam {beam}"
-
-
-def translate_all(
-    models: Sequence[Model], corpora: Mapping[str, Pairs], beams: Sequence[int], length_penalty: float,
-    progress: Advance,
-) -> list[Translated]:  # fmt: skip
-    """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
-    done = []
-    for model in models:
-        for corpus, pairs in corpora.items():
-            for beam in beams:
-                translations: list[str] = []
-                started = time.perf_counter()
-                for start in range(0, len(pairs), _BLOCK):
-                    block = [source for source, _ in pairs[start : start + _BLOCK]]
-                    try:
-                        found = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
-                    except AttnvizError as error:
-                        raise AttnvizError(f"{corpus}, after {start} pairs: {error}") from error
-                    translations += found
-                    progress(len(block))
-                done.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
-    return done
-
-
-def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Advance) -> Predicted:
-    """Lead every model through the references of every file; return the likelihood of each pair."""
-    return {
-        (model.name, corpus): likelihoods(
-            force_pairs(model.translator, pairs, progress), [target for _, target in pairs]
-        )
-        for model in models
-        for corpus, pairs in corpora.items()
-    }
 
 
 def model_section(models: Sequence[Model]) -> Section:

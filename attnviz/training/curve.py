@@ -14,6 +14,9 @@ from attnviz.training.log import MEAN, LogRow, read_log
 Point = tuple[float, float]
 """Update and value."""
 
+_TRAINING, _VALIDATION, _MEAN = (
+    "light-dark(#5f6368, #a8adb3)", "light-dark(#1d4ed8, #8ab4f8)", "light-dark(#b93815, #fb923c)",
+)  # fmt: skip
 _WIDTH, _HEIGHT, _LEFT, _GAP = 760, 180, 70, 60
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -59,19 +62,19 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
         return Series(label, colour, _points(last, column), **look)
 
     def averaged(column: str) -> Series:
-        return Series("mean of the last weights", "#c2410c", _points(mean, column), marked=True, joined=False)
+        return Series("mean of the last weights", _MEAN, _points(mean, column), marked=True, joined=False)
 
     pictures = {
         "Loss, nats per target piece": [
-            series("training", "#8b8b8b", "train_likelihood"),
-            series("validation", "#2563eb", "validation_loss", marked=True),
+            series("training", _TRAINING, "train_likelihood"),
+            series("validation", _VALIDATION, "validation_loss", marked=True),
             averaged("validation_loss"),
         ],
         "BLEU of validation sentences, greedy": [
-            series("validation", "#2563eb", "validation_bleu", marked=True),
+            series("validation", _VALIDATION, "validation_bleu", marked=True),
             averaged("validation_bleu"),
         ],
-        "Learning rate": [series("learning rate", "#8b8b8b", "learning_rate")],
+        "Learning rate": [series("learning rate", _TRAINING, "learning_rate")],
     }
     updates = max([float(row["update"]) for row in rows], default=0.0)
     drawn = [_picture(title, lines, place, updates) for place, (title, lines) in enumerate(pictures.items())]
@@ -126,6 +129,7 @@ def _picture(title: str, lines: Sequence[Series], place: int, updates: float) ->
         y = bottom - _HEIGHT
         parts.append(f'<text x="{legend}" y="{y}" text-anchor="end" style="fill:{line.colour}">{line.name}</text>')
         legend -= 8 * len(line.name) + 20
+    for line in lines:
         parts += _drawn(line, [at(point) for point in line.points])
     return "\n".join(parts)
 
@@ -133,11 +137,11 @@ def _picture(title: str, lines: Sequence[Series], place: int, updates: float) ->
 def _drawn(line: Series, placed: Sequence[Point]) -> list[str]:
     """Return `line` with its points `placed` on the picture."""
     parts = []
-    if line.joined:
+    if line.joined and placed:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
-        parts.append(f'<polyline points="{path}" stroke="{line.colour}"/>')
+        parts.append(f'<polyline points="{path}" style="stroke:{line.colour}"/>')
     if line.marked:
         for (x, y), (update, value) in zip(placed, line.points, strict=True):
             said = f"<title>{line.name}, update {update:,.0f}: {value:g}</title>"
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{line.colour}">{said}</circle>')
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:{line.colour}">{said}</circle>')
     return parts

@@ -76,7 +76,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        """Scale the gradients found in `forward`."""
+        """Scale the gradients found in `forward` by `grad`, that of the loss, ()."""
         grad_readouts, grad_weight, grad_bias = ctx.saved_tensors
         return (grad_readouts * grad.to(grad_readouts.dtype), grad_weight * grad, grad_bias * grad, None, None)
 

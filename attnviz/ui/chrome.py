@@ -9,7 +9,8 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
 from attnviz.ui.components.plotly.plotly import load_library
-from attnviz.ui.language import language_switch, speak_as_chosen
+from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
+from attnviz.ui.page_state.address import went_through_history
 from attnviz.ui.style import apply_style, theme_name
 
 
@@ -18,6 +19,8 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
 
     Each of `pages` makes one, in the language of the visitor.
     """
+    if went_through_history():
+        st.session_state.pop(LANGUAGE, None)  # the address says which
     speak_as_chosen()
     offered = [make() for make in pages]
     current = st.navigation(offered, position="hidden")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import LANGUAGES, say, speak
+from attnviz.languages import LANGUAGES, language, say, speak
 
 LANGUAGE = "lang"
 """The choice, in the session and in the address."""
@@ -22,10 +22,15 @@ def speak_as_chosen() -> None:
 
 def language_switch() -> None:
     """Draw the switch."""
+    st.session_state.setdefault(LANGUAGE, language())
     st.segmented_control(
-        say("Language"), list(LANGUAGES), default=_of_browser(), required=True, key=LANGUAGE, bind="query-params",
-        label_visibility="collapsed", width="content",
-    )  # fmt: skip
+        say("Language"), list(LANGUAGES), required=True, key=LANGUAGE, label_visibility="collapsed", width="content"
+    )
+
+
+def language_address() -> dict[str, str | None]:
+    """Return the address parameter of the language; None for that of the visitor's browser."""
+    return {LANGUAGE: None if language() == _of_browser() else language()}
 
 
 def _of_browser() -> str:

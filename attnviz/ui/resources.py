@@ -61,15 +61,6 @@ def _translate(folder: str, device: str, files: Stamp, text: str, beam: int, tar
     return _load_translator(folder, device, files).translate(text, beam=beam, target=target)
 
 
-def trace_identity(trace: Trace) -> tuple[object, ...]:
-    """Return what tells one translation from another.
-
-    All of its numbers do: a trace from a file may claim any sentence and model, and what is drawn is kept for all
-    visitors.
-    """
-    return (trace.fingerprint,)
-
-
 def weights_of(trace: Trace) -> Weights | None:
     """Return the weights that made `trace`, or None where that model is not here, or not as it was then.
 

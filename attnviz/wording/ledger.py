@@ -75,8 +75,8 @@ def odds(difference: float) -> str:
 
 
 def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
-    """Return the source pieces with much of the attention and next to no effect on the logit, by MUCH_WEIGHT and
-    LITTLE_EFFECT."""
+    """Return the source pieces with much of the attention `alpha` (Tx,) and next to no effect on the logit, by
+    MUCH_WEIGHT and LITTLE_EFFECT."""
     moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
     small = np.abs(entries.source) < LITTLE_EFFECT * moved
     return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]

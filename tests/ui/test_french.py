@@ -106,9 +106,9 @@ def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     assert app.latex[2].value == english
     assert app.button_group(key="by").value == "pieces"
     assert app.selectbox(key="search").value == "beam 3"
-    assert app.query_params["search"] == "beam 3"
+    assert app.session_state["address"][1]["search"] == "beam 3"
     app.selectbox(key="search").set_value("beam 5").run()
-    assert "search" not in app.query_params
+    assert app.session_state["address"][1]["search"] is None
 
 
 def test_what_goes_wrong_is_told_in_french(page: Run) -> None:

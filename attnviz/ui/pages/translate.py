@@ -10,11 +10,15 @@ from streamlit.navigation.page import StreamlitPage
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
 from attnviz.text import SPACE
-from attnviz.ui.page_state import inputs, selection
-from attnviz.ui.resources import MODELS_VARIABLE, models, trace_identity, translate
-from attnviz.ui.step.room import step_view
+from attnviz.ui.language import language_address
+from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.selection import open_view
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.resources import MODELS_VARIABLE, models, translate
+from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.controls import Request, controls, keep_in_address
+from attnviz.ui.toolbar.controls import Request, controls, request_address
 from attnviz.ui.toolbar.downloads import downloads
 from attnviz.ui.toolbar.examples import OPENING
 
@@ -27,6 +31,8 @@ def page() -> StreamlitPage:
 
 
 def _draw() -> None:
+    if address.went_through_history():
+        _follow_link()
     available = models()
     request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
     opened = reopening.reopened(st.session_state, request)
@@ -44,15 +50,32 @@ def _draw() -> None:
     with beside:
         if not available:
             reopening.opener()
-        if trace:
-            downloads(trace)
+        view = View(MAIN, trace) if trace else None
+        if view:
+            _open(view, request_address(request, available) if asked and request else None)
+            downloads(view)
         if asked:
             _status(asked)
-    if trace is None:
-        return
-    linked = st.query_params.get(selection.STEP)
-    selection.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
-    step_view(trace)
+    if view:
+        step_room(view)
+
+
+def _follow_link() -> None:
+    """Forget all that the address says: it is read as at the first of a visit."""
+    address.forget_view(st.session_state, MAIN)
+    reopening.close(st.session_state)
+    for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH):
+        st.session_state.pop(key, None)
+
+
+def _open(view: View, asked: address.Parameters | None) -> None:
+    """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before."""
+    session, linked = st.session_state, st.query_params
+    open_view(session, view, linked)
+    heatmap_choices(session, view, linked)
+    choose_order(session, view, row_order(session, view, linked))
+    parameters = address.page_parameters(session) if asked is None else asked
+    address.keep_page(session, view.identity, parameters | language_address())
 
 
 def _translation(request: Request) -> Trace | None:
@@ -70,7 +93,6 @@ def _translation(request: Request) -> Trace | None:
         ))  # fmt: skip
         return None
     st.session_state[_LAST] = trace
-    keep_in_address(request)
     return trace
 
 

@@ -59,14 +59,17 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     return Request(text or "", str(models[name]), device, inputs.beam_of(search), target or None), beside
 
 
-def keep_in_address(request: Request) -> None:
-    """Write what was translated into the address: a link, or a reload, opens what could be shown."""
-    # Not `bind="query-params"`: that writes whatever is typed, also a text too long for an address.
-    for key, text, otherwise in ((inputs.SENTENCE, request.text, OPENING), (inputs.TARGET, request.target or "", "")):
-        if text == otherwise:
-            st.query_params.pop(key, None)
-        elif st.query_params.get(key) != text:
-            st.query_params[key] = text
+def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
+    """Return the address parameters of what was translated, None for what the page opens with: a link, or a reload,
+    opens what could be shown."""
+    name = next(name for name, folder in models.items() if str(folder) == request.folder)
+    search = "greedy" if request.beam == 1 else f"beam {request.beam}"
+    return {
+        inputs.SENTENCE: None if request.text == OPENING else request.text,
+        inputs.TARGET: request.target,
+        inputs.MODEL: None if name == next(iter(models)) else name,
+        inputs.SEARCH: None if search == _DEFAULT_SEARCH else search,
+    }
 
 
 def _own_translation() -> str:
@@ -83,33 +86,28 @@ def _own_translation() -> str:
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, which is `forced` where the translation is given; return them."""
-    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, bind="query-params")
+    linked = st.query_params.get(inputs.MODEL)
+    if st.session_state.get(inputs.MODEL) not in models:
+        st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
+    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, persist_state="session")
     device = st.selectbox(
-        say("Device"),
-        devices(),
-        key=inputs.DEVICE,
-        persist_state="session",
+        say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
         help=say("auto takes a GPU where there is one."),
-    )
+    )  # fmt: skip
     return name, device, _search(forced)
 
 
 def _search(forced: bool) -> str:
-    """Draw the choice of search, kept in the address by its English name: Streamlit would write the one on show."""
+    """Draw the choice of search, which is kept by its English name."""
     linked = st.query_params.get(inputs.SEARCH)
     if inputs.SEARCH not in st.session_state:
         st.session_state[inputs.SEARCH] = linked if linked in SEARCHES else _DEFAULT_SEARCH
     names = {search: _search_name(search) for search in SEARCHES}
-    search = st.selectbox(
+    return st.selectbox(
         say("Search"), SEARCHES, key=inputs.SEARCH, disabled=forced, format_func=names.__getitem__,
         persist_state="session",
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
-    if search == _DEFAULT_SEARCH:
-        st.query_params.pop(inputs.SEARCH, None)
-    elif linked != search:
-        st.query_params[inputs.SEARCH] = search
-    return search
 
 
 def _search_name(search: str) -> str:

@@ -8,10 +8,9 @@ import streamlit as st
 
 from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
 from attnviz.languages import language, say
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.resources import trace_identity
+from attnviz.ui.page_state.view import View
 from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
 
 AT_ONCE = 5
@@ -24,31 +23,30 @@ SEVERITY = (
 """What is told first."""
 
 
-def findings_view(trace: Trace, theme: ThemeName) -> None:  # noqa: ARG001  its colours are the page's own
-    """Write what there is to remark, and where the step on show looked."""
-    record = _record(trace, (trace_identity(trace), language()))
-    component("findings", isolate=False)(key="reading", data=record)
+def findings_panel(view: View) -> None:
+    """Write what was found in the alignment and at the step on show."""
+    record = _record(view.trace, view.identity, language())
+    component("findings", isolate=False)(key=view.key("reading"), data=record)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _record(_trace: Trace, what: tuple[object, ...]) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _record(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
     return findings_record(_trace)
 
 
 def findings_record(trace: Trace) -> dict[str, Any]:
-    """Return what the browser writes, the same at every step: plain text, and for each finding the cell it leads to,
-    from 1 (`source` None: whichever was looked at most)."""
+    """Return what the browser writes, the same at every step: plain text, and for each finding the cell it leads to
+    (`source` None: whichever was looked at most)."""
     found = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
     entries = []
     for finding in found:
         step, source = cell_of(trace, finding)
-        cell = {"step": step + 1, "source": None if source is None else source + 1}
         told = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
-        entries.append(told | cell)
+        entries.append(told | {"step": step, "source": source})
     remarkable = any(finding.kind is not Kind.IDENTICAL for finding in found)
     return {
         "summary": summary_sentence(summarise(trace)) + ("" if remarkable else f" {nothing_found(trace)}"),
         "findings": entries,
-        "steps": {str(i + 1): step_look(trace, i) for i in range(len(trace.target_pieces))},
+        "steps": [step_look(trace, i) for i in range(len(trace.target_pieces))],
         "atOnce": AT_ONCE, "more": say("{n} more"),
     }  # fmt: skip
