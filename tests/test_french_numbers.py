@@ -68,7 +68,7 @@ def test_a_fraction_in_a_sentence_has_a_comma_and_a_word_keeps_its_point() -> No
 
 
 def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> None:
-    told = [*findings_record(trace)["steps"].values(), findings_record(trace)["summary"]]
+    told = [*findings_record(trace)["steps"], findings_record(trace)["summary"]]
     told += [finding["text"] for finding in findings_record(trace)["findings"]]
     for step in range(len(trace.target_pieces)):
         told.append(step_sentence(trace, step, "un blanc"))
