@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis import readout
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.attention import attention_bars, attention_table, energy_table, softmax_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.energies import energy_bars
@@ -138,8 +138,8 @@ def _rivals(subject: Subject) -> tuple[str, str]:
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(lambda _: say("Energies and weights"), _of_trace(attention_bars), _table(attention_table),
                             (ATTENTION,), summary=True),
-    "energy": StepFigure(lambda _: say("Energies"), _of_trace(energy_bars), _table(attention_table), (ATTENTION,)),
-    "softmax": StepFigure(lambda _: say("Softmax"), _of_trace(softmax_bars), _table(attention_table), (ATTENTION,)),
+    "energy": StepFigure(lambda _: say("Energies"), _of_trace(energy_bars), _table(energy_table), (ATTENTION,)),
+    "softmax": StepFigure(lambda _: say("Softmax"), _of_trace(softmax_bars), _table(softmax_table), (ATTENTION,)),
     "context": StepFigure(lambda _: say("Context vector"), _of_trace(context_strips), _table(context_table)),
     "state": StepFigure(lambda _: say("State"), _of_trace(state_strips), _table(state_table)),
     "maxout": StepFigure(lambda _: say("Maxout"), _maxout, _maxout_table, uses_weights=True),
