@@ -85,7 +85,7 @@ class GRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the gradients of `inputs`, `initial`, `weight` and `bias`."""
+        """Return the gradients of `inputs`, `initial`, `weight` and `bias`, given that of the states (T, D, B, n)."""
         states, gates, candidates, hidden, weight = ctx.saved_tensors
         steps, directions, batch, n = candidates.shape
         with torch.autocast(weight.device.type, enabled=False):
@@ -110,17 +110,9 @@ class AttentiveGRUSequence(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        inputs: Tensor,
-        initial: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        query: Tensor | None,
-        score: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+        ctx: Any, inputs: Tensor, initial: Tensor, keys: Tensor, values: Tensor, mask: Tensor, weight: Tensor,
+        bias: Tensor, query: Tensor | None, score: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Return the states (Ty, B, n) and the alignment (Ty, B, Tx).
 
         `inputs` (Ty, B, 3n): the previous word's half of the gates; `initial` (B, n): s_0; `keys` (B, Tx, n'): U_a h_j,
@@ -169,7 +161,8 @@ class AttentiveGRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_alignment: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of all inputs but `mask`."""
+        """Return the gradients of all inputs but `mask`, given those of the states (Ty, B, n) and the alignment
+        (Ty, B, Tx)."""
         states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector = ctx.saved_tensors
         steps, batch, n = candidates.shape
         dtype = ctx.product_dtype

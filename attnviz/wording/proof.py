@@ -8,9 +8,10 @@ from attnviz.analysis.proof import Discrepancy, Proof
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.trace.quantities import QUANTITIES
 from attnviz.wording.labels import quote
 
-OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
+OF_POSITIONS = tuple(name for name, quantity in QUANTITIES.items() if quantity.of_positions)
 """Quantities whose first index is a source position."""
 
 
@@ -25,6 +26,8 @@ def quantity_names() -> dict[str, str]:
         "energies": say("energies e"),
         "energy sums": say("sums of the microscope"),
         "alignment": say("weights α"),
+        "entropy": say("entropy H"),
+        "coverage": say("coverage Σ α"),
         "contexts": say("context vector c"),
         "states": say("state s"),
         "reset_gates": say("reset gate r"),
@@ -34,6 +37,7 @@ def quantity_names() -> dict[str, str]:
         "readouts": say("readout t"),
         "top_probabilities": say("likeliest words’ probabilities"),
         "log_probabilities": say("log probability of the word"),
+        "target_ids": say("forced word y"),
         "ledger sums": say("sums of the ledger"),
     }
 
@@ -48,6 +52,8 @@ def badge_text(proof: Proof, step: int) -> str:
     what = quantity_names()[first.quantity]
     if first.index:
         what = say("{what}, no. {number}", what=what, number=first.index[0] + 1)
+    if len(others) == 1:
+        return say("Step {step}: {what} does not check out (nor does 1 other quantity)", step=step, what=what)
     if others:
         return say("Step {step}: {what} does not check out (nor do {count} other quantities)",
                    step=step + 1, what=what, count=len(others))  # fmt: skip

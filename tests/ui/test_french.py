@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.figures import Look, heatmap_table, lecture_html, step_figures
+from attnviz.export import Look, lecture_html
+from attnviz.figures import heatmap_table, step_figures
 from attnviz.languages import catalogue, speak
 from attnviz.palette import FONT
 from attnviz.ui.toolbar.downloads import _made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.ui import components
 from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_record
 from attnviz.ui.components.step_summary.step_summary import step_sentence
@@ -30,9 +28,10 @@ from attnviz.ui.page_state.selection import (
     source_of,
 )
 from attnviz.ui.page_state.view import MAIN, View
+from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
-PROGRAMS = Path(components.__file__).parent
+PAGE = REPOSITORY / "attnviz" / "ui"
 
 
 MAIN_VIEW = View(MAIN, synthetic.trace())
@@ -252,19 +251,19 @@ def test_the_sentence_of_a_step_says_what_came_before() -> None:
 
 
 def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:
-    program = (PROGRAMS / "chart" / "chart.js").read_text(encoding="utf-8")
+    program = (PAGE / "components" / "chart" / "chart.js").read_text(encoding="utf-8")
     assert f'figures["{EVERY_STEP}"]' in program
 
 
 def test_no_asset_asks_another_server_for_anything() -> None:
-    for path in (path for kind in ("js", "css", "html") for path in PROGRAMS.rglob(f"*.{kind}")):
+    for path in (path for path in PAGE.rglob("*.*") if path.suffix in (".js", ".css", ".html", ".svg")):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "http" not in text, path.name
         assert "//fonts" not in text, path.name
 
 
 def test_no_program_of_ours_reads_text_as_markup() -> None:
-    for path in PROGRAMS.rglob("*.js"):
+    for path in PAGE.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert way not in text, f"{path.name} uses {way}"

@@ -1,4 +1,4 @@
-"""The page's words about its numbers: the badge that turns red, the ledger's choice of words, the reading's links."""
+"""The page's words about its numbers: the badge that turns red, the ledger's choice of words, where findings lead."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step.ledger import called, ledger_of
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
 from attnviz.ui.step.proof import proof_table
-from attnviz.wording.findings import finding_sentence, step_reading
+from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
 from tests import strategies
@@ -149,6 +149,28 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
     app.slider(key="step").set_value(2).run()
     assert badge(app).startswith(":red[")
     assert "Step 2: state s, no. 4 does not check out" in badge(app)
+
+
+def _badge_alone(trace, weights) -> None:
+    from attnviz.ui.proof_view import proof_badge
+
+    proof_badge(trace, weights, 1)
+
+
+def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
+    page: Run, make_network: ModelFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"hidden_size": 10, "alignment_size": 10}
+    dot = {name: tensor.numpy() for name, tensor in make_network("dot", **sizes).state_dict().items()}
+    app = AppTest.from_function(_badge_alone, kwargs={"trace": make_trace(hidden=10), "weights": dot}).run()
+    assert not app.exception
+    assert "does not fit the weights" in texts(app)
+
+    def broken(*arguments: object) -> None:
+        raise ValueError("a defect of the program")
+
+    monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
+    assert len(page().exception) == 1
 
 
 def test_altered_numbers_make_another_translation() -> None:
@@ -332,7 +354,7 @@ def test_every_finding_has_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot", "none"])
-def test_the_reading_of_any_translation_can_be_written(attention: str) -> None:
+def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
     for seed in range(10):
         trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)
         record = findings_record(trace)
@@ -348,25 +370,26 @@ def test_the_summary_by_hand() -> None:
     even = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
     record = findings_record(dataclasses.replace(trace, alignment=even))
     assert record["summary"].startswith(
-        "The sentence was read from left to right, without a step back. A step looks at"
+        "The sentence was read from left to right, without a step back. On average a step"
     )
-    assert "strongest 96 % on average" in record["summary"]
-    assert "None of the checks found anything" in record["summary"]
+    assert "gives its strongest piece 96\u00a0%, and looks as widely as at 1.3 pieces alike." in record["summary"]
+    assert "The checks found nothing" in record["summary"]
     guessed = np.log(np.full(5, 0.01, dtype=np.float32))
     unsure = findings_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
-    assert "None of the checks" not in unsure["summary"]
+    assert "The checks found nothing" not in unsure["summary"]
     back = even[[2, 0, 1, 3, 4]]
-    assert "1 of 3 moves" in findings_record(dataclasses.replace(trace, alignment=back))["summary"]
+    told = findings_record(dataclasses.replace(trace, alignment=back))["summary"]
+    assert "1 of 3 moves from word to word goes back" in told
 
 
-def test_the_reading_of_a_step_by_hand() -> None:
+def test_the_look_of_a_step_by_hand() -> None:
     trace = make_trace("one two three .", "un deux trois .")
     rows = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
     rows[2] = [0.01, 0.01, 0.4, 0.28, 0.3]
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
     trace = dataclasses.replace(trace, alignment=rows, log_probabilities=chances)
-    told = step_reading(trace, 2)
+    told = step_look(trace, 2)
     assert told.startswith("Step 3, “trois”. It looked most at “three”, then at “</s>”, as widely as")
     assert "That is 1 piece on from the step before." in told
     assert "The model was sure of the word; next came “mot1”" in told
-    assert "at that one alone" in step_reading(trace, 1)
+    assert "at that one alone" in step_look(trace, 1)

@@ -35,5 +35,5 @@ def component(name: str, *, programs: tuple[str, ...] = (), isolate: bool = True
 
 
 def packed(values: NDArray[Any]) -> str:
-    """Return an array as the browser reads it: little-endian float32 in base64."""
+    """Return an array of any shape as the browser reads it: little-endian float32 in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

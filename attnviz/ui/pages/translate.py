@@ -1,24 +1,22 @@
-"""The page: a sentence, its translation, and one decoder step at a time."""
+"""The page *Translate*: a sentence, its translation, and one decoder step at a time."""
 
 from __future__ import annotations
 
 from typing import cast
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
 from attnviz.text import SPACE
-from attnviz.ui.chrome import masthead
-from attnviz.ui.components.plotly.plotly import load_library
-from attnviz.ui.language import LANGUAGE, language_address, speak_as_chosen
+from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import MODELS_VARIABLE, models, translate
 from attnviz.ui.step.room import step_room
-from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request, controls, request_address
 from attnviz.ui.toolbar.downloads import downloads
@@ -27,14 +25,14 @@ from attnviz.ui.toolbar.examples import OPENING
 _LAST = "last_trace"
 
 
-def translate_page() -> None:
-    """Draw the page."""
+def page() -> StreamlitPage:
+    """Return the page as the navigation knows it; it stands at the root address."""
+    return st.Page(_draw, title=say("Translate"), url_path="", default=True)
+
+
+def _draw() -> None:
     if address.went_through_history():
         _follow_link()
-    speak_as_chosen()
-    apply_style(theme_name())
-    load_library()
-    masthead()
     available = models()
     request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
     opened = reopening.reopened(st.session_state, request)
@@ -66,7 +64,7 @@ def _follow_link() -> None:
     """Forget all that the address says: it is read as at the first of a visit."""
     address.forget_view(st.session_state, MAIN)
     reopening.close(st.session_state)
-    for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH, LANGUAGE):
+    for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH):
         st.session_state.pop(key, None)
 
 

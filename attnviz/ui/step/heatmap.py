@@ -78,3 +78,9 @@ def _how_to_read(trace: Trace, by: By, end: bool) -> None:
         "greener an English word, the more the step looked at it."
     )
     st.html(f'<p class="reading">{told} {shown if end else hidden} {start}</p>')
+
+
+def heatmap_columns(view: View) -> int:
+    """Return how many columns the heatmap of `view` has."""
+    chosen = heatmap_choices(st.session_state, view)
+    return len(grid(view.trace, chosen.by, chosen.end).source)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import TOLERANCE, Proof, Prover
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import say
@@ -29,7 +30,7 @@ def proof_badge(view: View, weights: Weights | None) -> None:
     pieces = (word,) if word is not None and word < len(weights["decoder.output.bias"]) else ()
     try:
         proof = _prover(view, weights).prove(step, pieces)
-    except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
+    except MisfitError:  # altered, or not made by this model
         with st.container(key=view.key("proof_fails")):
             st.text("✗ " + say("Step {step}: this translation does not fit the weights of “{model}”",
                                step=step + 1, model=trace.model))  # fmt: skip

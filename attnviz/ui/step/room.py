@@ -17,7 +17,7 @@ from attnviz.ui.page_state.selection import choose, selection_of, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.glossary import glossary
-from attnviz.ui.step.heatmap import heatmap_panel
+from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel
 from attnviz.ui.step.keys import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.microscope import microscope_panel
@@ -26,6 +26,10 @@ from attnviz.ui.step.stages import narration_of, stage
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name
 from attnviz.wording.equations import equations
+
+MIDDLING, LONG = 32, 46
+"""Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
+more columns has it all, the step below."""
 
 
 @st.fragment
@@ -38,9 +42,15 @@ def step_room(view: View) -> None:
             _slider(view)
         with player_box:
             player(view)
-        left, right = st.columns([8, 5] if len(view.trace.words().source) > 36 else [11, 10], gap="large")
-        with left:
+        columns = heatmap_columns(view)
+        if columns > LONG:
             heatmap_panel(view, theme_name())
+            left, right = st.columns(2, gap="large")
+        else:
+            left, right = st.columns([8, 5] if columns > MIDDLING else [11, 10], gap="large")
+            with left:
+                heatmap_panel(view, theme_name())
+        with left:
             findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
             _step_panel(view)

@@ -24,7 +24,7 @@ from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import weights_of
+from attnviz.ui.resources import weights_digest_of, weights_of
 from attnviz.wording.equations import Equation
 from attnviz.wording.narration import Narration, narrate
 
@@ -88,7 +88,8 @@ def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
 
 def _chart(view: View, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
-    drawn = _drawn(view.trace, (view.identity, language()), name, tuple(sentences), theme)
+    weights = weights_digest_of(view.trace) if name == "maxout" else None
+    drawn = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
     chart(view, drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
 

@@ -12,7 +12,7 @@ from attnviz.languages import say
 from attnviz.ui.page_state import inputs
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.examples import EXAMPLES, OPENING, kind_name
+from attnviz.ui.toolbar.examples import EXAMPLES, kind_name, opening
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"
@@ -36,11 +36,11 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
 
     `models` (by name) must not be empty.
     """
-    inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, OPENING)
+    inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, opening(st.query_params))
     text = st.text_area(
         say("English sentence"), key=inputs.SENTENCE, height="content",
         label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
-        on_change=inputs.drop_target, args=(st.session_state,),
+        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button(
@@ -60,12 +60,13 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
 
 
 def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
-    """Return the address parameters of what was translated, None for what the page opens with: a link, or a reload,
-    opens what could be shown."""
+    """Return the address parameters of what was translated, None for a choice that is the usual one: a link, or a
+    reload, opens what could be shown."""
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
-        inputs.SENTENCE: None if request.text == OPENING else request.text,
+        # Always: a link is to mean the same when the page opens on another sentence one day.
+        inputs.SENTENCE: request.text,
         inputs.TARGET: request.target,
         inputs.MODEL: None if name == next(iter(models)) else name,
         inputs.SEARCH: None if search == _DEFAULT_SEARCH else search,
@@ -76,7 +77,7 @@ def _own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
     target = st.text_area(
-        say("Your own French translation"), key=inputs.TARGET, height="content",
+        say("Your own French translation"), key=inputs.TARGET, height="content", persist_state="session",
         placeholder=say("For instance: L'accord a été signé."),
         help=say("The decoder is led through these words and shows where it would have looked for each: forced "
                  "decoding. Another English sentence empties this box."),
@@ -89,8 +90,11 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     linked = st.query_params.get(inputs.MODEL)
     if st.session_state.get(inputs.MODEL) not in models:
         st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
-    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL)
-    device = st.selectbox(say("Device"), devices(), key=inputs.DEVICE, help=say("auto takes a GPU where there is one."))
+    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, persist_state="session")
+    device = st.selectbox(
+        say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
+        help=say("auto takes a GPU where there is one."),
+    )  # fmt: skip
     return name, device, _search(forced)
 
 
@@ -102,6 +106,7 @@ def _search(forced: bool) -> str:
     names = {search: _search_name(search) for search in SEARCHES}
     return st.selectbox(
         say("Search"), SEARCHES, key=inputs.SEARCH, disabled=forced, format_func=names.__getitem__,
+        persist_state="session",
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
 

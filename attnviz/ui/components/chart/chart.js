@@ -57,12 +57,12 @@ function caption(root, [heading, sentence]) {
 
 function describe(root, layout, state) {
   const chart = root.querySelector(".chart");
-  const { alt, narrowest, steps, order, entries, words } = layout.meta;
+  const { alt, narrowest, widest, steps, order, entries, words } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
-  const minWidth = `${narrowest}px`;
-  if (chart.style.minWidth !== minWidth) {
-    chart.style.minWidth = minWidth;
+  const bounds = { minWidth: `${narrowest}px`, maxWidth: widest ? `${widest}px` : "" };
+  if (chart.style.minWidth !== bounds.minWidth || chart.style.maxWidth !== bounds.maxWidth) {
+    Object.assign(chart.style, bounds);
     state.width = 0;
   }
   chart.style.height = `${layout.height}px`;
@@ -78,7 +78,7 @@ function aim(root, chart, { source }) {
   const axis = chart._fullLayout.xaxis;
   const x = axis._offset + axis.c2p(column);
   const edge = 40;
-  if (x < scroll.scrollLeft + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) {
+  if (x < scroll.scrollLeft + axis._offset + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) {
     scroll.scrollLeft = x - scroll.clientWidth / 2;
   }
 }
@@ -103,8 +103,8 @@ function choice({ steps, sources, order, entries, words }, point) {
 
 function listen(Plotly, root, chart, state) {
   const scroll = root.querySelector(".scroll");
-  scroll.addEventListener("scroll", () => fade(scroll), { passive: true });
-  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }).then(() => fade(scroll)));
+  scroll.addEventListener("scroll", () => { fade(scroll); slide(root, chart); }, { passive: true });
+  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }).then(() => { fade(scroll); freeze(root, chart); }));
   fade(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const chosen = choice(chart.layout.meta, point);
@@ -134,6 +134,7 @@ async function draw(root, state) {
   if (same) await Plotly.relayout(chart, { shapes });
   else await Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG);
   if (!state.size) listen(Plotly, root, chart, state);
+  if (!same) freeze(root, chart);
   aim(root, chart, state);
 }
 

@@ -1,12 +1,12 @@
 // The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
 // set by textContent, so nothing typed is ever read as markup.
 
-function entry({ text, kind, step, source }, index, most) {
+function entry({ text, kind, strong, step, source }, index, most) {
   const item = document.createElement("li");
   item.hidden = index >= most;
   const button = document.createElement("button");
   button.type = "button";
-  button.className = kind;
+  button.className = strong ? `${kind} strong` : kind;
   button.dataset.step = step;
   button.textContent = text;
   button.onclick = (event) => {

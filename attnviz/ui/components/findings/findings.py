@@ -6,19 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.findings import Kind, place, read, summarise
+from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
 from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
-from attnviz.wording.findings import finding_sentence, step_reading, summary_sentence
+from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
 
 AT_ONCE = 5
 """Findings on show before one asks for the rest."""
 
 SEVERITY = (
     Kind.COLLAPSED, Kind.SHIFTED, Kind.OMITTED, Kind.REPEATED, Kind.OVERUSED, Kind.UNIFORM, Kind.IMPROBABLE,
-    Kind.COPIED,
+    Kind.IDENTICAL,
 )  # fmt: skip
 """What is told first."""
 
@@ -37,16 +37,16 @@ def _record(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa:
 def findings_record(trace: Trace) -> dict[str, Any]:
     """Return what the browser writes, the same at every step: plain text, and for each finding the cell it leads to
     (`source` None: whichever was looked at most)."""
-    found = sorted(read(trace), key=lambda finding: SEVERITY.index(finding.kind))
+    found = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
     entries = []
     for finding in found:
-        step, source = place(trace, finding)
-        text = finding_sentence(trace, finding)
-        entries.append({"text": text, "kind": finding.kind.value, "step": step, "source": source})
-    nothing = say("None of the checks found anything: no word left out, written twice, looked at too often or guessed.")
+        step, source = cell_of(trace, finding)
+        told = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
+        entries.append(told | {"step": step, "source": source})
+    remarkable = any(finding.kind is not Kind.IDENTICAL for finding in found)
     return {
-        "summary": summary_sentence(trace, summarise(trace)) + ("" if entries else f" {nothing}"),
+        "summary": summary_sentence(summarise(trace)) + ("" if remarkable else f" {nothing_found(trace)}"),
         "findings": entries,
-        "steps": [step_reading(trace, i) for i in range(len(trace.target_pieces))],
+        "steps": [step_look(trace, i) for i in range(len(trace.target_pieces))],
         "atOnce": AT_ONCE, "more": say("{n} more"),
     }  # fmt: skip
