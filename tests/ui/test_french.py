@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.figures import Look, heatmap_table, lecture_html, step_figures
+from attnviz.export import Look, lecture_html
+from attnviz.figures import heatmap_table
+from attnviz.figures.registry import step_figures
 from attnviz.languages import catalogue, speak
 from attnviz.palette import FONT
 from attnviz.ui.toolbar.downloads import _made
@@ -97,16 +99,16 @@ def test_nothing_is_left_in_english(page: Run) -> None:
 
 def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     app = page("en", step="3", search="beam 3")
-    app.button_group(key="by").set_value("pieces").run()
+    app.button_group(key="by-en").set_value("pieces").run()
     english = app.latex[2].value
     app.button_group(key="lang").set_value("fr").run()
     assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
     assert app.slider(key="step").value == 3
     assert app.latex[2].value == english
-    assert app.button_group(key="by").value == "pieces"
-    assert app.selectbox(key="search").value == "beam 3"
+    assert app.button_group(key="by-fr").value == "pieces"
+    assert app.selectbox(key="search-fr").value == "beam 3"
     assert app.query_params["search"] == "beam 3"
-    app.selectbox(key="search").set_value("beam 5").run()
+    app.selectbox(key="search-fr").set_value("beam 5").run()
     assert "search" not in app.query_params
 
 

@@ -172,24 +172,24 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
 
 def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
-    box = app.selectbox(key="ledger_word")
+    box = app.selectbox(key="ledger_word-en")
     assert box.value == OWN
     box.set_value(box.options[3]).run()
     assert piece_name(tokenizer.piece(app.session_state["word"])) == box.options[3]
     app.session_state["word"] = len(tokenizer)  # as a link may have it
     app.run()
     assert not app.exception
-    assert app.selectbox(key="ledger_word").value == OWN
+    assert app.selectbox(key="ledger_word-en").value == OWN
 
 
 def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
     app = page()
-    box = app.selectbox(key="ledger_rival")
+    box = app.selectbox(key="ledger_rival-en")
     box.set_value(box.options[2]).run()
     assert app.query_params["rival"] == str(app.session_state["rival"][1])
     app.slider(key="step").set_value(2).run()
     assert "rival" not in app.query_params
-    assert app.selectbox(key="ledger_rival").value == NEXT_BEST
+    assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
 
 
 def test_typed_words_become_pieces(tokenizer: Tokenizer) -> None:
@@ -255,18 +255,18 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, token
     app.session_state["word"], app.session_state["rival"] = typed["ledger_word"][1], (here, typed["ledger_rival"][1])
     app.run()
     assert not app.exception
-    assert app.selectbox(key="ledger_word").value == "bicyclettes"
-    assert app.selectbox(key="ledger_rival").value == "montagnardes"
+    assert app.selectbox(key="ledger_word-en").value == "bicyclettes"
+    assert app.selectbox(key="ledger_rival-en").value == "montagnardes"
     assert "The model writes “bicyclettes” in" in texts(app)
     assert "The model writes “montagnardes” in" in texts(app)
     first = piece_name(tokenizer.piece(app.session_state["word"]))
     assert called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
     assert called(first, None) == f"“{first}”"
-    app.selectbox(key="ledger_word").set_value(OWN).run()
+    app.selectbox(key="ledger_word-en").set_value(OWN).run()
     assert "bicyclettes" not in texts(app)
     app.slider(key="step").set_value(2).run()
     assert "montagnardes" not in texts(app)
-    assert app.selectbox(key="ledger_rival").value == NEXT_BEST
+    assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
 
 
 def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(

@@ -12,6 +12,7 @@ from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart
+from attnviz.ui.language import localised
 
 
 def heatmap_panel(trace: Trace, theme: ThemeName) -> None:
@@ -22,9 +23,9 @@ def heatmap_panel(trace: Trace, theme: ThemeName) -> None:
     figure = figures.heatmap(trace, by=by, colours=colours, root=root, end=end, margins=margins, theme=theme)
     chart({EVERY_STEP: figure.to_json()}, "heatmap")
     with st.container(horizontal=True, vertical_alignment="center", key="heatmap_choices"):
-        st.segmented_control(
-            say("Rows and columns"), ["words", "pieces"], default="words", required=True, key="by",
-            format_func={"words": say("words"), "pieces": say("pieces")}.__getitem__, label_visibility="collapsed",
+        localised(
+            st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")}, key="by",
+            default="words", required=True, label_visibility="collapsed",
         )  # fmt: skip
         st.toggle("√α", key="root", help=say("Colour by the square root, so that small weights can be seen."))
         st.toggle(say("End mark"), value=True, key="end", help=say(
@@ -37,8 +38,8 @@ def heatmap_panel(trace: Trace, theme: ThemeName) -> None:
             "words."
         ))  # fmt: skip
         scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
-        st.selectbox(say("Colours"), list(scales), format_func=scales.__getitem__, key="colours",
-                     label_visibility="collapsed", width=260)  # fmt: skip
+        localised(st.selectbox, say("Colours"), scales, key="colours", default="paper",
+                  label_visibility="collapsed", width=260)  # fmt: skip
 
 
 def _reading(trace: Trace, by: By, end: bool) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
+from attnviz.ui.language import key_in_language
 from attnviz.ui.page_state import selection
 from attnviz.ui.resources import trace_identity
 from attnviz.wording.labels import shorten
@@ -83,20 +84,21 @@ def choices(trace: Trace, tokenizer: Tokenizer, step: int, word: int | None, riv
     """Draw both choices as one question: why this word, and not which other?"""
     here = (trace_identity(trace), step)
     names = [piece_name(piece) for piece in trace.top_pieces[step - 1][:LIKELIEST]]
-    kept = st.session_state
-    kept[_WORD_BOX] = OWN if word is None else typed[0] or piece_name(tokenizer.piece(word))
-    kept[_RIVAL_BOX] = NEXT_BEST if rival is None else typed[1] or piece_name(tokenizer.piece(rival))
+    kept, word_box, rival_box = st.session_state, key_in_language(_WORD_BOX), key_in_language(_RIVAL_BOX)
+    kept[word_box] = OWN if word is None else typed[0] or piece_name(tokenizer.piece(word))
+    kept[rival_box] = NEXT_BEST if rival is None else typed[1] or piece_name(tokenizer.piece(rival))
     first = {OWN: say("the word of the step"), NEXT_BEST: say("the likeliest other")}
     note = say("Choose one of the ten likeliest pieces, or type any word.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="ledger_choices"):
         st.selectbox(
-            say("Why"), _options([OWN, *names], kept[_WORD_BOX]), key=_WORD_BOX, width=220, accept_new_options=True,
-            format_func=lambda name: first.get(name, name), on_change=_take_word, args=(tokenizer, here), help=note,
+            say("Why"), _options([OWN, *names], kept[word_box]), key=word_box, width=220, accept_new_options=True,
+            format_func=lambda name: first.get(name, name), on_change=_take_word, args=(tokenizer, here, word_box),
+            help=note,
         )  # fmt: skip
         st.selectbox(
-            say("and not"), _options([NEXT_BEST, *names], kept[_RIVAL_BOX]), key=_RIVAL_BOX, width=220,
+            say("and not"), _options([NEXT_BEST, *names], kept[rival_box]), key=rival_box, width=220,
             accept_new_options=True, format_func=lambda name: first.get(name, name), on_change=_take_rival,
-            args=(tokenizer, here),
+            args=(tokenizer, here, rival_box),
         )  # fmt: skip
     notes = [piece_of(text, tokenizer)[1] for _, _, text in kept[_TYPED].values()]
     for told in dict.fromkeys(filter(None, notes)):
@@ -133,17 +135,17 @@ def _options(offered: Iterable[str], shown: str) -> list[str]:
     return list(dict.fromkeys([*offered, shown]))
 
 
-def _take_word(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
-    st.session_state[selection.WORD] = _take(tokenizer, here, _WORD_BOX, OWN)
+def _take_word(tokenizer: Tokenizer, here: tuple[Any, int], widget: str) -> None:
+    st.session_state[selection.WORD] = _take(tokenizer, here, widget, _WORD_BOX, OWN)
 
 
-def _take_rival(tokenizer: Tokenizer, here: tuple[Any, int]) -> None:
-    st.session_state[RIVAL] = (here, _take(tokenizer, here, _RIVAL_BOX, NEXT_BEST))
+def _take_rival(tokenizer: Tokenizer, here: tuple[Any, int], widget: str) -> None:
+    st.session_state[RIVAL] = (here, _take(tokenizer, here, widget, _RIVAL_BOX, NEXT_BEST))
 
 
-def _take(tokenizer: Tokenizer, here: tuple[Any, int], box: str, first: str) -> int | None:
-    """Return the piece chosen in a box, None for its first choice, and keep what was typed for it."""
-    text, kept = str(st.session_state[box]).strip(), st.session_state.setdefault(_TYPED, {})
+def _take(tokenizer: Tokenizer, here: tuple[Any, int], widget: str, box: str, first: str) -> int | None:
+    """Return the piece chosen in the `widget` of a box, None for its first choice, and keep what was typed for it."""
+    text, kept = str(st.session_state[widget]).strip(), st.session_state.setdefault(_TYPED, {})
     kept.pop(box, None)
     if text == first:
         return None
