@@ -73,7 +73,8 @@ class Tokenizer:
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
-            special = tuple(self._processor.IdToPiece(i) for i in range(4))
+            # All of them, for in a damaged file any one may be no text.
+            special = tuple(self._processor.IdToPiece(list(range(len(self))))[:4])
         except (RuntimeError, IndexError) as error:
             raise ValueError(f"not a SentencePiece model: {error}") from error
         if special != SPECIAL_PIECES:

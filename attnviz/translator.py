@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from attnviz.checkpoint import CONFIG, WEIGHTS, load_model
-from attnviz.decoding import Finished, Record, batches, force, largest, longest_target, search
+from attnviz.checkpoint import load_model
+from attnviz.decoding import Finished, SearchStep, batches, force, forced_target, largest, longest_target, search
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
+from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import RNNsearch
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import STORED_CANDIDATES, Hypothesis, Search, Trace
+from attnviz.trace.interventions import Intervention, check_interventions
 
-__all__ = ["LONGEST", "Translator", "available_devices", "available_models"]
+__all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
 
-LONGEST = 200
+LONGEST_SENTENCE = 200
 """Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
 for."""
 
 _LONGEST_PIECES = 1200
-_LONGEST_RECORD = 3000
+_LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
 _WIDEST_BEAM = 100
 
 
-def available_models(root: str | Path = "models") -> list[Path]:
-    """Return the model folders inside `root`, by name."""
-    return sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+class _Course(NamedTuple):
+    """What became of one sentence: its target and the steps that led there."""
+
+    ids: tuple[int, ...]
+    """Target pieces, EOS last."""
+    translation: str
+    steps: list[Step]
+    indices: list[int]
+    """The hypothesis of each step."""
+    search: Search
+    hypotheses: tuple[Hypothesis, ...]
+    """What a beam finished, best first; empty where the target was given."""
+
+
+available_models = model_folders
 
 
 class Translator:
@@ -61,40 +75,68 @@ class Translator:
         Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
         """
         network, tokenizer = load_model(folder)
-        with (Path(folder) / WEIGHTS).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(network.to(resolve_device(device)), tokenizer, Path(folder).resolve().name, digest)
+        name, digest = Path(folder).resolve().name, weights_digest(folder)
+        return cls(network.to(resolve_device(device)), tokenizer, name, digest)
 
-    def translate(self, text: str, *, beam: int = 1, target: str | None = None, length_penalty: float = 1.0) -> Trace:
+    def translate(
+        self,
+        text: str,
+        *,
+        beam: int = 1,
+        target: str | None = None,
+        length_penalty: float = 1.0,
+        interventions: Sequence[Intervention] = (),
+    ) -> Trace:
         """Translate one sentence and record everything computed on the way.
 
         `beam` is the width of the search (1 is greedy); hypotheses are compared by log probability divided by
         Ty^`length_penalty`. With a `target` nothing is searched: the decoder is led through that translation.
-        Raise AttnvizError for text that is blank or too long, and for a beam that is not from 1 to 100.
+        `interventions` change the attention or the word of their steps, in every hypothesis alike; what follows goes
+        on from there, and of a `target` only the forced words become others.
+        Raise AttnvizError for text that is blank or too long, for a beam that is not from 1 to 100, and for
+        interventions that cannot be done.
         """
-        started = time.perf_counter()
+        started, interventions = time.perf_counter(), tuple(interventions)
         source = self._encode(text, say("sentence"))
-        forced = None if target is None else self._encode(target, say("translation"))
+        given = None if target is None else self._encode(target, say("translation"))
         _check_beam(beam)
+        config, attends = self.network.config, self.network.decoder.attention.attends
+        check_interventions(
+            interventions, source_pieces=len(source), vocabulary_size=config.vocabulary_size, attends=attends
+        )
         with torch.inference_mode():
             memory = self._memory([source])
-            if forced is not None:
-                steps, ids = force(self._decoder, memory, forced), tuple(forced)
-                places, hypotheses = [0] * len(steps), []
-                how = Search("forced")
+            if given is None:
+                course = self._search(memory, longest_target(len(source)), beam, length_penalty, interventions)
             else:
-                limit = longest_target(len(source))
-                # A record holds every hypothesis' numbers; where it might not fit, the winner is led through once more.
-                record: Record | None = [] if beam * limit <= _LONGEST_RECORD else None
-                finished = search(self._decoder, memory, [limit], beam, length_penalty, record)[0]
-                ids = finished[0].ids
-                if record is None:
-                    steps, places = force(self._decoder, memory, ids), [0] * len(ids)
-                else:
-                    steps, places = _path(record, finished[0])
-                hypotheses = [Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished]
-                how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
-            return self._trace(text, source, target, ids, memory, steps, places, how, hypotheses, started)
+                course = self._follow(memory, given, " ".join((target or "").split()), interventions)
+            return self._trace(text, source, memory, course, interventions, started)
+
+    def _search(
+        self, memory: Memory, limit: int, beam: int, length_penalty: float, interventions: tuple[Intervention, ...]
+    ) -> _Course:
+        """Return the best translation of the one sentence in `memory`, of at most `limit` pieces."""
+        # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
+        history: list[SearchStep] | None = [] if beam * limit <= _LONGEST_HISTORY else None
+        finished = search(self._decoder, memory, [limit], beam, length_penalty, history, interventions)[0]
+        ids = finished[0].ids
+        if history is None:
+            steps, indices = force(self._decoder, memory, ids, interventions), [0] * len(ids)
+        else:
+            steps, indices = _path(history, finished[0])
+        hypotheses = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
+        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+        return _Course(ids, hypotheses[0].translation, steps, indices, how, hypotheses)
+
+    def _follow(
+        self, memory: Memory, given: list[int], translation: str, interventions: tuple[Intervention, ...]
+    ) -> _Course:
+        """Lead the decoder through the pieces `given`, which are those of `translation`."""
+        ids = forced_target(given, interventions)
+        steps = force(self._decoder, memory, ids, interventions)
+        if ids != given:
+            translation = self.tokenizer.decode(ids)
+        return _Course(tuple(ids), translation, steps, [0] * len(steps), Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of like length.
@@ -129,12 +171,12 @@ class Translator:
     def _encode(self, text: str, what: str) -> list[int]:
         """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
         words = len(text.split())
-        if words > LONGEST:
+        if words > LONGEST_SENTENCE:
             raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
-                                   what=what, count=words, most=LONGEST))  # fmt: skip
-        if len(text) > 20 * LONGEST:
+                                   what=what, count=words, most=LONGEST_SENTENCE))  # fmt: skip
+        if len(text) > 20 * LONGEST_SENTENCE:
             raise AttnvizError(say("The {what} has {count} characters; at most {most} can be shown. Shorten it.",
-                                   what=what, count=len(text), most=20 * LONGEST))  # fmt: skip
+                                   what=what, count=len(text), most=20 * LONGEST_SENTENCE))  # fmt: skip
         ids = self.tokenizer.encode(text)
         if not ids:
             raise AttnvizError(say("The {what} is empty. Type one.", what=what))
@@ -152,27 +194,30 @@ class Translator:
         return self._decoder.memory(self._encoder(ids.to(self.device), lengths), lengths)
 
     def _trace(
-        self, text: str, source: Sequence[int], target: str | None, ids: tuple[int, ...], memory: Memory,
-        steps: list[Step], places: list[int], how: Search, hypotheses: list[Hypothesis], started: float,
+        self, text: str, source: Sequence[int], memory: Memory, course: _Course,
+        interventions: tuple[Intervention, ...], started: float,
     ) -> Trace:  # fmt: skip
         """Bring the numbers of one translation together."""
+        ids, how = course.ids, course.search
 
         def column(name: str) -> Tensor:
-            return torch.stack([getattr(step, name)[0, place] for step, place in zip(steps, places, strict=True)])
+            return torch.stack(
+                [getattr(step, name)[0, index] for step, index in zip(course.steps, course.indices, strict=True)]
+            )
 
         log_probabilities = column("log_probabilities")
         top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=self.device)[:, None])[:, 0]
-        alignment, config = column("alignment"), self.network.config
+        alignment, scorer = column("alignment"), self.network.decoder.attention
         arrays = {
             "annotations": memory.annotations[0],
             "initial_state": self.network.decoder.initial_state(memory.annotations)[0],
             "keys": memory.keys[0],
             "queries": column("query"),
-            "score_vector": getattr(self.network.decoder.attention, "score", torch.zeros(0)),
+            "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
             "energies": column("energies"),
             "alignment": alignment,
-            "contexts": alignment @ memory.annotations[0, :, : config.context_size],
+            "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
             "states": column("state"),
             "update_gates": column("update_gate"),
             "reset_gates": column("reset_gate"),
@@ -184,26 +229,26 @@ class Translator:
         }
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
         score = float(chosen.sum()) / len(ids) ** how.length_penalty
-        translation = self.tokenizer.decode(ids) if target is None else " ".join(target.split())
         return Trace(
             source_text=text,
-            translation=translation,
+            translation=course.translation,
             source_pieces=self.tokenizer.pieces(source),
             target_pieces=self.tokenizer.pieces(ids),
             source_ids=tuple(source),
             source_surfaces=(*self.tokenizer.surfaces(text), "</s>"),
-            target_ids=tuple(ids),
+            target_ids=ids,
             unknown_characters=self.tokenizer.unknown_characters(text) if UNK in source else (),
             **numbers,
             top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
             search=how,
             score=score,
-            hypotheses=tuple(hypotheses) or (Hypothesis(translation, score),),
-            config=config.to_dict(),
+            hypotheses=course.hypotheses or (Hypothesis(course.translation, score),),
+            config=self.network.config.to_dict(),
             model=self.name,
             weights_digest=self.weights_digest,
             device=str(self.device),
             seconds=time.perf_counter() - started,
+            interventions=interventions,
         )
 
 
@@ -212,12 +257,12 @@ def _check_beam(beam: int) -> None:
         raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")
 
 
-def _path(record: Record, best: Finished) -> tuple[list[Step], list[int]]:
-    """Return the steps that led to `best`, and its place in each."""
-    steps, places, place = [], [], best.place
-    for index in reversed(range(len(best.ids))):
-        if index < len(best.ids) - 1:
-            place = record[index][1][0][place]
-        steps.append(record[index][0])
-        places.append(place)
-    return steps[::-1], places[::-1]
+def _path(history: list[SearchStep], best: Finished) -> tuple[list[Step], list[int]]:
+    """Return the steps that led to `best`, and its index in each."""
+    steps, indices, hypothesis = [], [], best.parent
+    for length in reversed(range(len(best.ids))):
+        if length < len(best.ids) - 1:
+            hypothesis = history[length].parents[0][hypothesis]
+        steps.append(history[length].step)
+        indices.append(hypothesis)
+    return steps[::-1], indices[::-1]

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from attnviz.checkpoint import load_model, save_model
+from attnviz.errors import AttnvizError
 from attnviz.network.config import ATTENTION_KINDS
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -49,3 +50,29 @@ def test_a_model_written_again_translates_alike(tmp_path: Path, model_folder: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors", "tokenizer.model"]
     first, second = Translator.load(model_folder, device="cpu"), Translator.load(tmp_path, device="cpu")
     assert first.translate_batch(SENTENCES, beam=2) == second.translate_batch(SENTENCES, beam=2)
+
+
+def test_a_folder_that_cannot_be_made_is_named(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AttnvizError, match="file/model cannot be made"):
+        save_model(tmp_path / "file" / "model", make_network(), tokenizer)
+
+
+def test_a_save_cut_short_leaves_the_model_as_it_was(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tmp_path, make_network(), tokenizer)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    network = make_network()
+    network.decoder.output.bias.add_(1)
+
+    def killed(tensors: object, path: Path, **_: object) -> None:
+        Path(path).write_bytes(b"half of the weights")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("attnviz.checkpoint.save_file", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(tmp_path, network, tokenizer)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import copy
 import dataclasses
 import json
+import pickle
 import subprocess
 import sys
 import zlib
@@ -19,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
-from attnviz.text import join_pieces
+from attnviz.text import Tokenizer, join_pieces
 from attnviz.wording.equations import equations
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +163,30 @@ def test_nothing_of_it_can_be_changed(trace: Trace) -> None:
         loaded.alignment[...] = 0
 
 
+def test_it_shares_nothing_with_what_it_was_made_from(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    translator = Translator(make_network(), tokenizer)
+    trace = translator.translate(SENTENCES[0])
+    score = trace.score_vector.copy()
+    translator.network.decoder.attention.score.add_(1)
+    assert np.array_equal(trace.score_vector, score)
+    alignment, config = trace.alignment.copy(), dict(trace.config)
+    made = dataclasses.replace(trace, alignment=alignment, config=config)
+    alignment[...] = 0
+    config["attention"] = "dot"
+    _assert_same(made, trace)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])  # noqa: S301
+def test_copies_are_as_immutable(trace: Trace, again: Callable[[Trace], Trace]) -> None:
+    copied = again(trace)
+    _assert_same(copied, trace)
+    with pytest.raises(ValueError, match="read-only"):
+        copied.states[...] = 0
+    for one in (trace, copied, Trace.from_json(trace.to_json())):
+        with pytest.raises(TypeError):
+            one.config["attention"] = "dot"
+
+
 def _array(array: np.ndarray) -> dict[str, Any]:
     return {
         "dtype": array.dtype.name,
@@ -179,7 +205,7 @@ def _row(columns: int) -> np.ndarray:
 DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "no mark": lambda r: r.pop("format"),
     "another format": lambda r: r.update(format="something-else"),
-    "a newer version": lambda r: r.update(version=3),
+    "a newer version": lambda r: r.update(version=4),
     "no version": lambda r: r.pop("version"),
     "no alignment": lambda r: r.pop("alignment"),
     "no pieces": lambda r: r.update(source_pieces=[], target_pieces=[]),
@@ -227,6 +253,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "a vocabulary without a size": lambda r: r["config"].pop("vocabulary_size"),
     "an unknown search": lambda r: r["search"].update(method="lucky"),
     "search with unknown fields": lambda r: r["search"].update(temperature=1),
+    "a config with more than scalars": lambda r: r["config"].update(hidden_size=[10]),
     "hypotheses a number": lambda r: r.update(hypotheses=5),
 }
 

@@ -18,7 +18,7 @@ from safetensors.numpy import load_file, save_file
 from attnviz.errors import AttnvizError
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
-from attnviz.translator import LONGEST, Translator, available_models
+from attnviz.translator import LONGEST_SENTENCE, Translator, available_models
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import texts
 
@@ -34,9 +34,9 @@ def test_blank_text(translator: Translator, blank: str) -> None:
 
 
 def test_text_that_is_too_long(translator: Translator) -> None:
-    assert translator.translate(" ".join(["dog"] * LONGEST)).source_pieces
-    with pytest.raises(AttnvizError, match=f"{LONGEST + 1} words; at most {LONGEST}"):
-        translator.translate(" ".join(["dog"] * (LONGEST + 1)))
+    assert translator.translate(" ".join(["dog"] * LONGEST_SENTENCE)).source_pieces
+    with pytest.raises(AttnvizError, match=f"{LONGEST_SENTENCE + 1} words; at most {LONGEST_SENTENCE}"):
+        translator.translate(" ".join(["dog"] * (LONGEST_SENTENCE + 1)))
     with pytest.raises(AttnvizError, match="10000 characters"):
         translator.translate("x" * 10_000)
     with pytest.raises(AttnvizError, match="translation has 201 words"):
@@ -258,7 +258,7 @@ def test_a_wide_search_over_a_long_sentence_records_the_same(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = translator.translate(SENTENCES[2], beam=4)
-    monkeypatch.setattr("attnviz.translator._LONGEST_RECORD", 0)
+    monkeypatch.setattr("attnviz.translator._LONGEST_HISTORY", 0)
     led = translator.translate(SENTENCES[2], beam=4)
     assert led.target_ids == kept.target_ids
     assert led.hypotheses == kept.hypotheses

@@ -85,13 +85,13 @@ def ledgers(trace: Trace, weights: Weights, step: int, piece_ids: Sequence[int])
     winners = np.arange(0, len(wide), 2) + wide.reshape(-1, 2).argmax(axis=1)
     won = by_context[winners]
 
-    def account(piece: int) -> Ledger:
+    def entries(piece: int) -> Ledger:
         row = _exact(weights["decoder.output.weight"][piece])
         bias = float(row @ offset[winners]) + float(weights["decoder.output.bias"][piece])
         parts = float(row @ by_state[winners]), float(row @ by_word[winners])
         return Ledger(step, piece, bias, *parts, source=shared @ (row @ won))
 
-    return [account(piece) for piece in piece_ids]
+    return [entries(piece) for piece in piece_ids]
 
 
 def _exact(values: NDArray[Any]) -> Array:

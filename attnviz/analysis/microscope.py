@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Weights, below
+from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -57,24 +59,21 @@ def microscope(trace: Trace, weights: Weights | None, step: int, position: int) 
     """
     query = np.asarray(trace.queries[step], dtype=np.float64)
     key = np.asarray(trace.keys[position], dtype=np.float64)
-    kind = trace.config["attention"]
-    if kind == "dot":
-        return Microscope(query, key, query * key, np.ones_like(query), bounded=False)
-    return Microscope(query, key, np.tanh(query + key), score_vector(trace, weights))
+    scorer = scorer_of(trace.config)
+    return Microscope(query, key, scorer.activations(query, key), score_vector(trace, weights), scorer.bounded)
 
 
 def score_vector(trace: Trace, weights: Weights | None) -> Array:
     """Return v_a, (n',), or ones for the dot product; raise ValueError where there is none (see `microscope`)."""
-    kind = trace.config["attention"]
-    if kind == "none":
-        raise ValueError("a model without attention has no energies to take apart")
-    if kind == "dot":
-        return np.ones(trace.keys.shape[1])
+    decoder: dict[str, NDArray[Any]] = {}
     if trace.score_vector.size:
-        return np.asarray(trace.score_vector, dtype=np.float64)
-    if weights is None:
-        raise ValueError("the trace lacks v_a, and the model that made it is not here")
-    return np.asarray(weights["decoder.attention.score"], dtype=np.float64)
+        decoder["attention.score"] = trace.score_vector
+    elif weights is not None:
+        decoder = below(weights, "decoder.")
+    try:
+        return scorer_of(trace.config).score_vector(decoder, trace.keys.shape[1])
+    except KeyError:
+        raise ValueError("the trace lacks v_a, and the model that made it is not here") from None
 
 
 def saturated(units: Microscope) -> NDArray[np.bool_]:

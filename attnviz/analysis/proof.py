@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.fit import check_fit
 from attnviz.analysis.ledger import ledgers
+from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import below, decode_step, encode, project_keys
+from attnviz.analysis.recomputation import attend, below, decode_step, encode
+from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
+from attnviz.trace.interventions import acting_on, forced_words
+from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 
@@ -31,8 +36,7 @@ class Discrepancy:
     """A number that does not come out as shown."""
 
     quantity: str
-    """The trace's name for it; `energy sums` and `ledger sums` are what microscope and ledger add up to, `maxout
-    pairs` the larger of each pair."""
+    """Its name in the table of `trace.quantities`."""
     index: tuple[int, ...]
     """Its place in the quantity."""
     shown: float
@@ -83,26 +87,33 @@ class Prover:
     """Proves the steps of one trace. What serves every step, the encoder's part, is recomputed once."""
 
     def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already."""
+        """Take the trace and the weights of the model that made it (`load_weights`), best in float64 already.
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_fit(trace, weights)
         self.trace, self.weights = trace, weights
         decoder = below(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
     def prove(self, step: int, pieces: Sequence[int] = ()) -> Proof:
         """Recompute all that 0-based `step` shows: annotations, keys, query, energies and the units they are sums of,
-        alignment, context, gates, candidate, state, readout, probabilities, and the ledgers of the chosen and the
-        likeliest pieces, and of `pieces`."""
+        alignment with its entropy, coverage, context, gates, candidate, state, readout, probabilities, and the ledgers
+        of the chosen and the likeliest pieces, and of `pieces`."""
         trace = self.trace
         found = decode_step(
             self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
             _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+            acting_on(trace.interventions, step),
         )  # fmt: skip
-        probabilities, logits = found.pop("probabilities"), found.pop("logits")
-        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        pairs |= {name: (getattr(trace, name)[step], expected) for name, expected in found.items()}
+        probabilities, logits = found["probabilities"], found["logits"]
+        pairs: dict[str, tuple[Any, Array]] = dict(self._of_all_steps)
+        recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
+        pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
-        if trace.config["attention"] != "none":
+        pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
+        if trace.attends:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self.weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
@@ -110,10 +121,12 @@ class Prover:
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
         pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self.weights, step, shown)], logits[shown]
+        if step in (words := forced_words(trace.interventions)):
+            pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
 
     @cached_property
-    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
+    def _of_all_steps(self) -> dict[str, tuple[Any, Array]]:
         """What is the same at every step: as shown, and recomputed."""
         trace, decoder = self.trace, self._decoder
         encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
@@ -124,8 +137,13 @@ class Prover:
             "initial_state": (
                 trace.initial_state, np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
             ),
-            "keys": (trace.keys, project_keys(decoder, annotations, trace.config["attention"])),
+            "keys": (trace.keys, scorer_of(trace.config).keys(decoder, annotations)),
         }  # fmt: skip
+        rows = [
+            attend(decoder, trace.config, _exact(trace.keys), _exact(state), acting_on(trace.interventions, i))[2]
+            for i, state in enumerate(trace.previous_states)
+        ]
+        pairs["coverage"] = coverage(trace.alignment), np.sum(rows, axis=0)
         if trace.score_vector.size:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
         return pairs
@@ -141,7 +159,8 @@ def _exact(values: NDArray[Any]) -> Array:
 
 
 def _check(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
-    """Compare all numbers of a quantity."""
+    """Compare all numbers of a quantity; a single number is the first of one."""
+    shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
     if shown.shape != expected.shape:
         return Check(quantity, 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan")))
     if not shown.size:

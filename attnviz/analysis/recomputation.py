@@ -6,6 +6,7 @@ torch.nn.GRU's (the reset gate acts after the recurrent product, and z keeps the
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.errors import AttnvizError
+from attnviz import model_folder
+from attnviz.analysis.interventions import changed_energies
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.scorers import scorer_of
 from attnviz.text import BOS
 from attnviz.trace import Trace
+from attnviz.trace.interventions import AttentionIntervention, Intervention, acting_on
+from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
@@ -24,7 +30,7 @@ Weights = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Recomputation:
-    """Every quantity of a translation in float64; names and shapes are those of `Trace`."""
+    """Quantities of a translation in float64, with names and shapes of the table in `trace.quantities`."""
 
     annotations: Array
     initial_state: Array
@@ -32,6 +38,8 @@ class Recomputation:
     queries: Array
     energies: Array
     alignment: Array
+    entropy: Array
+    coverage: Array
     contexts: Array
     states: Array
     update_gates: Array
@@ -39,27 +47,24 @@ class Recomputation:
     candidates: Array
     readouts: Array
     logits: Array
-    """W_o t_i + b_o, (Ty, K)."""
     probabilities: Array
-    """p(y_i | y_<i, x) of every piece of the vocabulary, (Ty, K)."""
 
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     """Return the arrays in `folder`/model.safetensors; raise AttnvizError, naming the file, where that fails."""
-    # Not above: figures know what weights are, and are drawn where nothing can read a model.
-    import safetensors.numpy
-
-    path = Path(folder) / "model.safetensors"
-    try:
-        return safetensors.numpy.load_file(path)
-    except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
-        raise AttnvizError(f"The weights {path} cannot be read ({error}). Restore the file.") from error
+    return model_folder.load_weights(folder)
 
 
 def recompute(
-    weights: Weights, config: Mapping[str, Any], source_ids: Sequence[int], target_ids: Sequence[int]
+    weights: Weights,
+    config: Mapping[str, Any],
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    interventions: Sequence[Intervention] = (),
 ) -> Recomputation:
     """Translate `source_ids` into the given `target_ids` (both with `</s>`), keeping everything.
+
+    `interventions` on the attention act as they did when the trace was made.
 
     `weights` maps the names in model.safetensors to arrays; of `config`, `attention` and `readout_state` are read.
     """
@@ -68,15 +73,17 @@ def recompute(
     annotations = encode(encoder, source_ids)
     n = annotations.shape[1] // 2
     initial = np.tanh(decoder["initial.weight"] @ annotations[0, n:] + decoder["initial.bias"])
-    keys = project_keys(decoder, annotations, config["attention"])
+    keys = scorer_of(config).keys(decoder, annotations)
     steps: dict[str, list[Array]] = {}
     state = initial
-    for previous in (BOS, *target_ids[:-1]):
-        step = decode_step(decoder, config, annotations, keys, state, decoder["embedding.weight"][previous])
+    for i, previous in enumerate((BOS, *target_ids[:-1])):
+        word = decoder["embedding.weight"][previous]
+        step = decode_step(decoder, config, annotations, keys, state, word, acting_on(interventions, i))
         state = step["states"]
         for name, value in step.items():
             steps.setdefault(name, []).append(value)
     by_step = {name: np.stack(rows) for name, rows in steps.items()}
+    by_step["coverage"] = by_step["alignment"].sum(axis=0)
     return Recomputation(annotations=annotations, initial_state=initial, keys=keys, **by_step)
 
 
@@ -94,27 +101,31 @@ def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
 
     Infinite where the two disagree about which energies are -inf.
     """
-    top = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
-    chosen = np.log(recomputed.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)])
-    pairs = {"top_probabilities": top, "log_probabilities": chosen}
-    for name in Recomputation.__dataclass_fields__:
-        if name not in ("logits", "probabilities"):
-            pairs[name] = getattr(recomputed, name)
-    return {name: _deviation(getattr(trace, name), expected) for name, expected in pairs.items()}
+    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
+    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
+    chosen = recomputed.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    expected["log_probabilities"] = np.log(chosen)
+    shown = {quantity.name: getattr(trace, quantity.name) for quantity in RECORDED if quantity.name in expected}
+    shown |= {"entropy": entropy(trace.alignment), "coverage": coverage(trace.alignment)}
+    return {name: _deviation(values, expected[name]) for name, values in shown.items()}
 
 
 def decode_step(
-    decoder: Weights, config: Mapping[str, Any], annotations: Array, keys: Array, state: Array, word: Array
+    decoder: Weights,
+    config: Mapping[str, Any],
+    annotations: Array,
+    keys: Array,
+    state: Array,
+    word: Array,
+    interventions: Sequence[AttentionIntervention] = (),
 ) -> dict[str, Array]:
-    """Return one step of the decoder, from s_{i-1} (n,) and E y_{i-1} (m,), as arrays named like those of a trace.
+    """Return one step of the decoder, from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,) and E y_{i-1} (m,).
 
-    `decoder` holds the decoder's weights, named without "decoder.".
+    It is a dictionary of arrays named like those of the table in `trace.quantities`, for this step alone. `decoder`
+    holds the decoder's weights, named without "decoder."; `interventions` are those of this step.
     """
-    query, energies = _energies(decoder, config["attention"], keys, state)
-    alignment = _softmax(energies)
-    context = alignment @ annotations
-    if config["attention"] == "none":
-        context = context[: len(state)]
+    query, energies, alignment = attend(decoder, config, keys, state, interventions)
+    context = alignment @ annotations[:, : scorer_of(config).context_size(len(state))]
     following, reset, update, candidate = _gru(
         decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],
         np.concatenate([word, context]), state,
@@ -128,29 +139,26 @@ def decode_step(
     )
     logits = decoder["output.weight"] @ readout + decoder["output.bias"]
     return {
-        "queries": query, "energies": energies, "alignment": alignment, "contexts": context, "states": following,
+        "queries": query, "energies": energies, "alignment": alignment, "entropy": _entropy(alignment),
+        "contexts": context, "states": following,
         "reset_gates": reset, "update_gates": update, "candidates": candidate, "readouts": readout, "logits": logits,
         "probabilities": _softmax(logits),
     }  # fmt: skip
 
 
-def project_keys(decoder: Weights, annotations: Array, attention: str) -> Array:
-    """U_a h_j (Tx, n'), or P h_j (Tx, n), or (Tx, 0)."""
-    if attention == "none":
-        return annotations[:, :0]
-    return annotations @ decoder["attention.key.weight"].T
-
-
-def _energies(decoder: Weights, attention: str, keys: Array, state: Array) -> tuple[Array, Array]:
-    """Return the query and e_i (Tx,)."""
-    if attention == "additive":
-        query = decoder["attention.query.weight"] @ state
-        return query, np.tanh(query + keys) @ decoder["attention.score"]
-    if attention == "dot":
-        return state, keys @ state
-    energies = np.full(len(keys), -np.inf)
-    energies[-1] = 0
-    return state[:0], energies
+def attend(
+    decoder: Weights,
+    config: Mapping[str, Any],
+    keys: Array,
+    state: Array,
+    interventions: Sequence[AttentionIntervention] = (),
+) -> tuple[Array, Array, Array]:
+    """Return the query (n',), the scorer's energies (Tx,) and the alignment (Tx,) of one step, from keys (Tx, n') and
+    s_{i-1} (n,); the rest as for `decode_step`."""
+    scorer = scorer_of(config)
+    query = scorer.query(decoder, state)
+    energies = scorer.energies(decoder, query, keys)
+    return query, energies, _softmax(changed_energies(energies, interventions))
 
 
 def _run_gru(weights: Weights, inputs: Array) -> Array:
@@ -190,6 +198,12 @@ def _softmax(energies: Array) -> Array:
     powers = np.exp(energies - energies.max())
     shares: Array = powers / powers.sum()
     return shares
+
+
+def _entropy(alignment: Array) -> Array:
+    """H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
+    looked_at = alignment[alignment > 0]
+    return np.asarray(-(looked_at @ np.log(looked_at)) / np.log(2))
 
 
 def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:

@@ -45,6 +45,10 @@ def run(options: argparse.Namespace) -> None:
     if not pairs:
         raise AttnvizError("There is no sentence pair to align. Give source<TAB>target a line.")
     translator = load_translator(options)
+    if translator.network.config.attention == "none":
+        raise AttnvizError(
+            f"The model {options.model} has no attention, so it aligns nothing. Name another with --model."
+        )
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for number, source, target in pairs:
             with about(f"Line {number}"):

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import default_model, positive
+from attnviz.commands.shared import beam_width, default_model, positive
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
-    from attnviz.evaluation.forced import Progress
+    from attnviz.evaluation.forced import Advance
     from attnviz.evaluation.lengths import LengthScore
-    from attnviz.evaluation.report import Model
+    from attnviz.evaluation.models import Model
     from attnviz.evaluation.tables import Section
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
 
     def beams(text: str) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+        return tuple(dict.fromkeys(beam_width(part) for part in text.split(",")))
 
     add = command.add_argument
     add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")
@@ -138,7 +138,7 @@ def _label(path: Path, taken: Container[str]) -> str:
 
 def _load(folders: Sequence[Path], device: str) -> list[Model]:
     """Return the models, named after their folders, or after the run where the folder is its `model`."""
-    from attnviz.evaluation.report import Model
+    from attnviz.evaluation.models import Model
     from attnviz.translator import Translator
 
     models: list[Model] = []
@@ -152,16 +152,17 @@ def _load(folders: Sequence[Path], device: str) -> list[Model]:
 
 
 def _measure(
-    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Progress
+    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Advance
 ) -> list[Section]:
+    from attnviz.evaluation import models as measured
     from attnviz.evaluation import report
 
     sections = []
     if options.files:
         sections.append(report.model_section(models))
     if pairs:
-        translated = report.translate_all(models, pairs, options.beams, options.length_penalty, progress)
-        predicted = report.predict_all(models, pairs, progress)
+        translated = measured.translate_all(models, pairs, options.beams, options.length_penalty, progress)
+        predicted = measured.predict_all(models, pairs, progress)
         sections.append(report.score_section(models, pairs, translated, predicted))
         if options.by_length:
             section, scores = report.length_section(pairs, translated, predicted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,10 +67,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _weights(trace: Trace, folder: Path) -> Weights | None:
     """Return the weights in the model's `folder` if they made `trace`; else say what the file will lack."""
-    from attnviz.analysis.recomputation import load_weights
+    from attnviz.model_folder import WEIGHTS, load_weights, weights_digest
 
-    path = folder / "model.safetensors"
-    if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == trace.weights_digest:
+    if (folder / WEIGHTS).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
     print(
         f"The page has no logit ledger: this needs the model that made the trace, {trace.model}, and {folder} is not "

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+WIDEST_BEAM = 100
+"""What a translator refuses to exceed; here it is refused before anything is read."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -25,7 +27,7 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     if beam:
-        command.add_argument("--beam", type=positive, default=5, help="width of the search; 1 is greedy")
+        command.add_argument("--beam", type=beam_width, default=5, help="width of the search; 1 is greedy")
 
 
 def default_model() -> Path:
@@ -38,6 +40,13 @@ def positive(text: str) -> int:
     """Read a whole number above 0."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"it must be a whole number above 0, not {text!r}")
+    return int(text)
+
+
+def beam_width(text: str) -> int:
+    """Read the width of a beam."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= WIDEST_BEAM:
+        raise argparse.ArgumentTypeError(f"it must be a whole number from 1 to {WIDEST_BEAM}, not {text!r}")
     return int(text)
 
 

@@ -2,6 +2,7 @@
 
 from attnviz.decoding.batching import batches
 from attnviz.decoding.forced import force
-from attnviz.decoding.search import Finished, Record, largest, longest_target, search
+from attnviz.decoding.interventions import forced_target
+from attnviz.decoding.search import Finished, SearchStep, largest, longest_target, search
 
-__all__ = ["Finished", "Record", "batches", "force", "largest", "longest_target", "search"]
+__all__ = ["Finished", "SearchStep", "batches", "force", "forced_target", "largest", "longest_target", "search"]

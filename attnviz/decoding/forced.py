@@ -6,15 +6,23 @@ from collections.abc import Sequence
 
 import torch
 
+from attnviz.decoding.interventions import energy_change
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import BOS
+from attnviz.trace.interventions import Intervention
 
 
 @torch.inference_mode()
-def force(decoder: StepDecoder, memory: Memory, target: Sequence[int]) -> list[Step]:
-    """Return the steps of the one sentence in `memory` when the pieces of `target`, EOS last, are its translation."""
+def force(
+    decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
+) -> list[Step]:
+    """Return the steps of the one sentence in `memory` when the pieces of `target`, EOS last, are its translation.
+
+    `interventions` on the attention act at their steps.
+    """
     state, steps = decoder.start(memory), []
-    for previous in (BOS, *target[:-1]):
-        step, state = decoder.step(memory, state, torch.tensor([[previous]], device=memory.annotations.device))
+    for i, previous in enumerate((BOS, *target[:-1])):
+        ids = torch.tensor([[previous]], device=memory.annotations.device)
+        step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
         steps.append(step)
     return steps

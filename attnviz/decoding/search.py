@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import BOS, EOS
+from attnviz.trace.interventions import Intervention, forced_words
 
-Record = list[tuple[Step, list[list[int]]]]
-"""Each step of a search, with the hypothesis (by its place in the step) that each hypothesis of the next continues,
-for each sentence."""
+
+class SearchStep(NamedTuple):
+    """A step of a search, with its backpointers."""
+
+    step: Step
+    parents: list[list[int]]
+    """For each sentence, the index in this step of the hypothesis that each hypothesis of the next one continues."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +32,8 @@ class Finished:
     """Target pieces, EOS last."""
     score: float
     """Sum of log probabilities divided by Ty^length_penalty."""
-    place: int
-    """Its place among the hypotheses of its last step: the way back to what was computed for it."""
+    parent: int
+    """Its index among the hypotheses of its last step: the way back to what was computed for it."""
 
 
 class _Continuation(NamedTuple):
@@ -41,7 +48,7 @@ _COLUMN = 16
 """How many numbers the sieve of `largest` judges by their maximum."""
 
 _NONE = _Continuation(float("-inf"), 0, EOS)
-"""Where fewer hypotheses live than the beam is wide, one that cannot win fills the place."""
+"""Where fewer hypotheses live than the beam is wide, one that cannot win stands in."""
 
 
 @dataclass
@@ -54,17 +61,17 @@ class _Sentence:
     """Pieces of the hypotheses that live."""
 
     def extend(
-        self, scores: list[float], places: list[int], vocabulary: int, beam: int, length_penalty: float
+        self, scores: list[float], choices: list[int], vocabulary: int, beam: int, length_penalty: float
     ) -> list[_Continuation]:
         """Take the continuations, best first; return those that live on, none where the search is over.
 
-        `places` tells the hypothesis and the piece: hypothesis x `vocabulary` + piece.
+        `choices` tells the hypothesis and the piece: hypothesis x `vocabulary` + piece.
         """
         living: list[_Continuation] = []
-        for rank, (score, place) in enumerate(zip(scores, places, strict=True)):
+        for rank, (score, choice) in enumerate(zip(scores, choices, strict=True)):
             if score == float("-inf") or len(living) == beam:
                 break
-            parent, piece = divmod(place, vocabulary)
+            parent, piece = divmod(choice, vocabulary)
             if piece != EOS:
                 living.append(_Continuation(score, parent, piece))
             elif rank < beam and len(self.finished) < beam:
@@ -89,13 +96,17 @@ def search(
     limits: list[int],
     beam: int = 1,
     length_penalty: float = 1.0,
-    record: Record | None = None,
+    history: list[SearchStep] | None = None,
+    interventions: Sequence[Intervention] = (),
 ) -> list[list[Finished]]:
-    """Return the finished hypotheses of each sentence of `memory`, best first; append each step to `record`.
+    """Return the finished hypotheses of each sentence of `memory`, best first; append each step to `history`.
 
     `limits` holds the most pieces each target may have. At each step the `beam` likeliest unfinished continuations of
     a sentence live on; those that end among its `beam` best leave it. A sentence is over when `beam` of its hypotheses
     have ended. Pieces that stand for no text (PAD, BOS) or for unknown text (UNK) are never chosen.
+
+    `interventions` act on every hypothesis at their steps. Raise AttnvizError where one names a step that the search
+    does not reach.
     """
     device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
@@ -103,17 +114,19 @@ def search(
     state = decoder.start(memory)
     previous = torch.full((len(limits), 1), BOS, device=device)
     totals = torch.zeros(len(limits), 1, device=device)
+    words = forced_words(interventions)
+    check_limit(words, min(limits))
     for length in itertools.count(1):
-        step, state = decoder.step(memory, state, previous)
+        step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
         must_end = [sentence.limit <= length for sentence in living]
-        scores, places = _continuations(step.log_probabilities, totals, must_end, beam)
-        lists = zip(living, scores.tolist(), places.tolist(), strict=True)
+        scores, choices = _continuations(constrained(step.log_probabilities, words, length - 1), totals, must_end, beam)
+        lists = zip(living, scores.tolist(), choices.tolist(), strict=True)
         kept = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         rows = [row for row, continuations in enumerate(kept) if continuations]
         filled = [(kept[row] + [_NONE] * beam)[:beam] for row in rows]
         parents = [[continuation.parent for continuation in row] for row in filled]
-        if record is not None:
-            record.append((step, parents))
+        if history is not None:
+            history.append(SearchStep(step, parents))
         if not rows:
             break
         state = state.select(rows, parents)
@@ -121,6 +134,7 @@ def search(
             living, memory = [living[row] for row in rows], memory.select(rows)
         totals = torch.tensor([[continuation.score for continuation in row] for row in filled], device=device)
         previous = torch.tensor([[continuation.piece for continuation in row] for row in filled], device=device)
+    check_reached(interventions, length)
     return [sorted(sentence.finished, key=lambda f: f.score, reverse=True) for sentence in sentences]
 
 
@@ -131,8 +145,8 @@ def _continuations(log_probabilities: Tensor, totals: Tensor, must_end: list[boo
     (greedy search needs one). Where `must_end`, EOS alone continues.
     """
     if beam == 1 and not any(must_end):
-        best, places = log_probabilities[:, 0, EOS:].max(1, keepdim=True)
-        return totals + best, places + EOS
+        best, indices = log_probabilities[:, 0, EOS:].max(1, keepdim=True)
+        return totals + best, indices + EOS
     scores = log_probabilities + totals[..., None]
     scores[..., :EOS] = float("-inf")  # PAD, UNK and BOS come before it
     if any(must_end):
@@ -143,7 +157,7 @@ def _continuations(log_probabilities: Tensor, totals: Tensor, must_end: list[boo
 
 
 def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the `count` largest of each row of `scores` (R, N), largest first, and their places, each (R, count).
+    """Return the `count` largest of each row of `scores` (R, N), largest first, and their indices, each (R, count).
 
     It is torch.topk behind a cheap sieve: with the numbers of a row arranged in columns, the largest stand in those
     columns whose maxima are largest.
@@ -151,9 +165,9 @@ def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     rows, width = scores.shape
     columns = width // _COLUMN
     if width % _COLUMN or columns < 4 * count:
-        best, places = scores.topk(count)
-        return best, places
+        best, indices = scores.topk(count)
+        return best, indices
     table = scores.view(rows, _COLUMN, columns)
     chosen = table.amax(1).topk(count).indices
-    best, places = table.gather(2, chosen[:, None].expand(-1, _COLUMN, -1)).flatten(1).topk(count)
-    return best, chosen.gather(1, places % count) + columns * (places // count)
+    best, indices = table.gather(2, chosen[:, None].expand(-1, _COLUMN, -1)).flatten(1).topk(count)
+    return best, chosen.gather(1, indices % count) + columns * (indices // count)

@@ -121,7 +121,8 @@ def detokenise(words: Sequence[str]) -> str:
 
 
 def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> list[NDArray[np.float64]]:
-    """Return attention between the words of each pair, under forced decoding: (target words, source words).
+    """Return attention between the words of each pair, under forced decoding: a matrix (target words, source words) for
+    each.
 
     `</s>` is left out. Pieces of the detokenised pair belong to words by character offsets, blanks not counted; alpha
     is summed over source pieces and averaged over target pieces.
@@ -161,6 +162,7 @@ def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
 
 
 def best_threshold(alignments: Sequence[NDArray[np.float64]], gold: Sequence[GoldAlignment]) -> float:
-    """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`."""
+    """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`, given
+    a matrix (target words, source words) for each of its sentences."""
     candidates = [step / 100 for step in range(1, 100)]
     return min(candidates, key=lambda share: error_rate((links(each, share) for each in alignments), gold).aer)

@@ -73,7 +73,8 @@ def bleu_of(counts: Counts) -> float:
 
 
 def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
-    """Return the BLEU of 1,000 corpora drawn, with replacement, from the N sentences with these counts (Koehn 2004).
+    """Return the BLEU, (1000,), of as many corpora drawn, with replacement, from N sentences with these counts (N, 10)
+    (Koehn 2004).
 
     The draws depend on N alone: for two systems on the same sentences, entry k is of the same draw, so that the
     differences of their entries tell how sure the difference of their scores is (the paired bootstrap).
@@ -84,6 +85,6 @@ def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
 
 
 def interval(resampled: NDArray[np.float64]) -> Interval:
-    """Return the bounds of the middle 95% of `resampled`."""
+    """Return the bounds of the middle 95% of the numbers `resampled`, of any shape."""
     low, high = np.percentile(resampled, [2.5, 97.5])
     return Interval(float(low), float(high))

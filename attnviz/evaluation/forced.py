@@ -18,7 +18,7 @@ from attnviz.translator import Translator
 _BATCH_PIECES = 2000
 """Target pieces led through at once, padding included: their logits are 64 MB at a vocabulary of 8,000."""
 
-Progress = Callable[[int], object]
+Advance = Callable[[int], object]
 """Called with the number of sentences just finished."""
 
 
@@ -59,7 +59,7 @@ class Likelihood:
 
 @torch.inference_mode()
 def force_pairs(
-    translator: Translator, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+    translator: Translator, pairs: Sequence[tuple[str, str]], progress: Advance | None = None
 ) -> list[Forced]:
     """Lead the decoder through the target of each (source, target), in batches of like length."""
     tokenizer = translator.tokenizer
@@ -106,9 +106,10 @@ def _force(
     readouts, alignment = network(_padded(sources).to(device), lengths, previous)
     kept = target != PAD
     likely = torch.log_softmax(network.decoder.output(readouts[kept]), -1)
-    chosen = torch.zeros(target.shape, dtype=torch.float64, device=device)
-    chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].double()
-    return chosen.sum(1).tolist(), alignment.float().cpu().numpy()
+    chosen = torch.zeros(target.shape, device=device)
+    chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].float()
+    # Summed in float64, which not every device has.
+    return chosen.cpu().numpy().sum(1, dtype=np.float64).tolist(), alignment.float().cpu().numpy()
 
 
 def _padded(sentences: Sequence[list[int]]) -> Tensor:

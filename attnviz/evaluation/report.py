@@ -4,88 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
 from attnviz.analysis.measures import links
-from attnviz.checkpoint import WEIGHTS
-from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
-from attnviz.evaluation.forced import Likelihood, Progress, force_pairs, likelihoods, together
+from attnviz.evaluation.forced import Advance, together
 from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
+from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
 from attnviz.evaluation.sentences import FIGURE_3, LONG
-from attnviz.evaluation.tables import MINUS, Record, Section, markdown_table, number
+from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
 from attnviz.evaluation.tuning import best_trial, tune
-from attnviz.translator import Translator
-
-Pairs = Sequence[tuple[str, str]]
-Predicted = dict[tuple[str, str], list[Likelihood]]
-"""By name of the model, and file."""
-_BLOCK = 500
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model under test."""
-
-    name: str
-    folder: Path
-    translator: Translator
-
-
-@dataclass(frozen=True)
-class Translated:
-    """A file of pairs as one model translated it."""
-
-    model: Model
-    corpus: str
-    beam: int
-    translations: list[str]
-    seconds: float
-
-
-def search_name(beam: int) -> str:
-    """Return "greedy" or "beam 5"."""
-    return "greedy" if beam == 1 else f"beam {beam}"
-
-
-def translate_all(
-    models: Sequence[Model], corpora: Mapping[str, Pairs], beams: Sequence[int], length_penalty: float,
-    progress: Progress,
-) -> list[Translated]:  # fmt: skip
-    """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
-    done = []
-    for model in models:
-        for corpus, pairs in corpora.items():
-            for beam in beams:
-                translations: list[str] = []
-                started = time.perf_counter()
-                for start in range(0, len(pairs), _BLOCK):
-                    block = [source for source, _ in pairs[start : start + _BLOCK]]
-                    try:
-                        found = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
-                    except AttnvizError as error:
-                        raise AttnvizError(f"{corpus}, after {start} pairs: {error}") from error
-                    translations += found
-                    progress(len(block))
-                done.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
-    return done
-
-
-def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Progress) -> Predicted:
-    """Lead every model through the references of every file; return the likelihood of each pair."""
-    return {
-        (model.name, corpus): likelihoods(
-            force_pairs(model.translator, pairs, progress), [target for _, target in pairs]
-        )
-        for model in models
-        for corpus, pairs in corpora.items()
-    }
+from attnviz.model_folder import WEIGHTS
 
 
 def model_section(models: Sequence[Model]) -> Section:
@@ -93,7 +27,7 @@ def model_section(models: Sequence[Model]) -> Section:
     records, rows = [], []
     for model in models:
         config = model.translator.network.config
-        record: Record = {
+        record: TableRow = {
             "model": model.name, **config.to_dict(),
             "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
             "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
@@ -115,21 +49,19 @@ def model_section(models: Sequence[Model]) -> Section:
     return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
 
 
-def _training(folder: Path) -> Record:
+def _training(folder: Path) -> TableRow:
     """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
-    row: dict[str, str] = {}
-    for path in (folder / "training-log.csv", folder.parent / "log.csv"):
-        if path.is_file():
-            with path.open(newline="", encoding="utf-8", errors="replace") as file:
-                row = list(csv.DictReader(file))[-1:][0] if path.stat().st_size else {}
-            break
+    path = folder / "training-log.csv"
+    path = path if path.is_file() else folder.parent / "log.csv"
     try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            *_, row = csv.DictReader(file)
         return {
             "training_updates": int(row["update"]),
             "training_pieces": int(row["tokens"]),
             "training_seconds": float(row["seconds"]),
         }
-    except (KeyError, ValueError, TypeError):
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
         return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))
 
 
@@ -144,7 +76,7 @@ def score_section(
         targets = [target for _, target in pairs]
         for model in models:
             found = together(predicted[model.name, corpus])
-            record: Record = {
+            record: TableRow = {
                 "file": corpus, "pairs": len(pairs), "model": model.name, "perplexity": found.perplexity,
                 "bits_per_character": found.bits_per_character, "searches": [],
             }  # fmt: skip
@@ -265,7 +197,7 @@ def alignment_section(
     return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 3), "gold", (), notes)
 
 
-def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Progress) -> Section:
+def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance) -> Section:
     """Return BLEU, mean over the files, for each width of the beam and length penalty, the best in bold."""
     trials = tune(model.translator, corpora, progress=progress)
     best = best_trial(trials)

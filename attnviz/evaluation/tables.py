@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Record = dict[str, Any]
+TableRow = dict[str, Any]
+"""Numbers of one row by the names of their columns, as JSON has them."""
 MINUS = "\u2212"
 
 
@@ -19,7 +20,7 @@ class Section:
     key: str
     """Its name in JSON."""
     title: str
-    records: list[Record]
+    records: list[TableRow]
     """All numbers, unrounded or nearly so."""
     body: str
     """The same as Markdown, rounded for reading."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.decoding import Finished
 from attnviz.evaluation.bleu import bleu_of, sentence_counts
-from attnviz.evaluation.forced import Progress
+from attnviz.evaluation.forced import Advance
 from attnviz.translator import Translator
 
 BEAMS = (1, 2, 4, 5, 8, 12)
@@ -35,7 +35,7 @@ def tune(
     corpora: Mapping[str, Sequence[tuple[str, str]]],
     beams: Sequence[int] = BEAMS,
     length_penalties: Sequence[float] = LENGTH_PENALTIES,
-    progress: Progress | None = None,
+    progress: Advance | None = None,
 ) -> list[Trial]:
     """Return a trial for each width and penalty, by width, then penalty.
 
@@ -67,7 +67,7 @@ def choose(finished: Sequence[Finished], length_penalty: float) -> Finished:
 
 
 def _search(
-    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Progress | None
+    translator: Translator, pairs: Sequence[tuple[str, str]], beam: int, progress: Advance | None
 ) -> list[list[Finished]]:
     found: list[list[Finished]] = []
     for start in range(0, len(pairs), _BLOCK):

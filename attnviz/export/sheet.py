@@ -23,6 +23,8 @@ _ROOM = 84
 """Pixels that its three lines take, those above included."""
 _EDGE = 10
 """Pixels added at the other edges, where on the page there is room anyhow."""
+_NARROWEST = 520
+"""Pixels of the narrowest sheet: the title needs some, also above a picture of three words."""
 
 _EM = {" .,;:'’|ijlI": 0.33, "rtf()-/“”«»": 0.45, "cksvxyz": 0.6, "mwMW…—": 1.0}
 """Widths of letters, in font sizes, in the widest of the faces that a machine falls back on: with which of them a file
@@ -35,7 +37,8 @@ def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName =
     of its own, cut short where it would not fit."""
     ink = palette(theme)
     drawn = for_print(figure, ink.sheet)
-    room = drawn.layout.width - 2 * _SIDE
+    beside = max(_NARROWEST - drawn.layout.width, 0)  # blank, on the right
+    room = drawn.layout.width + beside - 2 * _SIDE
     model = "  " + say("attnviz, model {model}", model=shorten(trace.model, 24))
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
     first = fit(heading, room / _BOLD, size)
@@ -50,8 +53,8 @@ def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName =
     }  # fmt: skip
     margin = drawn.layout.margin
     return drawn.update_layout(
-        title=title, height=drawn.layout.height + _ROOM + _EDGE,
-        margin={"t": margin.t + _ROOM, "r": margin.r + _EDGE, "b": margin.b + _EDGE},
+        title=title, height=drawn.layout.height + _ROOM + _EDGE, width=drawn.layout.width + beside,
+        margin={"t": margin.t + _ROOM, "r": margin.r + beside + _EDGE, "b": margin.b + _EDGE},
     )  # fmt: skip
 
 

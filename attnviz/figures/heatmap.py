@@ -7,18 +7,13 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
+from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import SEAM, make_room, margin_bars
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
-
-NARROWEST_COLUMN = 12
-"""Pixels; a narrower column no longer carries a readable label, so the figure scrolls instead."""
-
-LARGEST_SIDE = 4000
-"""Pixels; past this a browser's canvas gives up, so cells shrink and only every so many are labelled."""
 
 MOST_TEXTS = 10_000
 """Cells that get a hover text each."""
@@ -39,11 +34,8 @@ def heatmap(
 
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
     frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
-    on the right, the entropy H_i of each row in bits (`Grid`). `layout.meta` has the text alternative (`alt`), the
-    width below which the figure should scroll (`narrowest`), and for those who listen to clicks or move the frames
-    themselves: the first step of each row (`steps`), the row of each step or None (`rows`), likewise the first source
-    piece of each column and the column of each source piece (`sources`, `columns`), and the colours of the frames of a
-    row and a cell (`frame`, `mark`). Raise ValueError on an unknown choice.
+    on the right, the entropy H_i of each row in bits (`Grid`). `layout.meta` is told at `_meta`. Raise ValueError on an
+    unknown choice.
     """
     cells, ink = grid(trace, by, end), palette(theme)
     gap = 1 if max(cells.alpha.shape) <= 32 else 0
@@ -51,27 +43,38 @@ def heatmap(
         "type": "heatmap", "z": np.sqrt(cells.alpha) if root else cells.alpha, "zmin": 0, "zmax": 1,
         "colorscale": scale(colours), "colorbar": _colour_bar(root, ink), "xgap": gap, "ygap": gap,
     } | _hover(cells, root)  # fmt: skip
-    layout = _layout(cells, ink)
-    rows = rows_of_steps(cells, len(trace.target_pieces))
-    layout["meta"] = {
-        "alt": heatmap_alt(trace, by=by, end=end),
-        "narrowest": _narrowest(cells),
-        "steps": [steps[0] for steps in cells.steps],
-        "sources": [pieces[0] for pieces in cells.pieces],
-        "rows": rows,
-        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
-        "frame": ROW_FRAME,
-        "mark": CELL_FRAME,
-    }
+    sizes = cell_sizes(cells)
+    layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, heatmap_alt(trace, by=by, end=end))}
     bars: list[Spec] = []
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
         make_room(layout, cells, len(trace.source_pieces), ink)
-    row = None if step is None else rows[step]
+    row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, 2.5)
         layout["shapes"] = [*layout.get("shapes", []), frame]
     return build([image, *bars], layout)
+
+
+def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:
+    """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
+    scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
+
+    And for those who listen to clicks or move the frames themselves: the first step of each row (`steps`), the row of
+    each step or None (`rows`), likewise the first source piece of each column and the column of each source piece
+    (`sources`, `columns`), and the colours of the frames of a row and a cell (`frame`, `mark`).
+    """
+    return {
+        "alt": alt,
+        "narrowest": sizes.narrowest,
+        "widest": sizes.widest,
+        "steps": [steps[0] for steps in cells.steps],
+        "sources": [pieces[0] for pieces in cells.pieces],
+        "rows": rows_of_steps(cells, len(trace.target_pieces)),
+        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
+        "frame": ROW_FRAME,
+        "mark": CELL_FRAME,
+    }
 
 
 def _hover(cells: Grid, root: bool) -> Spec:
@@ -87,50 +90,24 @@ def _hover(cells: Grid, root: bool) -> Spec:
     return {"text": text, "hoverinfo": "text"}
 
 
-def _row_height(rows: int) -> float:
-    """Return the pixels of a row: roomy for few, never below what its label needs while the figure can grow."""
-    return float(np.clip(450 / rows, min(16, LARGEST_SIDE / rows), 36))
-
-
-def _font_size(count: int) -> int:
-    return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11
-
-
-def _margins(cells: Grid) -> tuple[int, int, int]:
-    """Return the left and top margins in pixels and the angle of the column labels."""
-    columns = len(cells.source)
-    size = _font_size(columns)
-    across = max(len(label) for label in map(shorten, cells.target)) * _font_size(len(cells.target)) * 0.54
-    down = max(len(label) for label in map(shorten, cells.source)) * size * 0.54
-    angle = 0 if columns * (down + 8) < 420 else -90 if columns > 20 else -50
-    height = {0: 1.6 * size, -50: down * 0.77 + size, -90: down + 6}[angle]
-    return int(across) + 16, int(height) + 10, angle
-
-
-def _narrowest(cells: Grid) -> int:
-    left, _, _ = _margins(cells)
-    return left + 26 + min(NARROWEST_COLUMN * len(cells.source), LARGEST_SIDE)
-
-
-def _layout(cells: Grid, ink: Palette) -> Spec:
+def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
     rows, columns = cells.alpha.shape
-    left, top, angle = _margins(cells)
     across, down = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
     return base_layout(ink) | {
         "plot_bgcolor": SEAM,
-        "height": top + round(rows * _row_height(rows)) + 44,
-        "margin": {"l": left, "r": 26 if angle == -50 else 12, "t": top, "b": 44},
+        "height": sizes.top + round(rows * sizes.row) + 44,
+        "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
         "xaxis": axis | {
-            "side": "top", "ticklabeloverflow": "allow", "range": [-0.5, columns - 0.5], "tickangle": angle,
+            "side": "top", "ticklabeloverflow": "allow", "range": [-0.5, columns - 0.5], "tickangle": sizes.angle,
             "tickvals": list(range(0, columns, across)), "ticktext": axis_labels(cells.source[::across]),
-            "tickfont": {"size": _font_size(columns), "color": ink.encoder},
+            "tickfont": {"size": font_size(columns), "color": ink.encoder},
         },
         "yaxis": axis | {
             "range": [rows - 0.5, -0.5],
             "tickvals": list(range(0, rows, down)), "ticktext": axis_labels(cells.target[::down]),
-            "tickfont": {"size": _font_size(rows), "color": ink.decoder},
+            "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
     }  # fmt: skip
 
@@ -138,8 +115,8 @@ def _layout(cells: Grid, ink: Palette) -> Spec:
 def _colour_bar(root: bool, ink: Palette) -> Spec:
     ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
     return {
-        "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 8, "thickness": 8,
-        "lenmode": "pixels", "len": 190, "outlinewidth": 1, "outlinecolor": ink.line,
+        "orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": 8, "thickness": 8,
+        "lenmode": "pixels", "len": LEGEND, "outlinewidth": 1, "outlinecolor": ink.line,
         "tickvals": [float(np.sqrt(t)) if root else t for t in ticks],
         "ticktext": ["α = 0", *(f"{t:g}" for t in ticks[1:])],
         "tickfont": {"size": 11, "color": ink.quiet},

@@ -45,7 +45,8 @@ def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     bottom = (_BELOW + _GAP) / (inner + _BELOW + _GAP)
     layout["height"] += _BELOW + _GAP
-    layout["meta"]["narrowest"] = round(layout["meta"]["narrowest"] / _SHARE)
+    for bound in ("narrowest", "widest"):
+        layout["meta"][bound] = round(layout["meta"][bound] / _SHARE)
     layout["xaxis"]["domain"], layout["yaxis"]["domain"] = [0, _SHARE], [bottom, 1]
     most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
     axis = base_axis(ink) | {"showgrid": False, "zeroline": True}

@@ -1,7 +1,7 @@
 """The energy microscope as a figure: one cell's energy, unit by unit, from its operands to the running sum.
 
-The page moves from cell to cell in the browser: its program (`ui/components/microscope/microscope.js`) fills this figure with the
-numbers of another cell, trace by trace, by their names.
+The page moves from cell to cell in the browser, where `ui/components/microscope` fills this figure with the numbers of
+another cell, trace by trace, by their names.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def finite_energies(trace: Trace) -> NDArray[np.float32]:
 
 
 def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float]:
-    """Return an axis for all steps, with `room` at both ends for the numbers."""
+    """Return an axis for the `energies` (Ty, Tx) of all steps, with `room` at both ends for the numbers."""
     low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
     spread = (high - low) or 1.0
     return [low - room * spread * (low < 0), high + room * spread * (high > 0)]

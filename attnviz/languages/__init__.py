@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import functools
 import json
+import string
 from contextvars import ContextVar
+from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 
 LANGUAGES = {"en": "English", "fr": "Français"}
 """Code and own name of each language, English first."""
+
+DECIMAL_MARKS = {"en": ".", "fr": ","}
+"""What each language writes between a number's whole part and its fraction."""
 
 _current: ContextVar[str] = ContextVar("language", default="en")
 
@@ -24,14 +30,32 @@ def language() -> str:
     return _current.get()
 
 
+def decimal_mark() -> str:
+    """Return the decimal mark of the language in use."""
+    return DECIMAL_MARKS[_current.get()]
+
+
+class _Formatter(string.Formatter):
+    """Writes fractions with the decimal mark of the language in use."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return `value` formatted; whole numbers and words are left as Python writes them."""
+        written = str(super().format_field(value, format_spec))
+        fraction = isinstance(value, Real) and not isinstance(value, Integral)
+        return written.replace(".", decimal_mark()) if fraction else written
+
+
+_FORMATTER = _Formatter()
+
+
 def say(text: str, /, **values: object) -> str:
     """Return the English `text` in the language in use, with `{name}` in it replaced by `values`.
 
-    `text` must be a literal, so that the catalogues can be checked against the code. Without `values` braces are
-    kept as they are.
+    `text` must be a literal, so that the catalogues can be checked against the code. Fractions among `values` get the
+    decimal mark of the language. Without `values` braces are kept as they are.
     """
     found = catalogue(_current.get()).get(text, text)
-    return found.format(**values) if values else found
+    return _FORMATTER.vformat(found, (), values) if values else found
 
 
 @functools.cache

@@ -48,11 +48,6 @@ class ModelConfig:
         if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be in [0, 1), not {self.dropout!r}")
 
-    @property
-    def context_size(self) -> int:
-        """Length of a context vector: 2n, or n without attention."""
-        return self.hidden_size if self.attention == "none" else 2 * self.hidden_size
-
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary fit for JSON."""
         return dataclasses.asdict(self)

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnviz.network.attention import FixedContext, make_attention, source_mask
 from attnviz.network.config import ModelConfig
-from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
+from attnviz.network.scorers import SCORERS
 
 
 class Decoder(nn.Module):
@@ -28,12 +27,13 @@ class Decoder(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary_size, m, padding_idx=0)
         self.dropout = nn.Dropout(config.dropout)
-        self.attention = make_attention(config)
+        self.attention = SCORERS[config.attention](config)
+        context_size = self.attention.context_size
         self.initial = nn.Linear(n, n)
-        self.gru = nn.GRUCell(m + config.context_size, n)
+        self.gru = nn.GRUCell(m + context_size, n)
         self.readout_state = nn.Linear(n, wide)
         self.readout_word = nn.Linear(m, wide, bias=False)
-        self.readout_context = nn.Linear(config.context_size, wide, bias=False)
+        self.readout_context = nn.Linear(context_size, wide, bias=False)
         self.output = nn.Linear(config.maxout_size, config.vocabulary_size)
 
     def initial_state(self, annotations: Tensor) -> Tensor:
@@ -49,26 +49,11 @@ class Decoder(nn.Module):
         annotations = self.dropout(annotations)
         words = self.dropout(self.embedding(previous)).transpose(0, 1)
         initial = self.initial_state(annotations).to(self.gru.weight_hh.dtype)
-        mask = source_mask(lengths, annotations.shape[1], self.config.attention).to(initial.dtype)
-        word_columns, context_columns = self.gru.weight_ih.split([m, self.config.context_size], dim=1)
+        word_columns, context_columns = self.gru.weight_ih.split([m, self.attention.context_size], dim=1)
         inputs = linear(words, word_columns, self.gru.bias_ih)
-        if isinstance(self.attention, FixedContext):
-            last = (lengths - 1)[:, None, None].expand(-1, 1, self.config.hidden_size)
-            context = annotations[..., : self.config.hidden_size].gather(1, last)
-            contexts = context.transpose(0, 1).expand(len(words), -1, -1)
-            states = GRUSequence.apply(
-                (inputs + linear(context.transpose(0, 1), context_columns))[:, None],
-                initial[None], self.gru.weight_hh[None], self.gru.bias_hh[None],
-            )[:, 0]  # fmt: skip
-            alignment = mask.exp().expand(len(words), -1, -1)
-        else:
-            query = getattr(self.attention, "query", None)
-            states, alignment = AttentiveGRUSequence.apply(
-                inputs, initial, self.attention.keys(annotations), linear(annotations, context_columns), mask,
-                self.gru.weight_hh, self.gru.bias_hh,
-                None if query is None else query.weight, getattr(self.attention, "score", None),
-            )  # fmt: skip
-            contexts = torch.bmm(alignment.transpose(0, 1).to(annotations.dtype), annotations).transpose(0, 1)
+        states, alignment, contexts = self.attention.unroll(
+            inputs, initial, annotations, lengths, context_columns, self.gru
+        )
         seen = states if self.config.readout_state == "current" else torch.cat([initial[None], states[:-1]])
         wide = self.readout_state(seen) + self.readout_word(words) + self.readout_context(contexts)
         readouts = wide.unflatten(-1, (-1, 2)).amax(-1)

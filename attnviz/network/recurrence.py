@@ -85,7 +85,7 @@ class GRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the gradients of `inputs`, `initial`, `weight` and `bias`."""
+        """Return the gradients of `inputs`, `initial`, `weight` and `bias`, given that of the states (T, D, B, n)."""
         states, gates, candidates, hidden, weight = ctx.saved_tensors
         steps, directions, batch, n = candidates.shape
         with torch.autocast(weight.device.type, enabled=False):
@@ -169,7 +169,8 @@ class AttentiveGRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_alignment: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of all inputs but `mask`."""
+        """Return the gradients of all inputs but `mask`, given those of the states (Ty, B, n) and the alignment
+        (Ty, B, Tx)."""
         states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector = ctx.saved_tensors
         steps, batch, n = candidates.shape
         dtype = ctx.product_dtype

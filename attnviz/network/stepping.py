@@ -12,13 +12,13 @@ Nothing here changes after it is made, so that one instance serves many threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from attnviz.network.attention import FixedContext, source_mask
 from attnviz.network.rnnsearch import RNNsearch
 
 
@@ -40,7 +40,7 @@ class Memory:
         return Memory(self.annotations[rows], self.keys[rows], self.values[rows], self.mask[rows])
 
 
-class State(NamedTuple):
+class DecoderState(NamedTuple):
     """s_{i-1} of k hypotheses for each of S sentences, and its products."""
 
     state: Tensor
@@ -48,23 +48,24 @@ class State(NamedTuple):
     products: Tensor
     """U s + b of the gates, query W_a s, and U_o s + b of the readout, side by side: (S, k, 3n + n' + 2l)."""
 
-    def select(self, sentences: list[int], hypotheses: list[list[int]]) -> State:
-        """Return the states of these `sentences`, and of each its `hypotheses` at these places."""
+    def select(self, sentences: list[int], hypotheses: list[list[int]]) -> DecoderState:
+        """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
         count, width, _ = self.state.shape
-        flat = [row * width + place for row, places in zip(sentences, hypotheses, strict=True) for place in places]
+        flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]
         if flat == list(range(count * width)):
             return self
         index = torch.tensor(flat, device=self.state.device)
-        return State(*(part.flatten(0, 1).index_select(0, index).unflatten(0, (len(sentences), -1)) for part in self))
+        shape = len(sentences), -1
+        return DecoderState(*(part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in self))
 
 
 class Step(NamedTuple):
     """What one step computed, for k hypotheses of S sentences."""
 
     energies: Tensor
-    """(S, k, Tx), -inf where masked."""
+    """As the scorer computed them, (S, k, Tx), -inf where masked."""
     alignment: Tensor
-    """(S, k, Tx)."""
+    """As used, after any intervention, (S, k, Tx)."""
     query: Tensor
     """(S, k, n')."""
     reset_gate: Tensor
@@ -91,20 +92,20 @@ class StepDecoder:
         self.attention = decoder.attention
         m, n = self.config.embedding_size, self.config.hidden_size
         with torch.no_grad():
-            words, contexts = decoder.gru.weight_ih.split([m, self.config.context_size], dim=1)
+            words, contexts = decoder.gru.weight_ih.split([m, self.attention.context_size], dim=1)
             table = torch.cat([words, decoder.readout_word.weight])
             offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
             self.words = torch.addmm(offset, decoder.embedding.weight, table.t())
             """(K, 3n + 2l)."""
             self.values = torch.cat([contexts, decoder.readout_context.weight]).t().contiguous()
             """(context size, 3n + 2l)."""
-            query = getattr(self.attention, "query", None)
-            self.query_size = 0 if query is None else query.out_features
+            query = self.attention.query_weight
+            self.query_size = 0 if query is None else len(query)
             parts: list[Tensor] = [decoder.gru.weight_hh, decoder.readout_state.weight]
             biases: list[Tensor] = [decoder.gru.bias_hh, decoder.readout_state.bias]
             if query is not None:
-                parts.insert(1, query.weight)
-                biases.insert(1, query.weight.new_zeros(self.query_size))
+                parts.insert(1, query)
+                biases.insert(1, query.new_zeros(self.query_size))
             self.recurrent = torch.cat(parts).t().contiguous()
             """(n, 3n + n' + 2l)."""
             self.recurrent_bias = torch.cat(biases)
@@ -115,27 +116,31 @@ class StepDecoder:
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
-        seen = annotations[..., : self.config.context_size]
+        seen = annotations[..., : self.attention.context_size]
         values = (seen.flatten(0, 1) @ self.values).view(*seen.shape[:2], -1)
-        mask = source_mask(lengths, annotations.shape[1], self.config.attention)
+        mask = self.attention.mask(lengths, annotations.shape[1])
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
-    def start(self, memory: Memory) -> State:
+    def start(self, memory: Memory) -> DecoderState:
         """Return s_0 of each sentence, one hypothesis each."""
         return self._with_products(self.decoder.initial_state(memory.annotations)[:, None])
 
-    def step(self, memory: Memory, before: State, previous: Tensor) -> tuple[Step, State]:
-        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}."""
+    def step(
+        self,
+        memory: Memory,
+        before: DecoderState,
+        previous: Tensor,
+        intervention: Callable[[Tensor], Tensor] | None = None,
+    ) -> tuple[Step, DecoderState]:
+        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}.
+
+        An `intervention` makes the energies (S, k, Tx) into others of that shape, of which the softmax is taken; the
+        step's `energies` stay those of the scorer.
+        """
         n, gates, products = self.config.hidden_size, self.gates, before.products
-        if self.query_size:
-            query = products[..., gates : gates + self.query_size]
-        else:
-            query = self.attention.queries(before.state)
-        if isinstance(self.attention, FixedContext):
-            energies = memory.mask.expand(-1, previous.shape[1], -1)
-        else:
-            energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
-        alignment = torch.softmax(energies, -1)
+        query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
+        energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
+        alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
         incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]).tanh_()
@@ -147,6 +152,6 @@ class StepDecoder:
         likely = torch.log_softmax(logits, -1)
         return Step(energies, alignment, query, reset, update, candidate, after.state, readout, likely), after
 
-    def _with_products(self, state: Tensor) -> State:
+    def _with_products(self, state: Tensor) -> DecoderState:
         flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)
-        return State(state, flat.view(*state.shape[:2], -1))
+        return DecoderState(state, flat.view(*state.shape[:2], -1))

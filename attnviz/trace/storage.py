@@ -8,21 +8,27 @@ import json
 import math
 import zlib
 from collections.abc import Mapping
+from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
+from attnviz.trace.interventions import Intervention, check_interventions, from_record, to_record
 from attnviz.trace.parts import Hypothesis, Search
+from attnviz.trace.quantities import RECORDED, check_shapes
 
 if TYPE_CHECKING:
     from attnviz.trace.trace import Trace
 
 FORMAT = "attnviz-trace"
-VERSION = 2
-SINCE_VERSION_2: dict[str, Any] = {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}
-"""Fields that files of version 1 lack, and what stands for them."""
+VERSION = 3
+ADDED: dict[int, dict[str, Any]] = {
+    2: {"score_vector": np.zeros(0, np.float32), "weights_digest": ""},
+    3: {"interventions": []},
+}
+"""Fields that files from before a version lack, and what stands for them."""
 
 LARGEST = 2**28
 """Bytes of all arrays of a trace together: three times those of the longest sentence by a model of 1000 units. A small
@@ -48,14 +54,14 @@ def decode(text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise AttnvizError(say("This is not a saved trace: it lacks the mark of one."))
     version = record.get("version")
-    if version not in (1, VERSION):
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise AttnvizError(say("This trace has format version {version}; this program reads up to {latest}. Update it.",
                                version=version, latest=VERSION))  # fmt: skip
     claimed = sum(_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims more numbers than a translation has")
-    if version == 1:
-        record |= SINCE_VERSION_2
+    for since, fields in ADDED.items():
+        record |= fields if version < since else {}
     fields = {name: _decode(name, record[name]) for name in kinds}
     for name, kind in kinds.items():
         if not _fits(fields[name], kind):
@@ -68,15 +74,21 @@ def check(trace: Trace) -> None:
     _check_shapes(trace)
     _check_texts(trace)
     _check_ids(trace)
-    for field in dataclasses.fields(trace):
-        array = getattr(trace, field.name)
+    for quantity in RECORDED:
+        array = getattr(trace, quantity.name)
         # An energy may be minus infinity: nothing is looked at there.
-        if isinstance(array, np.ndarray) and not np.isfinite(array[array != -np.inf]).all():
-            raise ValueError(f"{field.name} holds numbers that are none")
+        if not np.isfinite(array[array != -np.inf]).all():
+            raise ValueError(f"{quantity.name} holds numbers that are none")
     if not np.allclose(trace.alignment.sum(axis=1), 1, atol=1e-3) or trace.alignment.min() < 0:
         raise ValueError("a row of the alignment does not sum to 1")
     if trace.search.method not in METHODS:
         raise ValueError("it was found by an unknown search")
+    if not all(isinstance(value, (str, int, float)) for value in trace.config.values()):
+        raise ValueError("its model's config holds more than numbers and words")
+    check_interventions(
+        trace.interventions, source_pieces=len(trace.source_pieces), attends=trace.attends,
+        vocabulary_size=trace.config["vocabulary_size"],
+    )  # fmt: skip
     for name, known in CHOICES.items():
         if trace.config[name] not in known:
             raise ValueError(f"its model has an unknown {name}")
@@ -86,22 +98,7 @@ def _check_shapes(trace: Trace) -> None:
     rows, columns = len(trace.target_pieces), len(trace.source_pieces)
     if not rows or not columns:
         raise ValueError("it holds no pieces")
-    hidden, width = trace.initial_state.shape[0], trace.keys.shape[-1]
-    context = hidden if trace.config["attention"] == "none" else 2 * hidden
-    state = (rows, hidden)
-    shapes: dict[str, tuple[int, ...]] = {
-        "initial_state": (hidden,), "annotations": (columns, 2 * hidden), "keys": (columns, width),
-        "queries": (rows, width), "energies": (rows, columns), "alignment": (rows, columns),
-        "contexts": (rows, context), "states": state, "update_gates": state, "reset_gates": state,
-        "candidates": state, "readouts": (rows, trace.readouts.shape[-1]), "log_probabilities": (rows,),
-        "top_ids": (rows, trace.top_ids.shape[-1]), "top_probabilities": (rows, trace.top_ids.shape[-1]),
-    }  # fmt: skip
-    for name, shape in shapes.items():
-        found = getattr(trace, name).shape
-        if found != shape:
-            raise ValueError(f"{name} has the shape {found}, not {shape}")
-    if trace.score_vector.shape not in ((0,), (width,)):
-        raise ValueError("the score vector does not fit the keys")
+    check_shapes(trace)
     if [len(pieces) for pieces in trace.top_pieces] != [trace.top_ids.shape[1]] * rows:
         raise ValueError("the candidates do not fit their probabilities")
     if {len(trace.source_ids), len(trace.source_surfaces)} != {columns} or len(trace.target_ids) != rows:
@@ -126,10 +123,14 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         packed = zlib.compress(np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).tobytes(), 1)
         return {"dtype": value.dtype.name, "shape": value.shape, "zlib": base64.b64encode(packed).decode("ascii")}
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, Search):
         return dataclasses.asdict(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
         return [dataclasses.asdict(hypothesis) for hypothesis in value]
+    if isinstance(value, tuple) and value and isinstance(value[0], Intervention):
+        return [to_record(one) for one in value]
     return value
 
 
@@ -154,6 +155,8 @@ def _decode(name: str, value: Any) -> Any:
         return Search(**value)
     if name == "hypotheses":
         return tuple(Hypothesis(**hypothesis) for hypothesis in value)
+    if name == "interventions":
+        return tuple(from_record(one) for one in value)
     if name == "top_pieces":
         return tuple(tuple(pieces) for pieces in value)
     return tuple(value) if isinstance(value, list) else value
@@ -166,8 +169,10 @@ def _fits(value: Any, kind: Any) -> bool:
         return isinstance(value, tuple) and all(_fits(item, get_args(kind)[0]) for item in value)
     if origin is np.ndarray:
         return isinstance(value, np.ndarray) and value.dtype == np.dtype(get_args(get_args(kind)[1])[0])
-    if origin is dict:
+    if origin is Mapping:
         return isinstance(value, dict)
+    if origin is UnionType:
+        return isinstance(value, get_args(kind))
     if kind in (Search, Hypothesis):
         return isinstance(value, kind) and all(
             _fits(getattr(value, name), hint) for name, hint in get_type_hints(kind).items()

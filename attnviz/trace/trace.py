@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -17,7 +19,9 @@ from attnviz.languages import say
 from attnviz.text import BOS, join_pieces, word_groups
 from attnviz.trace import storage
 from attnviz.trace.drawing import drawing
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
+from attnviz.trace.quantities import RECORDED
 
 STORED_CANDIDATES = 100
 """How many of the likeliest pieces of each step a trace keeps."""
@@ -29,7 +33,8 @@ class Trace:
 
     Tx and Ty count pieces, `</s>` included; n is the hidden size, n' the alignment size, l the maxout size. Row i of a
     target-side array belongs to step i + 1 of the equations (Bahdanau, Cho & Bengio 2014), which chose
-    `target_pieces[i]`. All arrays are read-only float32.
+    `target_pieces[i]`. All arrays are read-only copies, float32 but for the ids; their
+    shapes and equations stand in the table of `trace.quantities`.
     """
 
     source_text: str
@@ -84,8 +89,8 @@ class Trace:
     """Log probability of the target, divided by Ty^length_penalty."""
     hypotheses: tuple[Hypothesis, ...]
     """What the beam finished, best first; one entry for greedy and forced decoding."""
-    config: dict[str, Any]
-    """The `ModelConfig` of the model as a dictionary: sizes, `attention`, `readout_state`."""
+    config: Mapping[str, Any]
+    """The `ModelConfig` of the model as a read-only mapping: sizes, `attention`, `readout_state`."""
     model: str
     """Name of the model folder."""
     weights_digest: str
@@ -95,13 +100,26 @@ class Trace:
     """The torch device it ran on, as in "cpu" or "cuda:0"."""
     seconds: float
     """Wall time of the translation with all that is recorded here."""
+    interventions: tuple[Intervention, ...] = ()
+    """What was changed by hand on the way, in its order; the energies are those before it, the alignment after."""
 
     def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        """Take copies that nobody else can change."""
+        for quantity in RECORDED:
+            array = getattr(self, quantity.name).copy()
+            array.setflags(write=False)
+            object.__setattr__(self, quantity.name, array)
+        object.__setattr__(self, "config", MappingProxyType(dict(self.config)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle through the constructor, so that what comes back is as immutable."""
+        return _restore, ({field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+                          | {"config": dict(self.config)},)  # fmt: skip
+
+    @property
+    def attends(self) -> bool:
+        """Whether the model chose where to look at each step; False where all contexts are one (`attention="none"`)."""
+        return bool(self.config["attention"] != "none")
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:
@@ -177,6 +195,7 @@ class Trace:
             if isinstance(value, np.ndarray):
                 digest.update(repr(value.shape).encode() + value.tobytes())
             elif field.name != "seconds":
+                value = dict(value) if isinstance(value, Mapping) else value
                 digest.update(repr(value).encode("utf-8", "backslashreplace"))
         return digest.hexdigest()
 
@@ -210,3 +229,7 @@ class Trace:
             raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
         except AttnvizError as error:
             raise AttnvizError(f"{path}: {error}") from error
+
+
+def _restore(fields: dict[str, Any]) -> Trace:
+    return Trace(**fields)

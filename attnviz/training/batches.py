@@ -24,7 +24,7 @@ class Batch:
     """Padded ids of a batch of B pairs."""
 
     source: Tensor
-    """(B, Tx)."""
+    """(B, Tx), int64, as all of these are."""
     source_lengths: Tensor
     """(B,)."""
     previous: Tensor
@@ -44,7 +44,7 @@ class Batch:
 
 
 def epoch_batches(corpus: Corpus, batch_tokens: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
-    """Return the pairs of each batch of an epoch, in order.
+    """Return the places in `corpus` of the pairs of each batch of an epoch, in order: an array (B,) for each batch.
 
     A pair of weight w appears floor(w) times and once more with probability w - floor(w). Pairs of like length share a
     batch; a batch holds as many pairs as keep (pairs) x (longest side) within `batch_tokens`, at least one.
@@ -73,7 +73,7 @@ def _cut(pairs: NDArray[np.int64], lengths: NDArray[np.int64], batch_tokens: int
 
 
 def padded(sentences: Sequence[Any]) -> Tensor:
-    """Return ids of several lengths as one (B, longest) tensor filled up with PAD."""
+    """Return B sequences of ids, of several lengths, as one (B, longest) tensor of int64 filled up with PAD."""
     out = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
     for row, ids in zip(out, sentences, strict=True):
         row[: len(ids)] = ids
@@ -81,7 +81,7 @@ def padded(sentences: Sequence[Any]) -> Tensor:
 
 
 def make_batch(corpus: Corpus, indices: NDArray[np.int64]) -> Batch:
-    """Return the padded tensors of these pairs."""
+    """Return the padded tensors of the pairs at these places in `corpus`, (B,)."""
     sources = [corpus.source_sentence(i) for i in indices]
     target = padded([corpus.target_sentence(i) for i in indices])
     previous = torch.cat([torch.full((len(target), 1), BOS), target[:, :-1]], dim=1)

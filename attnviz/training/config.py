@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from attnviz import bounds
+from attnviz.model_folder import LARGEST_SIZE, LARGEST_VOCABULARY
 
 if TYPE_CHECKING:
     from attnviz.network import ModelConfig
@@ -12,11 +16,16 @@ if TYPE_CHECKING:
 
 DEFAULT_VOCABULARY = 8000
 """Pieces of a vocabulary that nothing else was asked for."""
+_MANY = 10**9
+_LARGEST_SEED = 2**31 - 1
 
 
-def _option(help_text: str, default: Any = dataclasses.MISSING) -> Any:
-    """Return a field whose `metadata["help"]` the command line shows."""
-    return field(default=default, metadata={"help": help_text})
+def _option(
+    help_text: str, default: Any = dataclasses.MISSING, among: tuple[Any, ...] = (), without: float | None = None
+) -> Any:
+    """Return a field whose `metadata["help"]` the command line shows; it is `among` the least and the most that a
+    number may be, or among these words, but not the bound that it is to be `without`."""
+    return field(default=default, metadata={"help": help_text, "among": among, "without": without})
 
 
 @dataclass(frozen=True)
@@ -35,45 +44,65 @@ class TrainingConfig:
         "",
     )
     vocabulary_size: int = _option(
-        "pieces of the shared SentencePiece vocabulary, K; 0: 8000, or with start_from those of that model", 0
+        "pieces of the shared SentencePiece vocabulary, K; 0: 8000, or with start_from those of that model",
+        0,
+        (0, LARGEST_VOCABULARY),
     )
     tokenizer: str = _option("use this tokenizer.model instead of training one", "")
-    embedding_size: int = _option("size of word embeddings, m", 256)
-    hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512)
-    alignment_size: int = _option("units of the additive energy, n'", 512)
-    maxout_size: int = _option("units of the maxout readout, l", 256)
-    attention: str = _option("additive, dot or none", "additive")
-    readout_state: str = _option("state the readout sees: previous (s_{i-1}) or current (s_i)", "previous")
-    dropout: float = _option("dropout on embeddings, annotations and readouts", 0.1)
+    embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
+    hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512, (1, LARGEST_SIZE))
+    alignment_size: int = _option("units of the additive energy, n'", 512, (1, LARGEST_SIZE))
+    maxout_size: int = _option("units of the maxout readout, l", 256, (1, LARGEST_SIZE))
+    attention: str = _option("additive, dot or none", "additive", ("additive", "dot", "none"))
+    readout_state: str = _option(
+        "state the readout sees: previous (s_{i-1}) or current (s_i)", "previous", ("previous", "current")
+    )
+    dropout: float = _option("dropout on embeddings, annotations and readouts", 0.1, (0, 1), without=1)
 
-    max_words: int = _option("leave out pairs with a longer side, in words", 50)
-    batch_tokens: int = _option("target pieces a batch, padding included", 2400)
-    updates: int = _option("updates of the weights after which training ends", 20000)
-    learning_rate: float = _option("peak learning rate of Adam", 5e-3)
+    max_words: int = _option("leave out pairs with a longer side, in words", 50, (1, 10_000))
+    batch_tokens: int = _option(
+        "size of a batch: its pairs times the longest of their sides, in pieces, padding included", 2400, (1, _MANY)
+    )
+    updates: int = _option("updates of the weights after which training ends", 20000, (1, _MANY))
+    learning_rate: float = _option("peak learning rate of Adam", 5e-3, (0, 10), without=0)
     matrix_rate: float = _option(
         "rate of Muon, which moves the matrices that are neither embeddings nor output layer, as a share of the "
         "learning rate; 0 leaves them to Adam",
         0.5,
+        (0, 100),
     )
-    warmup: int = _option("updates over which the learning rate rises from 0", 500)
-    final_rate: float = _option("share of the peak that the learning rate decays to", 0.02)
+    warmup: int = _option("updates over which the learning rate rises from 0", 500, (0, _MANY))
+    final_rate: float = _option("share of the peak that the learning rate decays to", 0.02, (0, 1))
     decay_updates: int = _option(
         "keep the peak rate and let it fall in a straight line over this many last updates, so that a run can be made "
         "longer before they begin; 0 lets it fall along a cosine from the end of the warmup",
         0,
+        (0, _MANY),
     )
-    label_smoothing: float = _option("probability spread evenly over the vocabulary", 0.1)
+    label_smoothing: float = _option("probability spread evenly over the vocabulary", 0.1, (0, 1), without=1)
     guidance: float = _option(
-        "weight of the pull of attention towards word links learnt from the same pairs (guided alignment); 0: none", 0.0
+        "weight of the pull of attention towards word links learnt from the same pairs (guided alignment); 0: none",
+        0.0,
+        (0, 1000),
     )
-    clip: float = _option("largest norm of the gradient", 1.0)
-    seed: int = _option("seed of the weights, the order of the data and dropout", 1)
+    clip: float = _option("largest norm of the gradient", 1.0, (0, 1e6), without=0)
+    seed: int = _option("seed of the weights, the order of the data and dropout", 1, (0, _LARGEST_SEED))
 
-    validate_every: int = _option("updates between validations", 1000)
-    patience: int = _option("stop after this many validations without a better BLEU; 0 never stops early", 5)
-    bleu_sentences: int = _option("validation sentences translated for BLEU at each validation", 300)
-    checkpoint_every: int = _option("updates between checkpoints", 250)
-    snapshots: int = _option("moments, evenly spaced in log time, at which alignments of fixed sentences are kept", 12)
+    validate_every: int = _option("updates between validations", 1000, (1, _MANY))
+    patience: int = _option(
+        "stop after this many validations without a better BLEU; 0 never stops early", 5, (0, _MANY)
+    )
+    bleu_sentences: int = _option("validation sentences translated for BLEU at each validation", 300, (0, _MANY))
+    checkpoint_every: int = _option("updates between checkpoints", 250, (1, _MANY))
+    average: int = _option(
+        "let the finished model be the mean of the weights at the last N checkpoints, the end of the run included, "
+        "instead of the weights that validated best; 0: those",
+        0,
+        (0, 100),
+    )
+    snapshots: int = _option(
+        "moments, evenly spaced in log time, at which alignments of fixed sentences are kept", 12, (0, 1000)
+    )
     snapshot_sentences: tuple[str, ...] = _option(
         "sentences whose alignment the snapshots keep",
         (
@@ -83,31 +112,30 @@ class TrainingConfig:
         ),
     )
     device: str = _option("auto, cpu, cuda, cuda:N or mps", "auto")
-    precision: str = _option("bf16 (autocast) or fp32", "bf16")
-    threads: int = _option("threads of the CPU; 0 leaves torch's choice", 0)
+    precision: str = _option("bf16 (autocast) or fp32", "bf16", ("bf16", "fp32"))
+    threads: int = _option("threads of the CPU; 0 leaves torch's choice", 0, (0, 1024))
 
     def __post_init__(self) -> None:
-        """Raise ValueError, saying which field is wrong, unless the numbers make sense."""
-        if not self.data:
-            raise ValueError("data must name at least one file")
-        if not self.validation:
-            raise ValueError("validation must name at least one file")
-        if self.precision not in ("bf16", "fp32"):
-            raise ValueError(f"precision must be bf16 or fp32, not {self.precision!r}")
-        for name in ("batch_tokens", "updates", "max_words", "validate_every", "checkpoint_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("matrix_rate", "warmup", "decay_updates", "patience", "bleu_sentences", "snapshots", "threads"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative")
-        if not 0 <= self.label_smoothing < 1:
-            raise ValueError(f"label_smoothing must be in [0, 1), not {self.label_smoothing}")
-        if self.guidance < 0 or (self.guidance and self.attention == "none"):
-            raise ValueError("guidance must not be negative, and needs an attention to guide")
-        if not self.learning_rate > 0 or not self.clip > 0:
-            raise ValueError("learning_rate and clip must be positive")
-        if self.vocabulary_size < 0:
-            raise ValueError("vocabulary_size must not be negative")
+        """Raise ValueError, saying which field is wrong, unless every value is of its kind and within its bounds."""
+        for each in dataclasses.fields(self):
+            value, among = getattr(self, each.name), each.metadata["among"]
+            if each.type == "int":
+                bounds.whole(each.name, value, *among)
+            elif each.type == "float":
+                bounds.real(each.name, value, *among, without=each.metadata["without"])
+            elif among:
+                bounds.one_of(each.name, value, among)
+            else:
+                texts = (value,) if each.type == "str" else value
+                if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+                    raise ValueError(f"{each.name} must be text, not {bounds.shown(value)}")
+        for name in ("data", "validation"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} must name at least one file")
+        if self.guidance and self.attention == "none":
+            raise ValueError("guidance needs an attention to guide")
+        if self.start_from and Path(self.start_from).resolve() == Path(self.output).resolve() / "model":
+            raise ValueError("start_from is where the finished model goes: give another output")
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
     def model_config(self, vocabulary_size: int) -> ModelConfig:
@@ -129,3 +157,18 @@ class TrainingConfig:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary fit for JSON."""
         return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> TrainingConfig:
+        """Return the config with these fields, as JSON has them; one that is missing has its default.
+
+        Raise ValueError on an unknown or bad one, or where one without a default is missing.
+        """
+        if not isinstance(fields, dict):
+            raise ValueError("it holds no settings")
+        known = {each.name: each.default for each in dataclasses.fields(cls)}
+        odd = sorted({*fields} - {*known}) or [n for n in known if n not in fields and known[n] is dataclasses.MISSING]
+        if odd:
+            raise ValueError(f"{odd[0]} is {'unknown' if odd[0] in fields else 'missing'}")
+        given: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in fields.items()}
+        return cls(**given)

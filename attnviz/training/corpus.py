@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import lzma
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.files import replacing
 from attnviz.text import EOS, Tokenizer
 
 Pair = tuple[str, str]
+_BLOCK = 20_000
+DAMAGED = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError,
+            OverflowError, struct.error, zipfile.BadZipFile, zlib.error)  # fmt: skip
+"""What NumPy raises on reading a file of arrays that is none."""
 
 
 def parse_weighted(entry: str) -> tuple[Path, float]:
@@ -67,15 +75,17 @@ def read_pairs(path: Path) -> tuple[list[Pair], int]:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Encoded sentence pairs. Sentence k of the source is `source[source_starts[k]:source_starts[k + 1]]`, `</s>` last;
-    the target likewise."""
+    """N encoded sentence pairs. Sentence k of the source is `source[source_starts[k]:source_starts[k + 1]]`, `</s>`
+    last; the target likewise."""
 
     source: NDArray[np.int32]
+    """Ids of all source sentences, one after the other, (pieces,)."""
     source_starts: NDArray[np.int64]
+    """Where each begins, and where the last ends, (N + 1,)."""
     target: NDArray[np.int32]
     target_starts: NDArray[np.int64]
     weights: NDArray[np.float32]
-    """How many times an epoch shows each pair, on average, (pairs,)."""
+    """How many times an epoch shows each pair, on average, (N,)."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -83,40 +93,65 @@ class Corpus:
 
     @property
     def source_lengths(self) -> NDArray[np.int64]:
-        """Pieces of each source sentence, `</s>` included."""
+        """Pieces of each source sentence, `</s>` included, (N,)."""
         return np.diff(self.source_starts)
 
     @property
     def target_lengths(self) -> NDArray[np.int64]:
-        """Pieces of each target sentence, `</s>` included."""
+        """Pieces of each target sentence, `</s>` included, (N,)."""
         return np.diff(self.target_starts)
 
     def source_sentence(self, index: int) -> NDArray[np.int32]:
-        """Return the ids of source sentence `index`."""
+        """Return the ids of source sentence `index`, (Tx,)."""
         return self.source[self.source_starts[index] : self.source_starts[index + 1]]
 
     def target_sentence(self, index: int) -> NDArray[np.int32]:
-        """Return the ids of target sentence `index`."""
+        """Return the ids of target sentence `index`, (Ty,)."""
         return self.target[self.target_starts[index] : self.target_starts[index + 1]]
 
     def save(self, path: Path) -> None:
-        """Write the arrays to `path` (.npz)."""
-        np.savez(path, source=self.source, source_starts=self.source_starts, target=self.target,
-                 target_starts=self.target_starts, weights=self.weights)  # fmt: skip
+        """Write the arrays to `path` (.npz), whole or not at all."""
+        with replacing(path) as beside, beside.open("wb") as file:
+            np.savez(file, source=self.source, source_starts=self.source_starts, target=self.target,
+                     target_starts=self.target_starts, weights=self.weights)  # fmt: skip
 
     @classmethod
-    def load(cls, path: Path) -> Corpus:
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as arrays:
-            return cls(**arrays)
+    def load(cls, path: Path, vocabulary_size: int) -> Corpus:
+        """Read what `save` wrote; raise AttnvizError, naming the file, where it is damaged, or of another vocabulary
+        than one of `vocabulary_size` pieces."""
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                corpus = cls(**arrays)
+            corpus.check(vocabulary_size)
+        except DAMAGED as error:
+            raise AttnvizError(
+                f"The corpus {path} is damaged ({error}). Delete it, and it is made again from the training files."
+            ) from error
+        return corpus
+
+    def check(self, vocabulary_size: int) -> None:
+        """Raise ValueError or TypeError unless the arrays fit one another and the ids are below `vocabulary_size`."""
+        if self.weights.dtype != np.float32 or self.weights.ndim != 1 or not (self.weights > 0).all():
+            raise ValueError("its weights are not positive numbers")
+        for ids, starts in ((self.source, self.source_starts), (self.target, self.target_starts)):
+            if ids.dtype != np.int32 or starts.dtype != np.int64 or ids.ndim != 1 or starts.shape != (len(self) + 1,):
+                raise ValueError("its arrays are of other kinds or sizes")
+            if starts[0] != 0 or starts[-1] != len(ids) or (np.diff(starts) < 1).any():
+                raise ValueError("its sentences do not begin where they should")
+            if ids.min() < 0 or ids.max() >= vocabulary_size:
+                raise ValueError(f"it is of another tokenizer, one of more than {vocabulary_size} pieces")
 
 
 def encode(pairs: Sequence[Pair], weights: Sequence[float], tokenizer: Tokenizer) -> Corpus:
-    """Return `pairs` as ids, each sentence closed by EOS."""
+    """Return N `pairs`, with as many `weights`, as ids, each sentence closed by EOS."""
     flat, starts = [], []
     for side in (0, 1):
-        sentences = tokenizer.encode_batch([pair[side] for pair in pairs])
-        lengths = np.fromiter((len(ids) + 1 for ids in sentences), dtype=np.int64, count=len(sentences))
-        starts.append(np.concatenate([[0], np.cumsum(lengths)]))
-        flat.append(np.fromiter((i for ids in sentences for i in (*ids, EOS)), dtype=np.int32, count=lengths.sum()))
+        ids, lengths = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+        # A block at a time: as Python's numbers the ids would take ten times the memory.
+        for first in range(0, len(pairs), _BLOCK):
+            sentences = tokenizer.encode_batch([pair[side] for pair in pairs[first : first + _BLOCK]])
+            lengths.append(np.array([len(each) + 1 for each in sentences], dtype=np.int64))
+            ids.append(np.fromiter((i for each in sentences for i in (*each, EOS)), dtype=np.int32))
+        flat.append(np.concatenate(ids))
+        starts.append(np.cumsum(np.concatenate(lengths)))
     return Corpus(flat[0], starts[0], flat[1], starts[1], np.asarray(weights, dtype=np.float32))

@@ -14,9 +14,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from attnviz.errors import AttnvizError
+from attnviz.files import replacing
 from attnviz.text import PAD
 from attnviz.training.batches import Batch, epoch_batches, make_batch
-from attnviz.training.corpus import Corpus
+from attnviz.training.corpus import DAMAGED, Corpus
 
 ROUNDS = 5
 """Passes over the pairs; links change little after the fourth."""
@@ -61,12 +63,13 @@ class Lexicon:
 
     @classmethod
     def learn(cls, corpus: Corpus, vocabulary_size: int, seed: int) -> Lexicon:
-        """Return the lexicon of the pairs of one epoch, by expectation maximisation; its memory is K x K floats."""
-        batches = [make_batch(corpus, indices) for indices in epoch_batches(corpus, _BATCH_TOKENS, seed, 0)]
+        """Return the lexicon of the pairs of one epoch, by expectation maximisation; its memory is twice K x K
+        floats, those of the last round and those of this one."""
+        batches = epoch_batches(corpus, _BATCH_TOKENS, seed, 0)
         lexicon = cls(torch.ones(vocabulary_size, vocabulary_size))
         for _ in tqdm(range(ROUNDS), unit="round", desc="word links"):
             counts = torch.zeros(vocabulary_size * vocabulary_size)
-            for batch in batches:
+            for batch in (make_batch(corpus, indices) for indices in batches):
                 cells = batch.target[:, :, None] * vocabulary_size + batch.source[:, None, :]
                 # One thread adds them up, in order: the same sum at every run.
                 counts.index_add_(0, cells.view(-1), lexicon.links(batch).view(-1))
@@ -74,13 +77,24 @@ class Lexicon:
         return lexicon
 
     def save(self, path: Path) -> None:
-        """Write the counts to `path` (.npy)."""
-        np.save(path, self.counts.numpy())
+        """Write the counts to `path` (.npy), whole or not at all."""
+        with replacing(path) as beside, beside.open("wb") as file:
+            np.save(file, self.counts.numpy())
 
     @classmethod
-    def load(cls, path: Path) -> Lexicon:
-        """Read what `save` wrote; the processes of a machine share the memory."""
-        return cls(torch.from_numpy(np.load(path, mmap_mode="c")))
+    def load(cls, path: Path, vocabulary_size: int) -> Lexicon:
+        """Read what `save` wrote for `vocabulary_size` pieces; the processes of a machine share the memory.
+
+        Raise AttnvizError, naming the file, where it is damaged or of another vocabulary.
+        """
+        try:
+            counts = np.load(path, mmap_mode="c", allow_pickle=False)
+            if counts.dtype != np.float32 or counts.shape != (vocabulary_size, vocabulary_size):
+                raise ValueError("it is of another kind or size")
+        except DAMAGED as error:
+            message = f"The word links {path} are damaged ({error}). Delete the file to have them learnt again."
+            raise AttnvizError(message) from error
+        return cls(torch.from_numpy(counts))
 
 
 def _prior(batch: Batch) -> Tensor:

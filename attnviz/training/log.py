@@ -3,37 +3,100 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from attnviz.errors import AttnvizError
+from attnviz.files import replace_text
 from attnviz.training.state import Progress
 
 COLUMNS = (
     "update", "epoch", "tokens", "seconds", "learning_rate", "tokens_per_second",
-    "train_loss", "train_likelihood", "validation_loss", "validation_bleu",
+    "train_loss", "train_likelihood", "validation_loss", "validation_bleu", "weights",
 )  # fmt: skip
+MEAN = "mean"
+"""What the column `weights` begins with where a validation measured averaged weights; else it measured the last."""
+
+LogRow = dict[str, str]
 
 
 class Log:
     """Appends rows; losses are nats per target piece, the likelihood is without label smoothing."""
 
     def __init__(self, path: Path, update: int) -> None:
-        """Open the log of a run that stands at `update`; rows a killed run wrote after its checkpoint are dropped."""
+        """Open the log of a run that stands at `update`; rows a killed run wrote after its checkpoint are dropped, and
+        those of the mean of its weights, which will be measured again."""
         self.path = path
-        kept: list[dict[str, str]] = []
-        if path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                rows = csv.DictReader(file)
-                kept = [row for row in rows if (row["update"] or "").isdigit() and int(row["update"]) <= update]
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
-            writer.writeheader()
-            writer.writerows(kept)
+        kept = [row for row in read_log(path) if int(row["update"]) <= update and not row["weights"].startswith(MEAN)]
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, COLUMNS)
+        writer.writeheader()
+        writer.writerows(kept)
+        replace_text(path, text.getvalue())
 
-    def write(self, progress: Progress, rate: float | None = None, **values: float) -> None:
-        """Append a row; columns without a value stay empty."""
+    def write(
+        self, progress: Progress, values: Mapping[str, float], rate: float | None = None, weights: str = ""
+    ) -> None:
+        """Append a row with `values` by column; columns without a value stay empty. Raise AttnvizError where that
+        fails."""
         row = {
-            "update": progress.update, "epoch": progress.epoch, "tokens": progress.tokens,
+            "update": progress.update, "epoch": progress.epoch, "tokens": progress.tokens, "weights": weights,
             "seconds": f"{progress.seconds:.1f}", "learning_rate": "" if rate is None else f"{rate:.3g}",
         } | {name: f"{value:.5g}" for name, value in values.items()}  # fmt: skip
-        with self.path.open("a", newline="", encoding="utf-8") as file:
-            csv.DictWriter(file, COLUMNS).writerow(row)
+        try:
+            with self.path.open("a", newline="", encoding="utf-8") as file:
+                csv.DictWriter(file, COLUMNS).writerow(row)
+                file.flush()
+                # Before the checkpoint of the same update: a run that goes on from that has its row.
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise AttnvizError(f"The log {self.path} cannot be written: {error.strerror}.") from error
+
+
+def read_log(path: Path) -> list[LogRow]:
+    """Return the rows of a log by column, empty where it has none; what is no row, as the rest of a damaged file, is
+    left out."""
+    rows: list[LogRow] = []
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            for row in csv.DictReader(file):
+                whole = {name: row.get(name) or "" for name in COLUMNS}
+                if whole["update"].isdecimal() and len(whole["update"]) < 15:
+                    rows.append(whole)
+    except (OSError, csv.Error):
+        return rows
+    return rows
+
+
+@dataclass
+class Window:
+    """Sums over the updates since the last row of the log."""
+
+    tokens: int = 0
+    loss: float = 0.0
+    likelihood: float = 0.0
+    started: float = field(default_factory=time.perf_counter)
+
+    def add(self, tokens: int, loss: float, likelihood: float) -> None:
+        """Count one more update of so many target pieces, with its two losses per piece."""
+        self.tokens += tokens
+        self.loss += loss * tokens
+        self.likelihood += likelihood * tokens
+
+    def row(self) -> dict[str, float]:
+        """Return the values of the log's columns."""
+        count = max(1, self.tokens)
+        return {
+            "train_loss": self.loss / count,
+            "train_likelihood": self.likelihood / count,
+            "tokens_per_second": self.tokens / (time.perf_counter() - self.started),
+        }
+
+    def report(self) -> dict[str, str]:
+        """Return what the progress bar says."""
+        row = self.row()
+        return {"tok/s": f"{row['tokens_per_second']:.0f}", "loss": f"{row['train_likelihood']:.3f}"}

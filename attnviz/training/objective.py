@@ -76,7 +76,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        """Scale the gradients found in `forward`."""
+        """Scale the gradients found in `forward` by `grad`, that of the loss, ()."""
         grad_readouts, grad_weight, grad_bias = ctx.saved_tensors
         return (grad_readouts * grad.to(grad_readouts.dtype), grad_weight * grad, grad_bias * grad, None, None)
 
@@ -90,7 +90,8 @@ class Objective(nn.Module):
         self.label_smoothing, self.guidance = label_smoothing, guidance
 
     def forward(self, batch: Batch, links: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log likelihood of the batch, summed over its target pieces.
+        """Return the loss and the negative log likelihood of the batch, in nats, each a number () summed over its
+        target pieces.
 
         The loss is the smoothed one plus, given soft `links` (B, Ty, Tx), `guidance` times their cross-entropy with
         the alignment, - sum_ij links_ij log alpha_ij (Chen et al. 2016): a piece without a link asks nothing of it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Iterator
@@ -10,16 +11,22 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from attnviz.checkpoint import TOKENIZER
+from attnviz.checkpoint import load_model
 from attnviz.errors import AttnvizError
+from attnviz.files import replace_bytes, replace_text
+from attnviz.model_folder import TOKENIZER
 from attnviz.text import Tokenizer
 from attnviz.training.config import DEFAULT_VOCABULARY, TrainingConfig
 from attnviz.training.corpus import Corpus, Pair, encode, parse_weighted, read_pairs
 from attnviz.training.guidance import Lexicon
 from attnviz.training.state import CHECKPOINT, read_progress
 
+CORPUS, SETTINGS = "corpus.npz", "training.json"
+"""Files of a run's folder: the encoded pairs, and the `TrainingConfig`."""
+
 _MAY_CHANGE = {
     "output", "device", "threads", "validate_every", "patience", "bleu_sentences", "checkpoint_every", "validation",
+    "average",
 }  # fmt: skip
 """Fields a resumed run may have otherwise: none of them changes what the weights become before the run ends."""
 
@@ -27,44 +34,54 @@ _MAY_CHANGE = {
 def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     """Return tokenizer and training corpus, made at the first call for this output folder and read afterwards.
 
-    Raise AttnvizError where the folder holds a run with another config, or data cannot be read.
+    Raise AttnvizError where the folder holds a run with another config or a damaged file, where data or the model to
+    start from cannot be read, or nothing can be written.
     """
     output = Path(config.output)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AttnvizError(f"The output folder {output} cannot be made: {error.strerror}.") from error
-    tokenizer_path, corpus_path, config_path = (
-        output / name for name in ("tokenizer.model", "corpus.npz", "training.json")
-    )
-    if config_path.exists():
+    tokenizer_path, corpus_path, config_path = output / TOKENIZER, output / CORPUS, output / SETTINGS
+    begun = config_path.exists()
+    if begun:
         _compare(config_path, config)
-        return Tokenizer.load(tokenizer_path), Corpus.load(corpus_path)
+        tokenizer = Tokenizer.load(tokenizer_path)
+        if corpus_path.exists():
+            return tokenizer, Corpus.load(corpus_path, len(tokenizer))
+    elif config.start_from:
+        load_model(config.start_from)  # that it cannot be had is to be said before the hard work, not after
     pairs, weights = _read(config)
-    if config.tokenizer:
-        tokenizer = Tokenizer.load(config.tokenizer)
-    elif config.start_from and not config.vocabulary_size:
-        tokenizer = Tokenizer.load(Path(config.start_from) / TOKENIZER)
-    else:
-        pieces = config.vocabulary_size or DEFAULT_VOCABULARY
-        tokenizer = Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
+    if not begun:
+        tokenizer = _tokenizer(config, pairs, weights)
     corpus = encode(pairs, weights, tokenizer)
-    tokenizer_path.write_bytes(tokenizer.model)
+    replace_bytes(tokenizer_path, tokenizer.model)
     corpus.save(corpus_path)
-    # Written last: its presence says that the other two are whole.
-    config_path.write_text(json.dumps(config.to_dict(), indent=2) + "\n", encoding="utf-8")
+    # Written last: its presence says that the other two are of this run.
+    replace_text(config_path, _as_json(config))
     return tokenizer, corpus
+
+
+def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) -> Tokenizer:
+    """Return the tokenizer that `config` asks for, trained on the pairs unless there is one."""
+    if config.tokenizer:
+        return Tokenizer.load(config.tokenizer)
+    if config.start_from and not config.vocabulary_size:
+        return Tokenizer.load(Path(config.start_from) / TOKENIZER)
+    pieces = config.vocabulary_size or DEFAULT_VOCABULARY
+    return Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
+
+
+def _as_json(config: TrainingConfig) -> str:
+    return json.dumps(config.to_dict(), indent=2) + "\n"
 
 
 def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: int) -> Lexicon:
     """Return the lexicon that guides attention, learnt at the first call for this output folder."""
     path = Path(config.output) / "lexicon.npy"
     if not path.exists():
-        learnt = Lexicon.learn(corpus, vocabulary_size, config.seed)
-        beside = path.with_suffix(".tmp.npy")
-        learnt.save(beside)
-        beside.replace(path)
-    return Lexicon.load(path)
+        Lexicon.learn(corpus, vocabulary_size, config.seed).save(path)
+    return Lexicon.load(path, vocabulary_size)
 
 
 def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]:
@@ -76,22 +93,31 @@ def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]
 def _compare(path: Path, config: TrainingConfig) -> None:
     """Raise AttnvizError where the run in the folder was started with other settings."""
     try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise AttnvizError(f"{path} is damaged ({error}). Give another output folder.") from error
-    now = json.loads(json.dumps(config.to_dict()))
-    changed = [name for name in now if name not in _MAY_CHANGE and before.get(name) != now[name]]
-    if changed and {*changed} <= {"updates", "decay_updates"} and config.decay_updates and before["decay_updates"]:
+        before = TrainingConfig.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as error:
+        raise AttnvizError(f"{path} is damaged ({error}). Restore it, or give another output folder.") from error
+    names = [each.name for each in dataclasses.fields(config)]
+    changed = [name for name in names if name not in _MAY_CHANGE and _kept(before, name) != _kept(config, name)]
+    if changed and {*changed} <= {"updates", "decay_updates"} and config.decay_updates and before.decay_updates:
         # Another end, planned before the rate falls: up to there the weights are those of either run.
-        level = min(before["updates"] - before["decay_updates"], config.updates - config.decay_updates)
+        level = min(before.updates - before.decay_updates, config.updates - config.decay_updates)
         if read_progress(path.with_name(CHECKPOINT)).update <= level:
-            path.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
+            replace_text(path, _as_json(config))
             return
     if changed:
         raise AttnvizError(
             f"{path.parent} holds a run with another {', '.join(changed)}. Give another output folder, or the same "
             "settings to resume."
         )
+
+
+def _kept(config: TrainingConfig, name: str) -> object:
+    """Return what must stay as it is of a setting: of a path its last part, so that the folder of a run can be taken to
+    a machine where the files it was made from lie elsewhere, or no longer."""
+    value = getattr(config, name)
+    if name == "data":
+        return [Path(entry).name for entry in value]
+    return Path(value).name if name in ("start_from", "tokenizer") else value
 
 
 def _read(config: TrainingConfig) -> tuple[list[Pair], list[float]]:

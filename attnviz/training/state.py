@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import nn
 from torch.optim import Muon, Optimizer
 
+from attnviz import bounds
+from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
+from attnviz.files import replacing
+from attnviz.network import ModelConfig, RNNsearch
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"
@@ -44,18 +46,16 @@ class Progress:
     """Validations since then."""
 
 
-def save_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer], progress: Progress) -> None:
-    """Write the state; a kill at any moment leaves the old file or the new one, never half of one."""
+def save_state(path: Path, model: RNNsearch, optimizers: Sequence[Optimizer], progress: Progress) -> None:
+    """Write the state, with the sizes of `model`; a kill at any moment leaves the old file or the new one, never half
+    of one."""
     tensors = {f"weight.{name}": parameter.detach() for name, parameter in model.named_parameters()}
     for optimizer, name, parameter in _owned(model, optimizers):
         for moment, tensor in optimizer.state[parameter].items():
             tensors[f"{moment}.{name}"] = tensor
-    beside = path.with_suffix(".tmp")
-    save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, beside,
-              metadata={"progress": json.dumps(asdict(progress))})  # fmt: skip
-    with beside.open("rb") as file:
-        os.fsync(file.fileno())
-    beside.replace(path)
+    metadata = {"progress": json.dumps(asdict(progress)), "model": json.dumps(model.config.to_dict())}
+    with replacing(path) as beside:
+        write_tensors(beside, {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
 
 def read_progress(path: Path) -> Progress:
@@ -64,6 +64,15 @@ def read_progress(path: Path) -> Progress:
         return Progress()
     with _naming(path), safe_open(path, framework="pt") as file:
         return _progress(file.metadata())
+
+
+def read_model_config(path: Path) -> ModelConfig | None:
+    """Return the sizes of the network whose state was saved, or None where none was, or by a version that kept none."""
+    if not path.exists():
+        return None
+    with _naming(path), safe_open(path, framework="pt") as file:
+        kept = file.metadata().get("model")
+        return None if kept is None else ModelConfig.from_dict(json.loads(kept))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
@@ -88,7 +97,11 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 
 
 def _progress(metadata: dict[str, str]) -> Progress:
-    return Progress(**json.loads(metadata["progress"]))
+    progress = Progress(**json.loads(metadata["progress"]))
+    for name in ("update", "epoch", "batch", "tokens", "failures"):
+        bounds.whole(name, getattr(progress, name), 0, 10**15)
+    bounds.real("seconds", progress.seconds, 0, 1e12)
+    return progress
 
 
 @contextlib.contextmanager
@@ -96,7 +109,7 @@ def _naming(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong with a checkpoint into an AttnvizError that names it."""
     try:
         yield
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
         raise AttnvizError(
             f"The checkpoint {path} is damaged or of another model ({error}). Give another output folder, or delete it "
             "to start afresh."

@@ -11,6 +11,7 @@ import sacrebleu
 import torch
 
 from attnviz.errors import AttnvizError
+from attnviz.files import replace_text
 from attnviz.network import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.training.batches import epoch_batches, make_batch
@@ -89,4 +90,4 @@ class Validation:
         network.train(was_training)
         self.snapshots.mkdir(parents=True, exist_ok=True)
         record = {"update": update, "sentences": sentences}
-        (self.snapshots / f"{update:06d}.json").write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
+        replace_text(self.snapshots / f"{update:06d}.json", json.dumps(record, ensure_ascii=False))

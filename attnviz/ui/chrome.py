@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
-from attnviz.ui.language import language_switch
+from attnviz.ui.components.plotly.plotly import load_library
+from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
+from attnviz.ui.page_state.address import went_through_history
+from attnviz.ui.style import apply_style, theme_name
 
 
-def masthead() -> None:
-    """Draw the title and the choice of language."""
+def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
+    """Draw the page that the address names, the first of `pages` at the root, with what stands around it.
+
+    Each of `pages` makes one, in the language of the visitor.
+    """
+    if went_through_history():
+        st.session_state.pop(LANGUAGE, None)  # the address says which
+    speak_as_chosen()
+    offered = [make() for make in pages]
+    current = st.navigation(offered, position="hidden")
+    apply_style(theme_name())
+    load_library()
+    _masthead(offered)
+    current.run()
+
+
+def _masthead(pages: Sequence[StreamlitPage]) -> None:
+    """Draw the title, the ways to the pages where there is more than one, and the choice of language."""
     about = say(
         "A recurrent translator with additive attention, opened up: which English words each French word looked at, "
         "and how that look was computed."
     )
     with st.container(horizontal=True, key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1><span class="about">{about}</span></div>')
+        if len(pages) > 1:
+            with st.container(horizontal=True, key="pages", width="content"):
+                for page in pages:
+                    st.page_link(page, width="content")
         language_switch()

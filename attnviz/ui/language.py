@@ -29,10 +29,15 @@ def speak_as_chosen() -> None:
 
 def language_switch() -> None:
     """Draw the switch."""
+    st.session_state.setdefault(LANGUAGE, language())
     st.segmented_control(
-        say("Language"), list(LANGUAGES), default=_of_browser(), required=True, key=LANGUAGE, bind="query-params",
-        label_visibility="collapsed", width="content",
-    )  # fmt: skip
+        say("Language"), list(LANGUAGES), required=True, key=LANGUAGE, label_visibility="collapsed", width="content"
+    )
+
+
+def language_address() -> dict[str, str | None]:
+    """Return the address parameter of the language; None for that of the visitor's browser."""
+    return {LANGUAGE: None if language() == _of_browser() else language()}
 
 
 def key_in_language(key: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -11,19 +10,24 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
-from attnviz.analysis.recomputation import Weights, load_weights
+from attnviz.analysis.recomputation import Weights
+from attnviz.model_folder import FILES, TOKENIZER, WEIGHTS, load_weights, model_folders, stamp, weights_digest
 from attnviz.text import Tokenizer
-from attnviz.translator import available_devices, available_models
+from attnviz.translator import available_devices
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable with the folder of model folders, where that is not `models`."""
 
 LONGEST_BEAM = 20
 
+Stamp = tuple[tuple[int, ...], ...]
+"""What tells one state of a model's files from another (`model_folder.stamp`). It is part of every key here: a folder
+whose model was replaced is another model."""
+
 
 def models() -> dict[str, Path]:
     """Return the model folders by name, the default `en-fr` first."""
-    folders = available_models(os.environ.get(MODELS_VARIABLE, "models"))
+    folders = model_folders(os.environ.get(MODELS_VARIABLE, "models"))
     return {folder.name: folder for folder in sorted(folders, key=lambda f: (f.name != "en-fr", f.name))}
 
 
@@ -32,25 +36,29 @@ def devices() -> list[str]:
     return ["auto", *available_devices()]
 
 
-@st.cache_resource(max_entries=3, show_spinner=False)
 def load_translator(folder: str, device: str) -> Translator:
-    """Return the model in `folder` on `device`; raise AttnvizError where it cannot be had."""
+    """Return the model in `folder`, as its files are now, on `device`; raise AttnvizError where it cannot be had."""
+    return _load_translator(folder, device, stamp(folder, *FILES))
+
+
+def translate(folder: str, device: str, text: str, beam: int, target: str | None) -> Trace:
+    """Return the trace of `text` by the model in `folder` as its files are now, with `target` forced where one is
+    given; raise AttnvizError on bad input.
+
+    It is the same object for every visitor and at every run, so that what is kept by a trace (its fingerprint, its
+    prover) is made once.
+    """
+    return _translate(folder, device, stamp(folder, *FILES), text, beam, target)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _load_translator(folder: str, device: str, files: Stamp) -> Translator:  # noqa: ARG001  part of the key
     return Translator.load(folder, device=device)
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
-def translate(folder: str, device: str, text: str, beam: int, target: str | None) -> Trace:
-    """Return the trace of `text`, with `target` forced where one is given; raise AttnvizError on bad input."""
-    return load_translator(folder, device).translate(text, beam=beam, target=target)
-
-
-def trace_identity(trace: Trace) -> tuple[object, ...]:
-    """Return what tells one translation from another.
-
-    All of its numbers do: a trace from a file may claim any sentence and model, and what is drawn is kept for all
-    visitors.
-    """
-    return (trace.fingerprint,)
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _translate(folder: str, device: str, files: Stamp, text: str, beam: int, target: str | None) -> Trace:
+    return _load_translator(folder, device, files).translate(text, beam=beam, target=target)
 
 
 def weights_of(trace: Trace) -> Weights | None:
@@ -58,23 +66,38 @@ def weights_of(trace: Trace) -> Weights | None:
 
     All but the embeddings, of which a step reads one row, are in float64, ready for the proof.
     """
+    found = _found(trace)
+    return None if found is None else found[1]
+
+
+def weights_digest_of(trace: Trace) -> str | None:
+    """Return the digest of what `weights_of` returns: what is drawn from weights is kept under it."""
+    found = _found(trace)
+    return None if found is None else found[0]
+
+
+def tokenizer_of(trace: Trace) -> Tokenizer | None:
+    """Return the tokenizer of the model that made `trace`, or None where `weights_of` has none."""
+    if _found(trace) is None:
+        return None
+    folder = str(models()[trace.model])
+    return _tokenizer(folder, stamp(folder, TOKENIZER))
+
+
+def _found(trace: Trace) -> tuple[str, Weights] | None:
+    """Return the digest and the weights of the model that made `trace`, where it is here."""
     folder = models().get(trace.model)
     if folder is None:
         return None
     try:
-        digest, weights = _weights(str(folder))
+        digest, weights = _weights(str(folder), stamp(folder, WEIGHTS))
     except AttnvizError:
         return None
     if trace.weights_digest and trace.weights_digest != digest:
         return None
     # A trace of an early version says no more than its sizes.
     sizes = len(trace.initial_state), trace.readouts.shape[1], trace.keys.shape[1]
-    return weights if _sizes(weights) == sizes else None
-
-
-def tokenizer_of(trace: Trace) -> Tokenizer | None:
-    """Return the tokenizer of the model that made `trace`, or None where `weights_of` has none."""
-    return None if weights_of(trace) is None else _tokenizer(str(models()[trace.model]))
+    return (digest, weights) if _sizes(weights) == sizes else None
 
 
 def _sizes(weights: Weights) -> tuple[int, int, int]:
@@ -88,14 +111,13 @@ def _sizes(weights: Weights) -> tuple[int, int, int]:
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _weights(folder: str) -> tuple[str, dict[str, NDArray[np.floating]]]:
+def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
     """Return the SHA-256 of the weights file, and the weights."""
     weights = load_weights(folder)
-    digest = hashlib.sha256((Path(folder) / "model.safetensors").read_bytes()).hexdigest()
     exact = {n: value if n.endswith("embedding.weight") else value.astype(np.float64) for n, value in weights.items()}
-    return digest, exact
+    return weights_digest(folder), exact
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _tokenizer(folder: str) -> Tokenizer:
-    return Tokenizer.load(Path(folder) / "tokenizer.model")
+def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
+    return Tokenizer.load(Path(folder) / TOKENIZER)

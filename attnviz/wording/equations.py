@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.languages import say
+from attnviz.languages import decimal_mark, say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import SPACE
 from attnviz.trace import Trace
@@ -59,6 +59,11 @@ def equations(
 
 def number(value: float) -> str:
     """Return `value` to three significant digits in LaTeX, powers of ten where it is very large or small."""
+    # In braces, so that TeX does not take a comma for the end of an item of a list and set a space after it.
+    return _number(value).replace(".", "." if decimal_mark() == "." else f"{{{decimal_mark()}}}")
+
+
+def _number(value: float) -> str:
     if not math.isfinite(value):
         return r"-\infty" if value < 0 else r"\infty" if value > 0 else rf"\text{{{say('undefined')}}}"
     if value == 0:
@@ -71,10 +76,15 @@ def number(value: float) -> str:
 
 
 def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
-    """Return a vector as its first two numbers, dots, and its last."""
-    shown = [number(float(v)) for v in values]
-    if len(shown) > 4:
-        shown = [*shown[:2], r"\ldots", shown[-1]]
+    """Return a vector (n,) as its first two numbers, dots, and its last.
+
+    The second is left out where powers of ten would make the line too long for a telephone.
+    """
+    count = len(values)
+    shown = [number(float(values[k])) for k in (range(count) if count <= 4 else (0, 1, count - 1))]
+    if count > 4:
+        kept = shown[:1] if any("10^" in text for text in shown) else shown[:2]
+        shown = [*kept, r"\ldots", shown[-1]]
     return r"\begin{bmatrix}" + r" & ".join(shown) + r"\end{bmatrix}^{\!\top}"
 
 
@@ -103,14 +113,15 @@ def _energy(trace: Trace, step: int, j: int, colours: Palette) -> Equation:
     if trace.config["attention"] == "dot":
         lines: tuple[str, ...] = (
             rf"{left} &= {before}^\top P\,{here}",
-            rf"&= {query} \cdot {key}",
+            rf"&= {query}",
+            rf"&\quad \cdot {key}",
             rf"&= {value}",
         )
         return Equation(1, _aligned(*lines), say("How well the decoder's state fits this source piece."))
     lines = (
         rf"{left} &= v_a^\top \tanh\bigl(W_a {before} + U_a {here}\bigr)",
         rf"&= v_a^\top \tanh\Bigl({query}",
-        rf"&\qquad\qquad\; + {key}\Bigr)",
+        rf"&\quad + {key}\Bigr)",
         rf"&= {value}",
     )
     note = say(
@@ -143,9 +154,11 @@ def _context(trace: Trace, step: int, colours: Palette) -> Equation:
         terms.append(r"\cdots")
     context = _in(colours.context, f"c_{{{i}}}")
     annotation = _in(colours.encoder, "h_j")
+    first = 1 if any("10^" in term for term in terms) else len(terms)  # with powers of ten, too long for one line
     lines = (
         rf"{context} &= \sum_{{j=1}}^{{{len(alpha)}}} \alpha_{{{i},j}}\, {annotation}",
-        rf"&= {' + '.join(terms)}",
+        rf"&= {' + '.join(terms[:first])}",
+        *([rf"&\quad + {' + '.join(terms[first:])}"] if terms[first:] else []),
         rf"&= {vector(trace.contexts[step])}",
     )
     return Equation(3, _aligned(*lines), say("The source as this step sees it: a weighted sum of annotations."))
@@ -184,11 +197,12 @@ def _word(trace: Trace, step: int, colours: Palette) -> Equation:
     state = _in(colours.decoder, f"s_{{{i if current else i - 1}}}")
     context = _in(colours.context, f"c_{{{i}}}")
     text = safe_text(trace.target_pieces[step])
-    chosen = f"y_{{{i}}}" + (f" = {text}" if text else "")
     lines = (
-        rf"t_{{{i}}} &= \operatorname{{maxout}}(U_o {state} + V_o E y_{{{i - 1}}} + C_o {context} + b)",
+        rf"t_{{{i}}} &= \operatorname{{maxout}}(U_o {state} + V_o E y_{{{i - 1}}}",
+        rf"&\quad + C_o {context} + b)",
         rf"&= {vector(trace.readouts[step])}",
-        rf"p({chosen}) &= \operatorname{{softmax}}(W_o t_{{{i}}} + b_o)_{{y_{{{i}}}}}",
+        *([rf"y_{{{i}}} &= {text}"] if text else []),
+        rf"p(y_{{{i}}}) &= \operatorname{{softmax}}(W_o t_{{{i}}} + b_o)_{{y_{{{i}}}}}",
         rf"&= {number(float(trace.probabilities[step]))}",
     )
     appendix = say("the state before the step, as in the paper's appendix")

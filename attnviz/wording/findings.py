@@ -1,15 +1,17 @@
-"""The alignment and the step read aloud: findings, the whole alignment, and each step in plain words."""
+"""Findings in plain words, the whole alignment in a few numbers, and where each step looked."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.findings import Finding, Kind, Summary
+from attnviz.analysis.findings import Finding, Kind, Summary, cell_of
 from attnviz.analysis.measures import entropy
 from attnviz.languages import say
-from attnviz.text import piece_name
+from attnviz.text import join_pieces
 from attnviz.trace import Trace
-from attnviz.wording.labels import quote, shorten
+from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.numbers import percent, significant
+from attnviz.wording.weights import merged
 
 MOSTLY_FORWARD = 0.9
 """Share of moves to the right, or none, from which an alignment is called word by word: one move back in ten words is
@@ -24,31 +26,90 @@ likelier."""
 
 
 def finding_sentence(trace: Trace, finding: Finding) -> str:
-    """Return a finding in plain words."""
-    words = trace.words()
-    forced = trace.search.method == "forced"
-    return _templates(forced)[finding.kind].format(
-        source="" if finding.source is None else shorten(words.source[finding.source], 40),
-        target="" if finding.target is None else shorten(words.target[finding.target], 40),
-        value=finding.value, percent=f"{finding.value:.0%}".replace("%", " %"),
-        steps=_distance(int(finding.value)),
-    )  # fmt: skip
-
-
-def _templates(forced: bool) -> dict[Kind, str]:
-    """Return what is said of each kind of finding; a word that was given is no guess."""
+    """Return a finding in plain words: what was measured and, where it is `strong`, what is likely wrong."""
     return {
-        Kind.OMITTED: say("“{source}” was hardly looked at, {value:.2f} in all: left out?"),
-        Kind.OVERUSED: say("“{source}” was looked at {value:.1f} times in all: said twice?"),
-        Kind.REPEATED: say("“{target}” was written {value:.0f} times, each time looking most at “{source}”."),
-        Kind.UNIFORM: say("“{target}” looked everywhere alike: its entropy is {percent} of the largest."),
-        Kind.COLLAPSED: say("“{source}” got {percent} of all attention: the alignment has collapsed into one column."),
-        Kind.SHIFTED: say("The diagonal is shifted: words that are the same in both languages, such as “{target}”, "
-                          "look {steps} of themselves."),
-        Kind.COPIED: say("“{target}” is copied: it looked at itself, {percent}."),
-        Kind.IMPROBABLE: say("The model found “{target}” unlikely: probability {value:.2g}.") if forced
-        else say("“{target}” was a guess: probability {value:.2g}."),
-    }  # fmt: skip
+        Kind.OMITTED: _omitted, Kind.OVERUSED: _overused, Kind.REPEATED: _repeated, Kind.UNIFORM: _uniform,
+        Kind.COLLAPSED: _collapsed, Kind.SHIFTED: _shifted, Kind.IDENTICAL: _identical, Kind.IMPROBABLE: _improbable,
+    }[finding.kind](trace, finding)  # fmt: skip
+
+
+def _source(trace: Trace, finding: Finding) -> str:
+    first = finding.source or 0
+    pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
+    return quote(shorten(join_pieces(trace.source_surfaces[j] for j in pieces), 60))
+
+
+def _target(trace: Trace, finding: Finding) -> str:
+    return quote(shorten(trace.words().target[finding.target or 0], 40))
+
+
+def _omitted(trace: Trace, finding: Finding) -> str:
+    source = _source(trace, finding)
+    if finding.last is None:
+        return say("{source} was hardly looked at, {value:.2f} in all: left out?", source=source, value=finding.value)
+    return say("{source} was passed over, with {value:.2f} looks a word: left out?", source=source, value=finding.value)
+
+
+def _overused(trace: Trace, finding: Finding) -> str:
+    told = {"source": _source(trace, finding), "value": finding.value}
+    if finding.strong:
+        return say("{source} was looked at {value:.1f} times in all, by words the model was unsure of: too many, or "
+                   "the wrong ones?", **told)  # fmt: skip
+    return say("{source} was looked at {value:.1f} times in all: several words stand for it.", **told)
+
+
+def _repeated(trace: Trace, finding: Finding) -> str:
+    told = {"target": _target(trace, finding), "count": int(finding.value)}
+    if finding.source is None:
+        return say("{target} was written {count} times, the last two close together.", **told)
+    return say("{target} was written {count} times, each time looking most at {source}.",
+               source=_source(trace, finding), **told)  # fmt: skip
+
+
+def _uniform(trace: Trace, finding: Finding) -> str:
+    return say("{target} looked everywhere alike: its entropy is {share} of the largest.",
+               target=_target(trace, finding), share=percent(finding.value))  # fmt: skip
+
+
+def _collapsed(trace: Trace, finding: Finding) -> str:
+    return say("{source} got {share} of all attention: the alignment has collapsed into one column.",
+               source=_source(trace, finding), share=percent(finding.value))  # fmt: skip
+
+
+def _shifted(trace: Trace, finding: Finding) -> str:
+    return say("The diagonal is shifted: words that are the same in both languages, such as {target}, look {steps} of "
+               "themselves.", target=_target(trace, finding), steps=_distance(int(finding.value)))  # fmt: skip
+
+
+def _identical(trace: Trace, finding: Finding) -> str:
+    words = trace.words()
+    of = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
+    return say("{target} is spelled as in the source, and looked at that word: α = {value:.2f}{of}.",
+               target=_target(trace, finding), value=finding.value, of=f" ({of})" if of else "")  # fmt: skip
+
+
+def _improbable(trace: Trace, finding: Finding) -> str:
+    target, p = _target(trace, finding), significant(finding.value)
+    count = len(trace.words().target_groups[finding.target or 0])
+    if count == 1:
+        return say("The model found {target} unlikely: probability {p}.", target=target, p=p)
+    step, _ = cell_of(trace, finding)
+    return say("The model found {target} unlikely: probability {p} for its piece {piece}.",
+               target=target, p=p, piece=quoted_name(trace.target_pieces[step]))  # fmt: skip
+
+
+def nothing_found(trace: Trace) -> str:
+    """Return what was checked where nothing was found, and what could not be."""
+    if not trace.attends:
+        told = [say("No word was improbable. What was left out or said twice cannot be told without attention.")]
+    else:
+        told = [say("The checks found nothing: no content word was passed over, looked at by many or written again for "
+                    "the same word, and no word was improbable. They look at weights and probabilities, not at "
+                    "meaning.")]  # fmt: skip
+    if trace.unknown_characters:
+        listed = ", ".join(map(quote, trace.unknown_characters[:10]))
+        told.append(say("Not checked is what the model cannot read: {listed}.", listed=listed))
+    return " ".join(told)
 
 
 def _distance(words: int) -> str:
@@ -60,19 +121,19 @@ def _distance(words: int) -> str:
     return say("{count} words to the left", count=-words)
 
 
-def summary_sentence(trace: Trace, summary: Summary | None) -> str:
+def summary_sentence(summary: Summary | None) -> str:
     """Return the whole alignment in plain words."""
     if summary is None:
         return say("Without attention there is no alignment to read: every step got the same context vector.")
     told = [
         _order(summary),
-        say("A step looks at {alike:.1f} of {count} pieces, as it were, and gives the strongest {percent:.0f} % on "
-            "average.", alike=summary.alike, count=len(trace.source_pieces), percent=100 * summary.strongest),
+        say("On average a step gives its strongest piece {share}, and looks as widely as at {alike:.1f} pieces alike.",
+            share=percent(summary.strongest), alike=summary.alike),
     ]  # fmt: skip
-    if summary.copied == 1:
-        told.append(say("One word is copied."))
-    elif summary.copied:
-        told.append(say("{count} words are copied.", count=summary.copied))
+    if summary.identical == 1:
+        told.append(say("One word is spelled as in the source."))
+    elif summary.identical:
+        told.append(say("{count} words are spelled as in the source.", count=summary.identical))
     return " ".join(told)
 
 
@@ -80,25 +141,29 @@ def _order(summary: Summary) -> str:
     back = summary.moves - summary.forward
     if back == 0:
         return say("The sentence was read from left to right, without a step back.")
-    if summary.forward >= MOSTLY_FORWARD * summary.moves:
+    mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
+    if back == 1 and mostly:
+        return say("Mostly word by word: 1 of {moves} moves from word to word goes back to the left.", moves=moves)
+    if back == 1:
+        return say("With a change of order: 1 of {moves} moves from word to word goes back to the left.", moves=moves)
+    if mostly:
         return say("Mostly word by word: {back} of {moves} moves from word to word go back to the left.",
-                   back=back, moves=summary.moves)  # fmt: skip
+                   back=back, moves=moves)  # fmt: skip
     return say("With changes of order: {back} of {moves} moves from word to word go back to the left.",
-               back=back, moves=summary.moves)  # fmt: skip
+               back=back, moves=moves)  # fmt: skip
 
 
-def step_reading(trace: Trace, step: int) -> str:
+def step_look(trace: Trace, step: int) -> str:
     """Return 0-based `step` in plain words: where it looked, how widely, how far from the step before, how surely."""
-    name = shorten(piece_name(trace.target_pieces[step]), 30)
-    start = say("Step {step}, “{name}”.", step=step + 1, name=name)
+    start = say("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
     return " ".join([start, *_look(trace, step), _certainty(trace, step)])
 
 
 def _look(trace: Trace, step: int) -> list[str]:
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return []
     alpha = trace.alignment[step]
-    names = [quote(shorten(piece_name(piece), 30)) for piece in trace.source_pieces]
+    names = [quoted_name(piece) for piece in trace.source_pieces]
     first, *others = np.argsort(-alpha, kind="stable")
     seen = names[first]
     if others and alpha[others[0]] >= HARDLY_LESS * alpha[first]:
@@ -134,8 +199,8 @@ def _certainty(trace: Trace, step: int) -> str:
     if not rivals:
         return say("The model was {sure} of the word.", sure=sure)
     rival, q = trace.top_pieces[step][rivals[0]], float(trace.top_probabilities[step][rivals[0]])
-    name = quote(shorten(piece_name(rival), 30))
+    name, share = quoted_name(rival), percent(q)
     if q > p:
-        return say("The model would rather have said {name}, {percent:.0f} %.", name=name, percent=100 * q)
-    return say("The model was {sure} of the word; next came {name} with {percent:.0f} %.",
-               sure=sure, name=name, percent=100 * q)  # fmt: skip
+        return say("The model would rather have said {name}, {share}.", name=name, share=share)
+    return say("The model was {sure} of the word; next came {name} with {share}.",
+               sure=sure, name=name, share=share)  # fmt: skip

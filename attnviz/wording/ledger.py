@@ -11,7 +11,7 @@ from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import signed
+from attnviz.wording.numbers import decimal, signed
 
 MUCH_WEIGHT = 0.2
 """Attention from which a source piece is expected to matter: a fifth of the look is more than chance gives any piece of
@@ -59,7 +59,7 @@ def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None)
                     name=names[most], amount=amount, weight=alpha[most]))  # fmt: skip
     idle = idle_sources(entries, alpha)
     if idle:
-        listed = ", ".join(f"{quote(names[j])} ({alpha[j]:.2f})" for j in idle)
+        listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
         told.append(say("Much looked at, to almost no effect: {listed}.", listed=listed))
     return " ".join(told)
 
@@ -70,13 +70,13 @@ def odds(difference: float) -> str:
     if times >= 1e6:
         return say("more than a million times")
     if times < 1000:
-        return say("{count} times", count=f"{times:.1f}" if times < 100 else f"{times:.0f}")
+        return say("{count} times", count=decimal(times, 1 if times < 100 else 0))
     return say("about {count} times", count=f"{float(f'{times:.1e}'):,.0f}".replace(",", "\u202f"))
 
 
 def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:
-    """Return the source pieces with much of the attention and next to no effect on the logit, by MUCH_WEIGHT and
-    LITTLE_EFFECT."""
+    """Return the source pieces with much of the attention `alpha` (Tx,) and next to no effect on the logit, by
+    MUCH_WEIGHT and LITTLE_EFFECT."""
     moved = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
     small = np.abs(entries.source) < LITTLE_EFFECT * moved
     return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]

@@ -10,14 +10,12 @@ from attnviz.analysis.measures import weight_order
 from attnviz.languages import say
 from attnviz.text import join_pieces
 from attnviz.trace import Trace
-from attnviz.wording.labels import quote, shorten, subscript
+from attnviz.wording.labels import quoted, subscript
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.weights import with_its_word
 
 MOST = 0.9
 """The share of a context vector that is named in words: what makes up this much of it stands for the whole."""
-
-
-_SPACE = "\u00a0"
-"""Between a number and its sign: they stay on one line."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def titles() -> dict[int, str]:
 def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: all five, or without attention the last three."""
     told = {3: _context, 4: _state, 5: _word}
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         told[3] = _fixed_context
     else:
         told = {1: _energy, 2: _softmax} | told
@@ -60,30 +58,18 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
 def step_sentence(trace: Trace, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = (quote(text) if text else blank for text in (join_pieces([piece]) for piece in pieces))
+    before, chosen = (quoted(piece) if join_pieces([piece]) else blank for piece in pieces)
     p = float(trace.probabilities[step])
-    told = {"before": before, "chosen": chosen, "p": f"{p:.3f}" if p >= 0.0005 else say("less than {p}", p="0.001")}
+    shown = decimal(p, 3) if p >= 0.0005 else say("less than {p}", p=decimal(0.001, 3))
+    told = {"before": before, "chosen": chosen, "p": shown}
     if trace.search.method == "forced":
         return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
     return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
-def quoted(piece: str) -> str:
-    """Return a piece in quotation marks, a blank one by its name."""
-    text = join_pieces([piece])
-    return quote(shorten(text, 30)) if text else say("a blank")
-
-
-def percent(share: float) -> str:
-    """Return a share in whole per cent, never 0 or 100 when it is not quite."""
-    if 0 < share < 0.005:
-        return say("less than {share}", share=f"1{_SPACE}%")
-    return say("more than {share}", share=f"99{_SPACE}%") if 0.995 <= share < 1 else f"{100 * share:.0f}{_SPACE}%"
-
-
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
     best, count = weight_order(trace, step)[0], len(trace.source_pieces)
-    name, energy = quoted(trace.source_pieces[best]), _signed(float(trace.energies[step, best]))
+    name, energy = quoted(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     sentence = say(
         "The state before this word, {state}, is the query; each of the {count} annotations has a key. How well the "
         "two fit is one number, the energy. {name} fits best.", state=f"s{subscript(step)}", count=count,
@@ -96,6 +82,7 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted(trace.source_pieces[order[0]])
     outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+    outcome += with_its_word(trace, step, order[0])
     if len(order) == 1:
         return say("There is only one piece to look at: it gets all of the weight."), outcome
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
@@ -137,7 +124,7 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
         "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the candidate, "
         "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.", count=len(after),
         piece=quoted(trace.previous_pieces[step]), context=f"c{subscript(step + 1)}", unit=unit + 1,
-        before=_signed(float(before[unit])), after=_signed(float(after[unit])), **shares,
+        before=decimal(float(before[unit])), after=decimal(float(after[unit])), **shares,
     )  # fmt: skip
     return sentence, say("{kept} kept, {new} rewritten", **shares)
 
@@ -166,11 +153,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
 def _times(ratio: float) -> str:
     if ratio >= 1000:
         return say("more than 1000 times")
-    return say("{ratio} times", ratio=f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}")
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+    return say("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
 
 
 def _capital(text: str) -> str:

@@ -1,9 +1,39 @@
-"""Numbers as they are written in sentences and labels."""
+"""Numbers as they are written in sentences and labels: a true minus, and the decimal mark of the language in use.
+
+Fractions inside a sentence of `say` get that mark there. Files for machines (CSV, JSON, TikZ) do not come here.
+"""
 
 from __future__ import annotations
 
+from attnviz.languages import decimal_mark, say
+
+NO_BREAK = "\u00a0"
+"""Between a number and its sign: they stay on one line."""
+
+
+def decimal(value: float, places: int = 2) -> str:
+    """Return `value` with that many decimal places."""
+    return localised(f"{value:.{places}f}")
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """Return `value` to that many significant digits, trailing zeros left out."""
+    return localised(f"{value:.{digits}g}")
+
+
+def localised(number: str) -> str:
+    """Return a number as Python writes it in the writing of the language in use."""
+    return number.replace("-", "−").replace(".", decimal_mark())
+
 
 def signed(amount: float, places: int = 2) -> str:
-    """Return a number with its sign, a true minus; what rounds to 0 has none."""
-    text = f"{amount:+.{places}f}".replace("-", "−")
+    """Return a number with its sign; what rounds to 0 has none."""
+    text = localised(f"{amount:+.{places}f}")
     return text if any(digit in text for digit in "123456789") else text[1:]
+
+
+def percent(share: float) -> str:
+    """Return a share in whole per cent, never 0 or 100 when it is not quite."""
+    if 0 < share < 0.005:
+        return say("less than {share}", share=f"1{NO_BREAK}%")
+    return say("more than {share}", share=f"99{NO_BREAK}%") if 0.995 <= share < 1 else f"{100 * share:.0f}{NO_BREAK}%"

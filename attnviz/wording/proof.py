@@ -8,9 +8,10 @@ from attnviz.analysis.proof import Discrepancy, Proof
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.trace.quantities import QUANTITIES
 from attnviz.wording.labels import quote
 
-OF_POSITIONS = ("annotations", "keys", "energies", "energy sums", "alignment")
+OF_POSITIONS = tuple(name for name, quantity in QUANTITIES.items() if quantity.of_positions)
 """Quantities whose first index is a source position."""
 
 
@@ -25,6 +26,8 @@ def quantity_names() -> dict[str, str]:
         "energies": say("energies e"),
         "energy sums": say("sums of the microscope"),
         "alignment": say("weights α"),
+        "entropy": say("entropy H"),
+        "coverage": say("coverage Σ α"),
         "contexts": say("context vector c"),
         "states": say("state s"),
         "reset_gates": say("reset gate r"),
@@ -34,28 +37,31 @@ def quantity_names() -> dict[str, str]:
         "readouts": say("readout t"),
         "top_probabilities": say("likeliest words’ probabilities"),
         "log_probabilities": say("log probability of the word"),
+        "target_ids": say("forced word y"),
         "ledger sums": say("sums of the ledger"),
     }
 
 
 def badge_text(proof: Proof, step: int) -> str:
-    """Return what the badge of 1-based `step` says; it quotes nobody, so that it may be read as Markdown."""
+    """Return what the badge of `step` says; it quotes nobody, so that it may be read as Markdown."""
     if proof.holds:
         return say("All {numbers} numbers of step {step} check out, max |Δ| = {largest}",
-                   numbers=f"{proof.numbers:,}".replace(",", " "), step=step,
+                   numbers=f"{proof.numbers:,}".replace(",", " "), step=step + 1,
                    largest=power_of_ten(proof.largest_difference))  # fmt: skip
     first, *others = proof.discrepancies
     what = quantity_names()[first.quantity]
     if first.index:
         what = say("{what}, no. {number}", what=what, number=first.index[0] + 1)
+    if len(others) == 1:
+        return say("Step {step}: {what} does not check out (nor does 1 other quantity)", step=step, what=what)
     if others:
         return say("Step {step}: {what} does not check out (nor do {count} other quantities)",
-                   step=step, what=what, count=len(others))  # fmt: skip
-    return say("Step {step}: {what} does not check out", step=step, what=what)
+                   step=step + 1, what=what, count=len(others))  # fmt: skip
+    return say("Step {step}: {what} does not check out", step=step + 1, what=what)
 
 
 def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
-    """Return which number of 1-based `step` is wrong, and by how much, as plain text."""
+    """Return which number of `step` is wrong, and by how much, as plain text."""
     name = quantity_names()[wrong.quantity]
     if not wrong.index:
         return say("{what}: there are not as many numbers as there should be.", what=name)
@@ -64,7 +70,7 @@ def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
         name = say("{what} of {piece}", what=name, piece=piece)
     return say(
         "{what}, number {number} at step {step}: shown {shown:.6g}, recomputed {recomputed:.6g}, |Δ| = {difference}",
-        what=name, number=", ".join(str(index + 1) for index in wrong.index), step=step, shown=wrong.shown,
+        what=name, number=", ".join(str(index + 1) for index in wrong.index), step=step + 1, shown=wrong.shown,
         recomputed=wrong.recomputed, difference=power_of_ten(abs(wrong.shown - wrong.recomputed)),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from attnviz.analysis.findings import Finding, Kind, place, read, summarise
+from attnviz.analysis.findings import Finding, Kind, cell_of, findings_of, summarise
 from attnviz.text import SPACE
 from attnviz.trace import Trace
 from tests.figures.synthetic import trace as make_trace
@@ -28,33 +28,74 @@ def aligned(source: str, target: str, matrix: np.ndarray, probability: float = 0
 
 
 def kinds(trace: Trace) -> set[Kind]:
-    return {finding.kind for finding in read(trace)}
+    return {finding.kind for finding in findings_of(trace)}
 
 
 SOURCE, TARGET = "the small cat drinks cold milk", "le petit chat boit du lait"
 
 
 def test_a_plain_diagonal_calls_for_no_remark() -> None:
-    assert read(aligned(SOURCE, TARGET, np.eye(6))) == []
+    assert findings_of(aligned(SOURCE, TARGET, np.eye(6))) == []
 
 
 def test_a_word_nobody_looked_at() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
-    (finding,) = read(aligned(SOURCE, TARGET, matrix))
+    (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
     assert (finding.kind, finding.source) == (Kind.OMITTED, 1)
     assert finding.value < 0.01
+
+
+def test_a_line_that_was_dropped_is_told_as_one() -> None:
+    source, target = "the cat drinks milk . nobody came to the house .", "le chat boit du lait ."
+    matrix = np.zeros((6, 11))
+    matrix[np.arange(6), [0, 1, 2, 3, 3, 4]] = 1
+    (finding,) = findings_of(aligned(source, target, matrix))
+    assert (finding.kind, finding.source, finding.last, finding.strong) == (Kind.OMITTED, 5, 9, True)
+    assert cell_of(aligned(source, target, matrix), finding)[1] in range(5, 10)
+
+
+def test_what_the_model_cannot_read_is_not_left_out() -> None:
+    matrix = np.eye(6)
+    matrix[1] = np.eye(6)[2]
+    trace = aligned(SOURCE, TARGET, matrix)
+    assert [finding.kind for finding in findings_of(trace)] == [Kind.OMITTED]
+    pieces = tuple("<unk>" if piece == SPACE + "small" else piece for piece in trace.source_pieces)
+    assert findings_of(dataclasses.replace(trace, source_pieces=pieces)) == []
+
+
+def test_a_word_of_english_grammar_need_not_be_looked_at() -> None:
+    matrix = np.eye(6)
+    matrix[1] = np.eye(6)[2]
+    assert findings_of(aligned("cats do drink very cold milk", "chats ne boivent lait bien froid", matrix)) == []
+
+
+def test_several_words_for_one_are_a_mistake_only_where_the_model_was_unsure() -> None:
+    matrix = np.vstack([np.eye(6), np.eye(6)[[5, 5]]])
+    for probability, strong in ((0.9, False), (0.15, True)):
+        trace = aligned(SOURCE, TARGET + " vite bien", matrix, probability)
+        found = [finding.strong for finding in findings_of(trace) if finding.kind is Kind.OVERUSED]
+        assert found == [strong]
+
+
+def test_a_word_written_again_nearby_is_told_unless_the_source_has_two_forms_of_it() -> None:
+    matrix = np.eye(6)
+    again = "le chat de chat du lait"
+    (finding,) = findings_of(aligned("the small cat drinks cold milk", again, matrix))
+    assert (finding.kind, finding.target, finding.source, finding.strong) == (Kind.REPEATED, 3, None, True)
+    assert findings_of(aligned("the wire or wires cold milk", again, matrix)) == []
+    assert findings_of(aligned("the small cat drinks cold milk", "le chat boit du lait chat", matrix)) == []
 
 
 def test_punctuation_is_never_missed() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
-    assert read(aligned("the , cat drinks cold milk", TARGET, matrix)) == []
+    assert findings_of(aligned("the , cat drinks cold milk", TARGET, matrix)) == []
 
 
 def test_a_word_looked_at_too_often() -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[0, 0, 0]]])
-    findings = read(aligned(SOURCE, TARGET + " vite et bien", matrix))
+    findings = findings_of(aligned(SOURCE, TARGET + " vite et bien", matrix))
     assert [(f.kind, f.value, f.source) for f in findings] == [(Kind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
 
 
@@ -63,7 +104,7 @@ def test_a_word_looked_at_too_often() -> None:
 ])  # fmt: skip
 def test_a_word_written_twice_for_one(second: str, looked: int, found: list[tuple[Kind, int, int, int]]) -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
-    findings = read(aligned(SOURCE, f"{TARGET} {second}", matrix))
+    findings = findings_of(aligned(SOURCE, f"{TARGET} {second}", matrix))
     assert [(f.kind, f.value, f.target, f.source) for f in findings] == found
 
 
@@ -83,22 +124,22 @@ def test_two_target_words_for_one_are_common_and_three_are_told() -> None:
 def test_a_uniform_row() -> None:
     matrix = np.eye(6)
     matrix[3] = np.ones(6) / 6
-    (finding,) = read(aligned(SOURCE, TARGET, matrix))
+    (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
     assert (finding.kind, finding.target) == (Kind.UNIFORM, 3)
 
 
 def test_a_collapsed_column_is_said_once() -> None:
     matrix = np.tile(np.eye(6)[4], (6, 1))
-    (finding,) = read(aligned(SOURCE, TARGET, matrix))
+    (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
     assert (finding.kind, finding.source) == (Kind.COLLAPSED, 4)
     assert finding.value == pytest.approx(6 / 7, abs=0.01)
 
 
-def test_copied_words_and_their_shift() -> None:
+def test_words_spelled_alike_and_their_shift() -> None:
     source, target = "in Paris and Rome all sleep", "à Paris et Rome tous dorment"
-    found = read(aligned(source, target, np.eye(6)))
-    assert [(f.kind, f.target, f.source) for f in found] == [(Kind.COPIED, 1, 1), (Kind.COPIED, 3, 3)]
-    shifted = read(aligned(source, target, np.roll(np.eye(6), 1, axis=1)))
+    found = findings_of(aligned(source, target, np.eye(6)))
+    assert [(f.kind, f.target, f.source) for f in found] == [(Kind.IDENTICAL, 1, 1), (Kind.IDENTICAL, 3, 3)]
+    shifted = findings_of(aligned(source, target, np.roll(np.eye(6), 1, axis=1)))
     assert [(f.kind, f.value) for f in shifted] == [(Kind.SHIFTED, 1.0)]
 
 
@@ -106,18 +147,18 @@ def test_an_improbable_word_is_that_of_its_weakest_piece() -> None:
     trace = aligned(SOURCE, TARGET, np.eye(6))
     chances = trace.log_probabilities.copy()
     chances[2] = np.log(0.03)
-    (finding,) = read(dataclasses.replace(trace, log_probabilities=chances))
+    (finding,) = findings_of(dataclasses.replace(trace, log_probabilities=chances))
     assert (finding.kind, finding.target, finding.value) == (Kind.IMPROBABLE, 2, pytest.approx(0.03))
 
 
 def test_without_attention_there_is_nothing_to_say_of_it() -> None:
-    assert kinds(make_trace(attention="none")) <= {Kind.IMPROBABLE, Kind.COPIED}
+    assert kinds(make_trace(attention="none")) <= {Kind.IMPROBABLE, Kind.IDENTICAL}
 
 
 def test_a_summary_by_hand() -> None:
     swapped = np.eye(6)[[0, 2, 1, 3, 4, 5]]
     found = summarise(aligned(SOURCE, TARGET, swapped))
-    assert (found.moves, found.forward, found.copied) == (5, 4, 0)
+    assert (found.moves, found.forward, found.identical) == (5, 4, 0)
     assert found.alike == pytest.approx(1, abs=0.01)
     assert found.strongest == pytest.approx(1, abs=0.01)
     flat = summarise(aligned(SOURCE, TARGET, np.ones((6, 6))))
@@ -129,23 +170,23 @@ def test_a_summary_by_hand() -> None:
 def test_a_finding_has_its_place_in_steps_and_pieces() -> None:
     matrix = np.vstack([np.eye(6), 0.5 * np.eye(6)[[0, 0, 0]] + 0.5 * np.eye(6)[[1, 2, 3]]])
     trace = aligned(SOURCE, TARGET + " vite et bien", matrix)
-    assert place(trace, Finding(Kind.OVERUSED, 3.5, source=0)) == (0, 0)
-    assert place(trace, Finding(Kind.COPIED, 0.9, target=3, source=4)) == (3, 4)
-    assert place(trace, Finding(Kind.UNIFORM, 0.9, target=7)) == (7, None)
+    assert cell_of(trace, Finding(Kind.OVERUSED, 3.5, source=0)) == (0, 0)
+    assert cell_of(trace, Finding(Kind.IDENTICAL, 0.9, target=3, source=4)) == (3, 4)
+    assert cell_of(trace, Finding(Kind.UNIFORM, 0.9, target=7)) == (7, None)
 
 
 def test_an_improbable_word_is_looked_at_in_its_least_likely_piece() -> None:
     trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
     chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))
     trace = dataclasses.replace(trace, log_probabilities=chances)
-    (finding,) = [found for found in read(trace) if found.kind is Kind.IMPROBABLE]
-    assert (finding.target, place(trace, finding)) == (0, (1, None))
+    (finding,) = [found for found in findings_of(trace) if found.kind is Kind.IMPROBABLE]
+    assert (finding.target, cell_of(trace, finding)) == (0, (1, None))
 
 
 def test_every_finding_of_every_alignment_has_a_place() -> None:
     for seed in range(20):
         trace = make_trace("Paris and Rome sleep until Tuesday .", "Paris et Rome dorment jusque Tuesday .", seed=seed)
-        for finding in read(trace):
-            step, source = place(trace, finding)
+        for finding in findings_of(trace):
+            step, source = cell_of(trace, finding)
             assert 0 <= step < len(trace.target_pieces)
             assert source is None or 0 <= source < len(trace.source_pieces)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.analysis import measures
+from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import Prover, prove
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
@@ -49,6 +51,31 @@ def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, qua
     proof = prove(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
     assert not proof.holds
     assert quantity in {wrong.quantity for wrong in proof.discrepancies}
+
+
+@pytest.mark.parametrize("measure", ["entropy", "coverage"])
+def test_a_wrong_measure_is_named(
+    model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: str
+) -> None:
+    trace = translator.translate(SENTENCES[2])
+    prover = Prover(trace, load_weights(model_folder))
+    numbers = {check.quantity: check.numbers for check in prover.prove(2).checks}
+    assert (numbers["entropy"], numbers["coverage"]) == (1, len(trace.source_pieces))
+    true = getattr(measures, measure)
+    monkeypatch.setattr(f"attnviz.analysis.proof.{measure}", lambda alignment: true(alignment) + 0.01)
+    wrong = Prover(trace, load_weights(model_folder)).prove(2).discrepancies
+    assert [one.quantity for one in wrong] == [measure]
+    assert wrong[0].shown == pytest.approx(wrong[0].recomputed + 0.01, abs=1e-4)
+
+
+def test_weights_moved_between_pieces_elsewhere_are_seen_in_coverage(
+    model_folder: Path, translator: Translator
+) -> None:
+    trace = translator.translate(SENTENCES[2])
+    alignment = trace.alignment.copy()
+    alignment[0] = np.roll(alignment[0], 1)
+    altered = dataclasses.replace(trace, alignment=alignment)
+    assert [one.quantity for one in prove(altered, load_weights(model_folder), 2).discrepancies] == ["coverage"]
 
 
 def test_a_wrong_weight_is_seen(model_folder: Path, translator: Translator) -> None:
@@ -99,6 +126,46 @@ def test_the_proof_holds_for_every_network(
     for step in range(len(trace.target_pieces)):
         proof = prover.prove(step)
         assert proof.holds, proof.discrepancies
+
+
+@pytest.mark.parametrize(("made", "other"), list(permutations(ATTENTION_KINDS, 2)))
+def test_a_trace_without_a_digest_against_another_kind_of_the_same_sizes(
+    make_network: ModelFactory, tokenizer: Tokenizer, made: str, other: str
+) -> None:
+    sizes = {"hidden_size": 8, "alignment_size": 8}
+    trace = Translator(make_network(made, **sizes), tokenizer).translate(SENTENCES[2])
+    weights = {name: tensor.numpy() for name, tensor in make_network(other, **sizes).state_dict().items()}
+    with pytest.raises(MisfitError, match=r"does not fit the weights.*decoder\."):
+        Prover(trace, weights)
+
+
+@pytest.mark.parametrize("size", ["hidden_size", "alignment_size", "maxout_size", "vocabulary_size"])
+def test_a_trace_against_a_model_of_another_size(translator: Translator, make_network: ModelFactory, size: str) -> None:
+    other = make_network(**{size: getattr(translator.network.config, size) + 1})
+    weights = {name: tensor.numpy() for name, tensor in other.state_dict().items()}
+    with pytest.raises(MisfitError):
+        prove(translator.translate(SENTENCES[2]), weights, 0)
+
+
+def test_a_trace_whose_arrays_belong_to_different_sentences(translator: Translator, model_folder: Path) -> None:
+    one, other = translator.translate(SENTENCES[2]), translator.translate(SENTENCES[4])
+    with pytest.raises(MisfitError, match="keys"):
+        Prover(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
+
+
+def test_an_error_of_the_prover_is_no_misfit(
+    translator: Translator, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prover = Prover(translator.translate(SENTENCES[2]), load_weights(model_folder))
+    with pytest.raises(IndexError):
+        prover.prove(999)
+
+    def broken(*operands: object) -> None:
+        raise ValueError("a defect of the program")
+
+    monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
+    with pytest.raises(ValueError, match="a defect"):
+        prover.prove(0)
 
 
 def test_an_energy_lost_to_the_mask_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,14 +27,37 @@ def _missing(what: str) -> NoReturn:
     pytest.skip(what)
 
 
+@pytest.fixture(scope="module")
+def script() -> str:
+    """Return the program whose page is opened; a module that looks at another has a fixture of this name."""
+    return "app.py"
+
+
 @pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run the page with the model that comes with the program, or the `en-fr` of the folder in ATTNVIZ_MODELS."""
+def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Return a function that runs a program, once for all tests, and returns its address.
+
+    Its models are those that come with the program, or those of the folder in ATTNVIZ_MODELS, which has an `en-fr`.
+    """
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
         _missing(f"{models} has no model en-fr")
-    with running_page(models, tmp_path_factory.mktemp("page") / "page.log") as running:
-        yield running
+    running: dict[str, str] = {}
+    with ExitStack() as pages:
+
+        def start(script: str) -> str:
+            if script not in running:
+                log = tmp_path_factory.mktemp("page") / "page.log"
+                running[script] = pages.enter_context(running_page(models, log, script))
+            return running[script]
+
+        yield start
+
+
+@pytest.fixture
+def address(start_page: Callable[[str], str], script: str) -> str:
+    """Return where the page is that the tests of a module look at."""
+    return start_page(script)
 
 
 @pytest.fixture(scope="session")

@@ -38,11 +38,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_page(models: Path, log: Path) -> Iterator[str]:
-    """Run `streamlit run app.py` with the model folders in `models`; yield its address once it answers."""
+def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[str]:
+    """Run `streamlit run` on `script`, a path in the repository, with the model folders in `models`; yield its address
+    once it answers."""
     port = free_port()
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:

@@ -247,7 +247,7 @@ def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) ->
 
 def test_an_equation_that_goes_on_behind_the_edge_shows_it(open_page: Opener) -> None:
     """The shade is part of the background, covered by the page's colour at the end of the way."""
-    page = open_page("?step=3", width=320)
+    page = open_page("?step=3", width=240)
     settled(page)
     cut = page.evaluate(
         """() => [...document.querySelectorAll(".st-key-stages .katex-display")]

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz import Trace, export, figures
+from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.measures import links
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
@@ -188,6 +188,28 @@ def test_nothing_on_standard_input(run) -> None:
         code, out, errors = run(command, given="")
         assert (code, out) == (2, "")
         assert _one_sentence(errors)
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate", "figure"])
+def test_a_beam_too_wide_is_refused_before_a_line_is_read(run, translator: Translator, command: str) -> None:
+    more = {"translate": [], "evaluate": ["nowhere.tsv"], "figure": ["A dog.", "-o", "x.csv"]}[command]
+    code, out, errors = run(command, *more, "--beam", "101", given="A dog.\n")
+    assert (code, out) == (2, "")
+    assert "--beam: it must be a whole number from 1 to 100, not '101'" in errors
+    assert "ine 1" not in errors
+    with pytest.raises(AttnvizError, match="from 1 to 100"):
+        translator.translate("A dog.", beam=101)
+    assert len(translator.translate("A dog.", beam=100).hypotheses) > 1
+
+
+def test_align_refuses_a_model_without_attention(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
+    done = _process("align", "--model", str(tmp_path / "fixed"), given=PAIRS)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "fixed has no attention" in done.stderr
+    assert _one_sentence(done.stderr)
 
 
 def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:

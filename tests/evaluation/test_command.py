@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 
 import plotly.io
@@ -95,6 +96,16 @@ def test_everything_as_json(
     assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 4
     said = {(record["source"], record["model"], record["beam"]): record["translation"] for record in found["sentences"]}
     assert said[FIGURE_3[0], "tiny", 2] == translator.translate(FIGURE_3[0], beam=2).translation
+
+
+@pytest.mark.parametrize("log", ["", "update,tokens,seconds\n", "update,tokens,seconds\nmany,few,1\n", "a\n\0\n", '"'])
+def test_a_training_log_without_a_row_is_no_log(
+    evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, log: str
+) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "tiny")
+    (folder / "training-log.csv").write_text(log)
+    (model,) = json.loads(evaluate(own_pairs, "--model", folder, "--limit", 1, "--beam", "1", "--json"))["models"]
+    assert [model[name] for name in ("training_updates", "training_pieces", "training_seconds")] == [None] * 3
 
 
 def test_markdown_has_the_command_over_each_table(evaluate, own_pairs: Path, gold_links: Path, model_folder) -> None:

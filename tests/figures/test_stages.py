@@ -18,7 +18,9 @@ from attnviz.figures.source_rows import KEPT, TOP, row_height, row_names
 from attnviz.figures.state import state_rows, state_strips, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
-from attnviz.wording.narration import narrate, percent, quoted, titles
+from attnviz.wording.labels import quoted
+from attnviz.wording.narration import narrate, titles
+from attnviz.wording.numbers import percent
 from tests.figures import synthetic
 
 KINDS = ("additive", "dot", "none")

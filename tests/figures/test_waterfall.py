@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -100,7 +102,7 @@ def test_pieces_that_add_nothing_share_a_row() -> None:
 
 def test_the_entry_through_the_new_state_is_called_that() -> None:
     trace = make_trace()
-    trace.config["readout_state"] = "current"
+    trace = dataclasses.replace(trace, config=trace.config | {"readout_state": "current"})
     entries = account(len(trace.source_pieces))
     assert "through sᵢ" in ledger_waterfall(trace, entries).layout.yaxis.ticktext[1]
     assert ledger_table(trace, entries)["entry"].iloc[1] == "through s_i"

@@ -39,7 +39,7 @@ def made_up_corpus(pairs: int) -> tuple[Corpus, list[list[int]]]:
 def test_links_find_the_translations_of_words_that_changed_places(tmp_path: Path) -> None:
     corpus, origins = made_up_corpus(300)
     Lexicon.learn(corpus, FIRST + 2 * WORDS, seed=1).save(tmp_path / "lexicon.npy")
-    lexicon = Lexicon.load(tmp_path / "lexicon.npy")
+    lexicon = Lexicon.load(tmp_path / "lexicon.npy", FIRST + 2 * WORDS)
     batch = make_batch(corpus, np.arange(40))
     links = lexicon.links(batch)
     assert links.shape == (40, batch.target.shape[1], batch.source.shape[1])

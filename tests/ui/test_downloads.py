@@ -14,6 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar import downloads
 from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
@@ -30,7 +32,7 @@ def test_the_pictures_of_a_step_have_names_of_their_own(trace: Trace, monkeypatc
     monkeypatch.setattr(downloads, "weights_of", lambda _: None)
     monkeypatch.setattr(downloads, "tokenizer_of", lambda _: None)
     monkeypatch.setattr(downloads, "pairs_of", lambda *_: None)
-    offered = list(pictures(trace, 3))
+    offered = list(pictures(View(MAIN, trace), {"selection": (trace.fingerprint, Selection(2))}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)

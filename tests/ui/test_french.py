@@ -14,8 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.export import Look, lecture_html
-from attnviz.figures import heatmap_table
-from attnviz.figures.registry import step_figures
+from attnviz.figures import heatmap_table, step_figures
 from attnviz.languages import catalogue, speak
 from attnviz.palette import FONT
 from attnviz.ui.toolbar.downloads import _made
@@ -107,9 +106,9 @@ def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     assert app.latex[2].value == english
     assert app.button_group(key="by-fr").value == "pieces"
     assert app.selectbox(key="search-fr").value == "beam 3"
-    assert app.query_params["search"] == "beam 3"
+    assert app.session_state["address"][1]["search"] == "beam 3"
     app.selectbox(key="search-fr").set_value("beam 5").run()
-    assert "search" not in app.query_params
+    assert app.session_state["address"][1]["search"] is None
 
 
 def test_what_goes_wrong_is_told_in_french(page: Run) -> None:

@@ -12,102 +12,164 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
-from attnviz.ui.components.loader import ASSETS
 from attnviz.ui.components.player.player import player_record
 from attnviz.ui.components.step_summary.step_summary import step_sentence
+from attnviz.ui.page_state.address import address_record, forget_view, keep_page
+from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_box, take_example
 from attnviz.ui.page_state.selection import (
-    SOURCE,
-    STAGE,
     STAGES,
-    STEP,
-    WORD,
+    Selection,
     choose,
-    go_to,
-    open_selection,
-    open_translation,
+    linked_selection,
+    open_view,
+    selection_address,
+    selection_of,
     source_of,
 )
+from attnviz.ui.page_state.view import MAIN, View
+from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
+PAGE = REPOSITORY / "attnviz" / "ui"
 
-@given(st.integers(-50, 50), st.integers(1, 30))
-def test_a_step_is_always_one_there_is(step: int, count: int) -> None:
-    kept: dict[Any, Any] = {}
-    go_to(kept, step, count)
-    assert 1 <= kept[STEP] <= count
-    assert kept[STEP] == step or not 1 <= step <= count
+
+def main_view(**changes: Any) -> View:
+    return View(MAIN, synthetic.trace(**changes))
+
+
+@given(st.integers(-50, 50))
+def test_a_step_is_always_one_there_is(step: int) -> None:
+    view, kept = main_view(), {}
+    open_view(kept, view, {})
+    choose(kept, view, {"step": step})
+    shown = selection_of(kept, view).step
+    assert 0 <= shown < view.steps
+    assert shown == step or not 0 <= step < view.steps
 
 
 @pytest.mark.parametrize(
-    ("linked", "step"), [(None, 1), ("4", 4), ("40", 9), ("0", 1), ("-3", 1), ("x", 1), ("²", 1), ("9" * 5000, 1)]
+    ("linked", "step"), [(None, 0), ("4", 3), ("400", -1), ("0", 0), ("-3", 0), ("x", 0), ("²", 0), ("9" * 5000, 0)]
 )
 def test_a_visit_opens_at_the_step_of_its_link(linked: str | None, step: int) -> None:
+    view, kept = main_view(), {}
+    open_view(kept, view, {} if linked is None else {"step": linked})
+    assert selection_of(kept, view).step == step % view.steps
+
+
+def test_another_translation_begins_at_its_first_step_with_nothing_chosen() -> None:
+    one, other = main_view(seed=0), main_view(seed=1)
     kept: dict[Any, Any] = {}
-    open_translation(kept, ("a",), 9, linked)
-    assert kept[STEP] == step
+    open_view(kept, one, LINKED | {"step": "4"})
+    open_view(kept, one, {"step": "7"})
+    assert selection_of(kept, one) == Selection(3, source=1, word=7, stage=3)
+    open_view(kept, other, LINKED | {"step": "4"})
+    assert selection_of(kept, other) == Selection()
 
 
-def test_another_translation_begins_at_its_first_step() -> None:
-    kept: dict[Any, Any] = {}
-    open_translation(kept, ("a",), 9, "4")
-    open_translation(kept, ("a",), 9, "7")
-    assert kept[STEP] == 4
-    open_translation(kept, ("b",), 9, "4")
-    assert kept[STEP] == 1
+LINKED = {"source": "2", "word": "7", "stage": "3"}
 
 
-SELECTION = {SOURCE: "2", WORD: "7", STAGE: "3"}
-
-
-def kept_of(selection: dict[Any, Any]) -> list[Any]:
-    return [selection.get(key) for key in (SOURCE, WORD, STAGE)]
-
-
-def test_a_visit_opens_with_the_selection_of_its_link_and_another_translation_without() -> None:
-    trace = synthetic.trace()
-    kept: dict[Any, Any] = {}
-    open_selection(kept, ("a",), trace, SELECTION)
-    assert kept_of(kept) == [2, 7, 3]
-    choose(kept, {"source": 4}, trace)
-    open_selection(kept, ("a",), trace, SELECTION)
-    assert kept_of(kept) == [4, 7, 3]
-    open_selection(kept, ("b",), trace, SELECTION)
-    assert kept_of(kept) == [None, None, None]
-
-
-@given(st.dictionaries(st.sampled_from(list(SELECTION)), st.text(max_size=8) | st.integers(-9, 10**7).map(str)))
+@given(
+    st.dictionaries(
+        st.sampled_from(["step", "source", "word", "rival", "stage", "typed_word", "typed_rival"]),
+        st.text(max_size=200) | st.integers(-9, 10**7).map(str),
+    )
+)
 def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
-    trace = synthetic.trace()
+    view = main_view()
+    chosen = linked_selection(view, linked)
+    assert 0 <= chosen.step < view.steps
+    assert chosen.source is None or 0 <= chosen.source < len(view.trace.source_pieces)
+    for word in (chosen.word, chosen.rival):
+        assert word is None or 0 <= word < view.trace.config["vocabulary_size"]
+    assert chosen.stage is None or 1 <= chosen.stage <= STAGES
+    assert len(chosen.typed_word) <= 80
+
+
+@given(
+    st.builds(
+        Selection, step=st.integers(0, 3), source=st.none() | st.integers(0, 3), word=st.none() | st.integers(0, 20),
+        rival=st.none() | st.integers(0, 20), stage=st.none() | st.integers(1, STAGES),
+        typed_word=st.text(max_size=80), typed_rival=st.text(max_size=80),
+    )
+)  # fmt: skip
+def test_a_link_opens_what_was_chosen(selection: Selection) -> None:
+    """What is written from 1 is read from 1; and so for a view beside the main one."""
+    for view in (main_view(), View("b", synthetic.trace())):
+        written = selection_address(view, selection)
+        assert all((key.endswith("-b")) == (view.id == "b") for key in written)
+        linked = {key: value for key, value in written.items() if value is not None}
+        assert linked_selection(view, linked) == selection
+
+
+def test_a_choice_changes_what_it_names_and_a_step_lets_go_of_the_words() -> None:
+    view, kept = main_view(), {}
+    open_view(kept, view, {})
+    choose(kept, view, {"step": 0, "word": 9, "rival": 8, "typed_rival": "voiture"})
+    assert selection_of(kept, view) == Selection(word=9, rival=8, typed_rival="voiture")
+    choose(kept, view, {"source": 3, "stage": 5})
+    assert selection_of(kept, view) == Selection(word=9, rival=8, typed_rival="voiture", source=3, stage=5)
+    choose(kept, view, {"step": 1})
+    assert selection_of(kept, view) == Selection(1, source=3, stage=5)
+    choose(kept, view, {"step": 1, "source": None})
+    assert selection_of(kept, view) == Selection(1, stage=5)
+
+
+def test_two_views_keep_what_was_chosen_apart() -> None:
     kept: dict[Any, Any] = {}
-    open_selection(kept, ("a",), trace, linked)
-    source, word, stage = kept_of(kept)
-    assert source is None or 1 <= source <= len(trace.source_pieces)
-    assert word is None or 0 <= word < trace.config["vocabulary_size"]
-    assert stage is None or 1 <= stage <= STAGES
-
-
-def test_a_choice_changes_what_it_names_and_a_step_lets_go_of_the_word() -> None:
-    trace = synthetic.trace()
-    kept: dict[Any, Any] = {}
-    open_translation(kept, ("a",), len(trace.target_pieces))
-    open_selection(kept, ("a",), trace, {})
-    choose(kept, {"step": 1, "word": 9}, trace)
-    assert kept[WORD] == 9
-    choose(kept, {"source": 3, "stage": 5}, trace)
-    assert kept_of(kept) == [3, 9, 5]
-    choose(kept, {"step": 2}, trace)
-    assert kept_of(kept) == [3, None, 5]
-
-    choose(kept, {"step": 2, "source": None}, trace)
-    assert kept_of(kept) == [None, None, 5]
+    left, right = View("a", synthetic.trace(seed=0)), View("b", synthetic.trace(seed=1))
+    for view in (left, right):
+        open_view(kept, view, {"step-a": "2", "step-b": "3", "by-b": "pieces"})
+        heatmap_choices(kept, view, {"by-b": "pieces"})
+    choose(kept, left, {"step": 3, "source": 1})
+    choose_order(kept, left, "strongest")
+    assert selection_of(kept, left) == Selection(3, source=1)
+    assert selection_of(kept, right) == Selection(2)
+    assert (heatmap_choices(kept, left).by, heatmap_choices(kept, right).by) == ("words", "pieces")
+    assert (row_order(kept, left), row_order(kept, right)) == ("strongest", None)
 
 
 def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> None:
     trace = synthetic.trace()
-    for step in range(1, len(trace.target_pieces) + 1):
-        assert source_of({}, trace, step) == int(trace.alignment[step - 1].argmax()) + 1
-        assert source_of({SOURCE: 1}, trace, step) == 1
+    for step in range(len(trace.target_pieces)):
+        assert source_of(Selection(step), trace) == int(trace.alignment[step].argmax())
+        assert source_of(Selection(step, source=0), trace) == 0
+
+
+CHOSEN = {"by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
+
+
+def test_everything_that_changes_the_picture_is_in_the_link() -> None:
+    view, kept = main_view(), {}
+    assert heatmap_choices(kept, view, CHOSEN) == HeatmapChoices("pieces", "cividis", True, False, True)
+    choose_order(kept, view, CHOSEN["order"])
+    keep_page(kept, "entry", {"sentence": "A dog."})
+    written = {key: value for key, value in address_record(kept, view)["parameters"].items() if value is not None}
+    assert written == CHOSEN | {"sentence": "A dog."}
+    forget_view(kept, MAIN)
+    assert heatmap_choices(kept, view, {}) == HeatmapChoices()
+
+
+def test_a_bad_choice_in_a_link_is_none_and_a_widget_that_was_not_drawn_keeps_its_own() -> None:
+    view, kept = main_view(), {}
+    assert heatmap_choices(kept, view, {"by": "letters", "root": "yes", "end": ""}) == HeatmapChoices()
+    assert row_order(kept, view, {"order": "backwards"}) is None
+    kept["root"] = True
+    assert heatmap_choices(kept, view).root
+    del kept["root"]
+    kept["colours"] = "Grau"  # the label of another language
+    assert heatmap_choices(kept, view) == HeatmapChoices(root=True)
+    assert (kept["root"], kept["colours"]) == (True, "paper")
+
+
+def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
+    """Two models that write the same pieces look at different ones: a click must not choose the other's."""
+    one, other = synthetic.trace(seed=0), synthetic.trace(seed=1)
+    assert (one.source_pieces, one.target_pieces) == (other.source_pieces, other.target_pieces)
+    assert player_record(one, Selection())["identity"] != player_record(other, Selection())["identity"]
+    renamed = dataclasses.replace(one, weights_digest="another")
+    assert player_record(one, Selection())["identity"] != player_record(renamed, Selection())["identity"]
 
 
 def test_an_example_takes_the_given_translation_away() -> None:
@@ -123,9 +185,8 @@ def test_a_search_has_its_beam(search: str, width: int) -> None:
 
 def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
-    record = player_record(trace, 3)
-    shown = [piece["step"] for word in record["target"] for piece in word["pieces"]]
-    assert shown == list(range(1, len(trace.target_pieces) + 1))
+    record = player_record(trace, Selection(2))
+    assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
     weights = np.array(record["weights"])
     assert weights.shape == (len(trace.target_pieces), len(record["source"]))
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
@@ -133,7 +194,7 @@ def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
         "The agreement was signed . </s>"
     )
     assert [word["end"] for word in record["target"]].count(True) == 1
-    assert [j for word in record["source"] for j in word["pieces"]] == list(range(1, len(trace.source_pieces) + 1))
+    assert [j for word in record["source"] for j in word["pieces"]] == list(range(len(trace.source_pieces)))
     assert [order[0] for order in record["orders"]] == trace.alignment.argmax(axis=1).tolist()
     json.dumps(record)
 
@@ -145,8 +206,8 @@ def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
         source_pieces=("▁bi", "cycle", *base.source_pieces[2:]),
         source_surfaces=("▁bi", "cycle", *base.source_surfaces[2:]),
     )
-    word = player_record(trace, 1)["source"][0]
-    assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [1, 2])
+    word = player_record(trace, Selection())["source"][0]
+    assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [0, 1])
 
 
 def test_a_box_opens_with_its_link_and_then_keeps_what_is_typed() -> None:
@@ -167,39 +228,37 @@ def test_the_player_shows_unknown_text_and_no_black_bar() -> None:
         source_surfaces=("▁The", "▁", "🦄", *base.source_surfaces[3:]),
         target_pieces=("▁La", "▁", *base.target_pieces[2:]),
     )
-    record = player_record(trace, 2)
+    record = player_record(trace, Selection(1))
     assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == "The 🦄 a . </s>"
-    target = "".join(
-        " " * word["space"] + "".join(piece["text"] for piece in word["pieces"]) for word in record["target"]
-    )
+    target = "".join(" " * word["space"] + "".join(word["parts"]) for word in record["target"])
     assert target == "La\u00a0aime un . </s>"
     assert "▁" not in json.dumps(record["target"], ensure_ascii=False)
-    assert "After “La”, the decoder wrote a blank" in step_sentence(trace, 2)
+    assert "After “La”, the decoder wrote a blank" in step_sentence(trace, 1)
 
 
 def test_the_sentence_of_a_step_says_what_came_before() -> None:
     trace = synthetic.trace()
     probability = f"{float(trace.probabilities[0]):.3f}"
-    assert step_sentence(trace, 1) == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
-    assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 2)
+    assert step_sentence(trace, 0) == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
+    assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 1)
     unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
-    assert step_sentence(unlikely, 1).endswith("with probability less than 0.001.")
+    assert step_sentence(unlikely, 0).endswith("with probability less than 0.001.")
 
 
 def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:
-    program = (ASSETS / "chart.js").read_text(encoding="utf-8")
+    program = (PAGE / "components" / "chart" / "chart.js").read_text(encoding="utf-8")
     assert f'figures["{EVERY_STEP}"]' in program
 
 
 def test_no_asset_asks_another_server_for_anything() -> None:
-    for path in ASSETS.iterdir():
+    for path in (path for path in PAGE.rglob("*.*") if path.suffix in (".js", ".css", ".html", ".svg")):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "http" not in text, path.name
         assert "//fonts" not in text, path.name
 
 
 def test_no_program_of_ours_reads_text_as_markup() -> None:
-    for path in ASSETS.glob("*.js"):
+    for path in PAGE.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert way not in text, f"{path.name} uses {way}"

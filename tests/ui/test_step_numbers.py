@@ -1,4 +1,4 @@
-"""The page's words about its numbers: the badge that turns red, the ledger's choice of words, the reading's links."""
+"""The page's words about its numbers: the badge that turns red, the ledger's choice of words, where findings lead."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from attnviz.checkpoint import save_model
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
-from attnviz.ui.components.findings.findings import SEVERITY, reading_record
+from attnviz.ui.components.findings.findings import SEVERITY, findings_record
 from attnviz.ui.components.microscope.microscope import microscope_record
-from attnviz.ui.step.ledger import account, called
+from attnviz.ui.page_state.selection import Selection, selection_address
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.step.ledger import called, ledger_of
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
 from attnviz.ui.step.proof import proof_table
-from attnviz.wording.findings import finding_sentence, step_reading
+from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
 from tests import strategies
@@ -57,6 +59,18 @@ def badge(app: AppTest) -> str:
 
 def texts(app: AppTest) -> str:
     return "\n".join(element.value for element in app.text)
+
+
+def selection(app: AppTest) -> Selection:
+    """Return what is chosen in the page's own view."""
+    chosen: Selection = app.session_state["selection"][1]
+    return chosen
+
+
+def select(app: AppTest, **chosen: Any) -> None:
+    identity, before = app.session_state["selection"]
+    app.session_state["selection"] = identity, dataclasses.replace(before, **chosen)
+    app.run()
 
 
 def test_the_badge_of_every_step_is_green(page: Run) -> None:
@@ -91,11 +105,12 @@ def test_an_energy_that_cannot_be_taken_apart_is_said_to_be_so() -> None:
 
         import numpy as np
 
-        from attnviz.ui.step.microscope import microscope_view
+        from attnviz.ui.page_state.view import View
+        from attnviz.ui.step.microscope import microscope_panel
         from tests.figures.synthetic import trace as make_trace
 
         trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))
-        microscope_view(trace, None, 1, 1, "light")
+        microscope_panel(View("", trace), None, "light")
 
     none = AppTest.from_function(script, args=("none",)).run()
     assert texts(none).startswith("This model has no attention")
@@ -136,13 +151,35 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
     assert "Step 2: state s, no. 4 does not check out" in badge(app)
 
 
+def _badge_alone(trace, weights) -> None:
+    from attnviz.ui.proof_view import proof_badge
+
+    proof_badge(trace, weights, 1)
+
+
+def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
+    page: Run, make_network: ModelFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"hidden_size": 10, "alignment_size": 10}
+    dot = {name: tensor.numpy() for name, tensor in make_network("dot", **sizes).state_dict().items()}
+    app = AppTest.from_function(_badge_alone, kwargs={"trace": make_trace(hidden=10), "weights": dot}).run()
+    assert not app.exception
+    assert "does not fit the weights" in texts(app)
+
+    def broken(*arguments: object) -> None:
+        raise ValueError("a defect of the program")
+
+    monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
+    assert len(page().exception) == 1
+
+
 def test_altered_numbers_make_another_translation() -> None:
     trace = make_trace()
     energies = trace.energies.copy()
     energies[0, 0] += 0.01
     altered = dataclasses.replace(trace, energies=energies)
-    assert resources.trace_identity(trace) == resources.trace_identity(make_trace())
-    assert resources.trace_identity(trace) != resources.trace_identity(altered)
+    assert View(MAIN, trace).identity == View(MAIN, make_trace()).identity
+    assert View(MAIN, trace).identity != View(MAIN, altered).identity
 
 
 def test_without_its_model_a_step_says_which_is_missing(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,20 +212,19 @@ def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None
     box = app.selectbox(key="ledger_word-en")
     assert box.value == OWN
     box.set_value(box.options[3]).run()
-    assert piece_name(tokenizer.piece(app.session_state["word"])) == box.options[3]
-    app.session_state["word"] = len(tokenizer)  # as a link may have it
-    app.run()
+    assert piece_name(tokenizer.piece(selection(app).word)) == box.options[3]
+    select(app, word=len(tokenizer))  # as a link may have it
     assert not app.exception
     assert app.selectbox(key="ledger_word-en").value == OWN
 
 
-def test_a_rival_goes_with_its_step_and_is_in_the_address(page: Run) -> None:
+def test_a_rival_is_in_the_address_and_goes_with_its_step(page: Run) -> None:
     app = page()
     box = app.selectbox(key="ledger_rival-en")
     box.set_value(box.options[2]).run()
-    assert app.query_params["rival"] == str(app.session_state["rival"][1])
+    assert selection_address(View(MAIN, make_trace()), selection(app))["rival"] == str(selection(app).rival)
     app.slider(key="step").set_value(2).run()
-    assert "rival" not in app.query_params
+    assert selection(app) == Selection(1)
     assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
 
 
@@ -215,10 +251,10 @@ def test_anything_typed_is_a_piece_or_a_sentence(tokenizer: Tokenizer, text: str
 def test_a_word_is_held_against_the_likeliest_other() -> None:
     trace = make_trace()
     own = trace.target_ids[0]
-    assert pair(trace, 1, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
-    assert pair(trace, 1, 9, None) == (9, trace.top_ids[0][0])
-    assert pair(trace, 1, 9, 9) == (9, None)
-    assert pair(trace, 1, None, 11) == (own, 11)
+    assert pair(trace, 0, None, None) == (own, next(i for i in trace.top_ids[0] if i != own))
+    assert pair(trace, 0, 9, None) == (9, trace.top_ids[0][0])
+    assert pair(trace, 0, 9, 9) == (9, None)
+    assert pair(trace, 0, None, 11) == (own, 11)
 
 
 def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
@@ -248,18 +284,15 @@ def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
 
 def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
-    here = app.session_state["rival"][0]
-    typed = {box: (here, piece_of(word, tokenizer)[0], word)
-             for box, word in (("ledger_word", "bicyclettes"), ("ledger_rival", "montagnardes"))}  # fmt: skip
-    app.session_state["ledger_typed"] = typed  # the test page cannot type into a box
-    app.session_state["word"], app.session_state["rival"] = typed["ledger_word"][1], (here, typed["ledger_rival"][1])
-    app.run()
+    word, rival = (piece_of(text, tokenizer)[0] for text in ("bicyclettes", "montagnardes"))
+    # The test page cannot type into a box.
+    select(app, word=word, rival=rival, typed_word="bicyclettes", typed_rival="montagnardes")
     assert not app.exception
     assert app.selectbox(key="ledger_word-en").value == "bicyclettes"
     assert app.selectbox(key="ledger_rival-en").value == "montagnardes"
     assert "The model writes “bicyclettes” in" in texts(app)
     assert "The model writes “montagnardes” in" in texts(app)
-    first = piece_name(tokenizer.piece(app.session_state["word"]))
+    first = piece_name(tokenizer.piece(selection(app).word))
     assert called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
     assert called(first, None) == f"“{first}”"
     app.selectbox(key="ledger_word-en").set_value(OWN).run()
@@ -275,7 +308,7 @@ def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     for step in range(len(trace.target_pieces)):
         ids, chances = trace.top_ids[step], trace.top_probabilities[step]
-        difference = account(trace, weights, step + 1, int(ids[0]), int(ids[3])).logit
+        difference = ledger_of(trace, weights, step, int(ids[0]), int(ids[3])).logit
         assert difference == pytest.approx(np.log(chances[0] / chances[3]), abs=1e-4)
 
 
@@ -288,16 +321,16 @@ def test_the_browser_is_given_the_operands_themselves() -> None:
     for name, values in (("queries", trace.queries), ("keys", trace.keys), ("score", trace.score_vector)):
         sent = np.frombuffer(base64.b64decode(record[name]), dtype="<f4")
         assert np.array_equal(sent, values.ravel())
-    assert record["peaks"] == [int(row.argmax()) + 1 for row in trace.alignment]
+    assert record["peaks"] == [int(row.argmax()) for row in trace.alignment]
 
 
 def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     proof = prove(trace, weights, 0)
-    assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in badge_text(proof, 1)
+    assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in badge_text(proof, 0)
     assert {check.quantity for check in proof.checks} <= set(quantity_names())
     assert len(proof_table(proof)) == len(proof.checks)
-    told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3)
+    told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
 
@@ -321,41 +354,42 @@ def test_every_finding_has_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot", "none"])
-def test_the_reading_of_any_translation_can_be_written(attention: str) -> None:
+def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
     for seed in range(10):
         trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)
-        record = reading_record(trace)
+        record = findings_record(trace)
         json.dumps(record)
         assert record["summary"]
-        assert set(record["steps"]) == {str(i + 1) for i in range(len(trace.target_pieces))}
+        assert len(record["steps"]) == len(trace.target_pieces)
         for finding in record["findings"]:
-            assert 1 <= finding["step"] <= len(trace.target_pieces)
+            assert 0 <= finding["step"] < len(trace.target_pieces)
 
 
 def test_the_summary_by_hand() -> None:
     trace = make_trace("one two three .", "un deux trois .")
     even = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
-    record = reading_record(dataclasses.replace(trace, alignment=even))
+    record = findings_record(dataclasses.replace(trace, alignment=even))
     assert record["summary"].startswith(
-        "The sentence was read from left to right, without a step back. A step looks at"
+        "The sentence was read from left to right, without a step back. On average a step"
     )
-    assert "strongest 96 % on average" in record["summary"]
-    assert "None of the checks found anything" in record["summary"]
+    assert "gives its strongest piece 96\u00a0%, and looks as widely as at 1.3 pieces alike." in record["summary"]
+    assert "The checks found nothing" in record["summary"]
     guessed = np.log(np.full(5, 0.01, dtype=np.float32))
-    unsure = reading_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
-    assert "None of the checks" not in unsure["summary"]
+    unsure = findings_record(dataclasses.replace(trace, alignment=even, log_probabilities=guessed))
+    assert "The checks found nothing" not in unsure["summary"]
     back = even[[2, 0, 1, 3, 4]]
-    assert "1 of 3 moves" in reading_record(dataclasses.replace(trace, alignment=back))["summary"]
+    told = findings_record(dataclasses.replace(trace, alignment=back))["summary"]
+    assert "1 of 3 moves from word to word goes back" in told
 
 
-def test_the_reading_of_a_step_by_hand() -> None:
+def test_the_look_of_a_step_by_hand() -> None:
     trace = make_trace("one two three .", "un deux trois .")
     rows = np.full((5, 5), 0.01, dtype=np.float32) + 0.95 * np.eye(5, dtype=np.float32)
     rows[2] = [0.01, 0.01, 0.4, 0.28, 0.3]
     chances = np.log(np.full(5, 0.95, dtype=np.float32))
     trace = dataclasses.replace(trace, alignment=rows, log_probabilities=chances)
-    told = step_reading(trace, 2)
+    told = step_look(trace, 2)
     assert told.startswith("Step 3, “trois”. It looked most at “three”, then at “</s>”, as widely as")
     assert "That is 1 piece on from the step before." in told
     assert "The model was sure of the word; next came “mot1”" in told
-    assert "at that one alone" in step_reading(trace, 1)
+    assert "at that one alone" in step_look(trace, 1)

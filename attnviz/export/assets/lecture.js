@@ -28,10 +28,11 @@ function figures() {
 }
 
 function draw(chart, { data, layout }, shapes) {
-  const { alt, narrowest } = layout.meta;
+  const { alt, narrowest, widest } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
   chart.style.minWidth = `${narrowest}px`;
+  chart.style.maxWidth = widest ? `${widest}px` : "";
   chart.style.height = `${layout.height}px`;
   return Plotly.react(chart, data, { ...layout, width: chart.clientWidth, shapes: shapes ?? layout.shapes }, CONFIG);
 }
@@ -44,9 +45,12 @@ function framed({ meta, xaxis, shapes = [] }) {
   return [...shapes, { type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: meta.frame, width: 2.5 } }];
 }
 
+const WIDE = 640; // pixels; a heatmap that needs more than its column has a line to itself
+
 let shown = null; // the heatmap as it is drawn, and its width
 function drawHeatmap(heatmap) {
   const chart = at("heatmap");
+  document.querySelector("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
   const shapes = framed(heatmap.layout);
   if (shown?.heatmap === heatmap && shown.width === chart.clientWidth) {
     Plotly.relayout(chart, { shapes }); // a step moves no more than the frame

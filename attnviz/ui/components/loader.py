@@ -18,12 +18,13 @@ _FOLDER = Path(__file__).parent
 def component(name: str, *, programs: tuple[str, ...] = (), isolate: bool = True) -> Any:
     """Return the command that mounts the component `name`, registered at the first call.
 
-    Its program is `<name>/<name>.js`, after `shared.js` and the other `programs` of its folder that it is made of, all
-    as one module; `<name>.html` and `<name>.css` beside it are taken where they are. `isolate` keeps its elements and
-    styles apart from the page's.
+    Its program is `<name>/<name>.js`, after `view.js`, `shared.js` and the other `programs` of its folder that it is
+    made of, all as one module; `<name>.html` and `<name>.css` beside it are taken where they are. `isolate` keeps its
+    elements and styles apart from the page's.
     """
     folder = _FOLDER / name
-    parts = [_FOLDER / "shared.js", *(folder / f"{part}.js" for part in (*programs, name))]
+    common = (_FOLDER / f"{part}.js" for part in ("view", "shared"))
+    parts = [*common, *(folder / f"{part}.js" for part in (*programs, name))]
     files = {kind: folder / f"{name}.{kind}" for kind in ("html", "css")}
     return st.components.v2.component(
         f"attnviz_{name}",
@@ -34,5 +35,5 @@ def component(name: str, *, programs: tuple[str, ...] = (), isolate: bool = True
 
 
 def packed(values: NDArray[Any]) -> str:
-    """Return an array as the browser reads it: little-endian float32 in base64."""
+    """Return an array of any shape as the browser reads it: little-endian float32 in base64."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

@@ -49,13 +49,14 @@ function watch(chart, state, onWidth) {
   state.size.observe(chart);
 }
 
-// Calls `onChange` at each of `events` until `state.stop`, which also lets go of the chart that `state.size` watches.
-function follow(root, state, events, onChange) {
-  for (const name of events) window.addEventListener(name, onChange);
+// Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also lets go of the chart that
+// `state.size` watches.
+function follow(root, state, names, onChange) {
+  const ends = names.map((name) => listenIn(root, name, onChange));
   const sight = new IntersectionObserver((entries) => { state.seen = entries.at(-1).isIntersecting; });
   sight.observe(root);
   state.stop = () => {
-    for (const name of events) window.removeEventListener(name, onChange);
+    for (const end of ends) end();
     sight.disconnect();
     state.size?.disconnect();
     if (state.size) window.Plotly.purge(root.querySelector(".chart"));
@@ -63,4 +64,9 @@ function follow(root, state, events, onChange) {
   };
   states.set(root, state);
   return state;
+}
+
+// After the mouse a button lets go of the focus: Space is to play again, not to press it once more.
+function letGo(event) {
+  if (event.detail > 0) event.currentTarget.blur();
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnviz.ui.page_state.selection import State
+from attnviz.ui.page_state.view import Session
 
 SENTENCE = "sentence"
 TARGET = "target"
@@ -13,21 +13,21 @@ MODEL = "model"
 DEVICE = "device"
 
 
-def open_box(state: State, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
+def open_box(session: Session, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
     """Fill a text box that is drawn for the first time: with the text of the link, if it has one."""
-    if key not in state:
-        state[key] = linked.get(key, otherwise)
+    if key not in session:
+        session[key] = linked.get(key, otherwise)
 
 
-def take_example(state: State, sentence: str) -> None:
+def take_example(session: Session, sentence: str) -> None:
     """Put an example in the sentence box; a translation given for another sentence goes."""
-    state[SENTENCE] = sentence
-    drop_target(state)
+    session[SENTENCE] = sentence
+    drop_target(session)
 
 
-def drop_target(state: State) -> None:
+def drop_target(session: Session) -> None:
     """Forget the translation that a visitor gave: it was one of the sentence before, or is no longer wanted."""
-    state[TARGET] = ""
+    session[TARGET] = ""
 
 
 def beam_of(search: str) -> int:

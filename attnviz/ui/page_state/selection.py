@@ -1,91 +1,145 @@
-"""What of a translation is on show: the step, the source piece, the word, the stage."""
+"""What of a translation is on show: step, source piece, compared words, stage. Steps and pieces count from 0 here; only
+the address, read by `linked_selection` and written by `selection_address`, counts from 1."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from attnviz.trace import Trace
+from attnviz.ui.page_state.view import Session, View, view_key
 
-State = MutableMapping[Any, Any]
-
-STEP = "step"
-SOURCE = "source"
-"""The source piece j that a visitor chose, or None: then it is the one of the largest weight, step by step."""
-WORD = "word"
-"""Id of the piece whose logit is taken apart, or None: then it is the one the step chose."""
-STAGE = "stage"
-"""The stage a visitor went to, or None."""
-SELECTED_OF = "selection_of"
 STAGES = 5
-SHOWN = "shown_translation"
+LONGEST_TYPED = 80
+"""Characters of a typed word that a link may carry."""
+_SELECTION = "selection"
 
 
-def go_to(state: State, step: int, count: int) -> None:
-    """Show `step`, or the nearest there is of `count` steps."""
-    state[STEP] = min(max(step, 1), count)
+@dataclass(frozen=True)
+class Selection:
+    """What a visitor chose in a view; None where he left it to the step."""
+
+    step: int = 0
+    source: int | None = None
+    """Source piece; None: the one of the largest weight, step by step."""
+    word: int | None = None
+    """Id of the piece whose logit is taken apart; None: the one the step chose."""
+    rival: int | None = None
+    """Id of the piece it is compared with; None: the likeliest other."""
+    typed_word: str = ""
+    """What was typed for `word`, of which that piece may be only the first."""
+    typed_rival: str = ""
+    stage: int | None = None
+    """The stage gone to, by its number, 1 to 5."""
 
 
-def open_translation(state: State, identity: tuple[Any, ...], count: int, linked: str | None = None) -> None:
-    """Begin another translation at its first step; the first of a visit at the step its link names, if that is one."""
-    if SHOWN not in state:
-        go_to(state, int(linked or 1) if re.fullmatch("[0-9]{1,6}", linked or "") else 1, count)
-    elif state[SHOWN] != identity:
-        go_to(state, 1, count)
-    state[SHOWN] = identity
+def open_view(session: Session, view: View, linked: Mapping[str, str]) -> None:
+    """Begin another translation at its first step; the first of a visit with the selection of its link."""
+    kept = session.get(view.key(_SELECTION))
+    if kept is None:
+        session[view.key(_SELECTION)] = view.identity, linked_selection(view, linked)
+    elif kept[0] != view.identity:
+        session[view.key(_SELECTION)] = view.identity, Selection()
 
 
-def open_selection(state: State, identity: tuple[Any, ...], trace: Trace, linked: Mapping[str, str]) -> None:
-    """Forget what was chosen in another translation; the first of a visit takes source, word and stage of its link."""
-    if state.get(SELECTED_OF) == identity:
-        return
-    given = linked if SELECTED_OF not in state else {}
-    state[SOURCE] = _number(given.get(SOURCE), len(trace.source_pieces))
-    state[WORD] = _piece(given.get(WORD), trace)
-    state[STAGE] = _number(given.get(STAGE), STAGES)
-    state[SELECTED_OF] = identity
+def forget_selection(session: Session, view_id: str) -> None:
+    """Forget what was chosen in a view: another link is to be followed."""
+    session.pop(view_key(view_id, _SELECTION), None)
 
 
-def choose(state: State, choice: Mapping[str, Any], trace: Trace) -> None:
-    """Take over what a visitor chose in the browser: any of `step`, `source`, `word`, `stage`; None undoes a choice.
+def selection_of(session: Mapping[Any, Any], view: View) -> Selection:
+    """Return what is on show in `view`."""
+    identity, selection = session.get(view.key(_SELECTION), (None, Selection()))
+    return selection if identity == view.identity else Selection()
 
-    A word belongs to its step: another step is shown with the word it chose itself.
+
+def choose(session: Session, view: View, choice: Mapping[str, Any]) -> None:
+    """Take over what a visitor chose: any of the fields of Selection, None undoing a choice; what there is not counts
+    as None, and a step is the nearest there is.
+
+    Words belong to their step: another step is shown with those it chose itself.
     """
+    before, trace = selection_of(session, view), view.trace
+    now = before
     if "step" in choice:
-        before = state.get(STEP)
-        go_to(state, int(choice["step"]), len(trace.target_pieces))
-        if state[STEP] != before:
-            forget_word(state)
+        now = at_step(now, min(max(int(choice["step"]), 0), view.steps - 1))
     if "source" in choice:
-        state[SOURCE] = _number(choice["source"], len(trace.source_pieces))
+        now = replace(now, source=_number(choice["source"], len(trace.source_pieces)))
     if "word" in choice:
-        state[WORD] = _piece(choice["word"], trace)
+        now = replace(now, word=_piece(choice["word"], trace), typed_word=str(choice.get("typed_word", "")))
+    if "rival" in choice:
+        now = replace(now, rival=_piece(choice["rival"], trace), typed_rival=str(choice.get("typed_rival", "")))
     if "stage" in choice:
-        state[STAGE] = _number(choice["stage"], STAGES)
+        now = replace(now, stage=_stage(choice["stage"]))
+    session[view.key(_SELECTION)] = view.identity, now
 
 
-def source_of(state: Mapping[Any, Any], trace: Trace, step: int) -> int:
-    """Return the source piece on show at 1-based `step`, from 1: the chosen one, or that of the largest weight."""
-    chosen = state.get(SOURCE)
-    return int(chosen) if chosen else int(np.argmax(trace.alignment[step - 1])) + 1
+def at_step(selection: Selection, step: int) -> Selection:
+    """Return the selection at `step`."""
+    if step == selection.step:
+        return selection
+    return replace(selection, step=step, word=None, rival=None, typed_word="", typed_rival="")
 
 
-def forget_word(state: State) -> None:
-    """Go back to the word that the step chose: another step is on show."""
-    state[WORD] = None
+def source_of(selection: Selection, trace: Trace) -> int:
+    """Return the source piece on show: the chosen one, or that of the largest weight."""
+    return int(np.argmax(trace.alignment[selection.step])) if selection.source is None else selection.source
 
 
-def _number(value: Any, most: int, least: int = 1) -> int | None:
-    """Return a number of a link or of the browser, or None where it is none or out of range."""
+def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
+    """Return the selection of a link; what it names that is not there is not chosen."""
+    trace, given = view.trace, {name: linked.get(view.key(name)) for name in _PARAMETERS}
+    step = _number(given["step"], 10**6, first=1)
+    return Selection(
+        step=0 if step is None else min(step - 1, view.steps - 1),
+        source=_from_one(given["source"], len(trace.source_pieces)),
+        word=_piece(given["word"], trace),
+        rival=_piece(given["rival"], trace),
+        typed_word=(given["typed_word"] or "")[:LONGEST_TYPED],
+        typed_rival=(given["typed_rival"] or "")[:LONGEST_TYPED],
+        stage=_stage(given["stage"]),
+    )
+
+
+def selection_address(view: View, selection: Selection) -> dict[str, str | None]:
+    """Return the address parameters of a selection; None for what nobody chose, which stays out of the address."""
+    written = {
+        "step": selection.step + 1 if selection.step else None,
+        "source": None if selection.source is None else selection.source + 1,
+        "word": selection.word,
+        "rival": selection.rival,
+        "typed_word": selection.typed_word[:LONGEST_TYPED] or None,
+        "typed_rival": selection.typed_rival[:LONGEST_TYPED] or None,
+        "stage": selection.stage,
+    }
+    return {view.key(name): None if value is None else str(value) for name, value in written.items()}
+
+
+_PARAMETERS = ("step", "source", "word", "rival", "typed_word", "typed_rival", "stage")
+
+
+def _number(value: Any, end: int, first: int = 0) -> int | None:
+    """Return a number of a link or of the browser, at least `first` and below `end`, or None where it is none."""
     text = str(value)
-    if not re.fullmatch("[0-9]{1,6}", text) or not least <= int(text) <= most:
+    if not re.fullmatch("[0-9]{1,6}", text) or not first <= int(text) < end:
         return None
     return int(text)
 
 
+def _from_one(value: Any, count: int) -> int | None:
+    """Return the index of what a link counts from 1, of `count`."""
+    number = _number(value, count + 1, first=1)
+    return None if number is None else number - 1
+
+
+def _stage(value: Any) -> int | None:
+    return _number(value, STAGES + 1, first=1)
+
+
 def _piece(value: Any, trace: Trace) -> int | None:
     """Return the id of a piece of the vocabulary, or None where it is none."""
-    return _number(value, trace.config["vocabulary_size"] - 1, least=0)
+    return _number(value, trace.config["vocabulary_size"])

@@ -1,35 +1,38 @@
-"""The page: a sentence, its translation, and one decoder step at a time."""
+"""The page *Translate*: a sentence, its translation, and one decoder step at a time."""
 
 from __future__ import annotations
 
 from typing import cast
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
 from attnviz.text import SPACE
-from attnviz.ui.chrome import masthead
-from attnviz.ui.components.plotly.plotly import load_library
-from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state import inputs, selection
-from attnviz.ui.resources import MODELS_VARIABLE, models, trace_identity, translate
-from attnviz.ui.step.room import step_view
-from attnviz.ui.style import apply_style, theme_name
+from attnviz.ui.language import language_address
+from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.selection import open_view
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.resources import MODELS_VARIABLE, models, translate
+from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.controls import Request, controls, keep_in_address
+from attnviz.ui.toolbar.controls import Request, controls, request_address
 from attnviz.ui.toolbar.downloads import downloads
 from attnviz.ui.toolbar.examples import OPENING
 
 _LAST = "last_trace"
 
 
-def translate_page() -> None:
-    """Draw the page."""
-    speak_as_chosen()
-    apply_style(theme_name())
-    load_library()
-    masthead()
+def page() -> StreamlitPage:
+    """Return the page as the navigation knows it; it stands at the root address."""
+    return st.Page(_draw, title=say("Translate"), url_path="", default=True)
+
+
+def _draw() -> None:
+    if address.went_through_history():
+        _follow_link()
     available = models()
     request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
     opened = reopening.reopened(st.session_state, request)
@@ -47,15 +50,32 @@ def translate_page() -> None:
     with beside:
         if not available:
             reopening.opener()
-        if trace:
-            downloads(trace)
+        view = View(MAIN, trace) if trace else None
+        if view:
+            _open(view, request_address(request, available) if asked and request else None)
+            downloads(view)
         if asked:
             _status(asked)
-    if trace is None:
-        return
-    linked = st.query_params.get(selection.STEP)
-    selection.open_translation(st.session_state, trace_identity(trace), len(trace.target_pieces), linked)
-    step_view(trace)
+    if view:
+        step_room(view)
+
+
+def _follow_link() -> None:
+    """Forget all that the address says: it is read as at the first of a visit."""
+    address.forget_view(st.session_state, MAIN)
+    reopening.close(st.session_state)
+    for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH):
+        st.session_state.pop(key, None)
+
+
+def _open(view: View, asked: address.Parameters | None) -> None:
+    """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before."""
+    session, linked = st.session_state, st.query_params
+    open_view(session, view, linked)
+    heatmap_choices(session, view, linked)
+    choose_order(session, view, row_order(session, view, linked))
+    parameters = address.page_parameters(session) if asked is None else asked
+    address.keep_page(session, view.identity, parameters | language_address())
 
 
 def _translation(request: Request) -> Trace | None:
@@ -73,7 +93,6 @@ def _translation(request: Request) -> Trace | None:
         ))  # fmt: skip
         return None
     st.session_state[_LAST] = trace
-    keep_in_address(request)
     return trace
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import say
-from attnviz.ui.step.heatmap import heatmap_choices
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.view import View
 
 
-def key_names() -> None:
+def key_names(view: View) -> None:
     """Name the keys."""
-    by, *_ = heatmap_choices()
+    by = heatmap_choices(st.session_state, view).by
     told = {
         "←</kbd><kbd>→": say("step"),
         "↑</kbd><kbd>↓": say("English word") if by == "words" else say("English piece"),

@@ -1,12 +1,12 @@
 """The logit ledger on the page: why a word got its logit, or why this word and not that, source word by source word.
 
-By default every step shows the account of its own word, and all of these are in the browser at once.
+By default every step shows the ledger of its own word, and all of these are in the browser at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -19,85 +19,112 @@ from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
-from attnviz.ui.page_state import selection
-from attnviz.ui.resources import tokenizer_of, trace_identity
-from attnviz.ui.step.ledger_choice import Words, choices, pair, rival_chosen, typed_words, word_chosen
+from attnviz.ui.page_state.selection import at_step, selection_of, source_of
+from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import tokenizer_of
+from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
 from attnviz.ui.step.stages import steps_at_once
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
 
 
-def ledger_view(trace: Trace, weights: Weights | None, step: int, theme: ThemeName) -> None:
-    """Draw the ledger of the chosen word at 1-based `step` and its contrast with a rival, below the choice of both."""
-    tokenizer = tokenizer_of(trace)
+def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+    """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
+    both."""
+    trace, tokenizer = view.trace, tokenizer_of(view.trace)
     if weights is None or tokenizer is None:
         st.text(say("The logit ledger is computed from the weights of the model that made this translation, “{model}”, "
                     "which is not here. Put it in the folder of models and open the translation again.",
                     model=trace.model))  # fmt: skip
         return
-    word, rival = word_chosen(len(tokenizer)), rival_chosen(trace, step, len(tokenizer))
-    typed = typed_words(trace, tokenizer, step, word, rival)
-    choices(trace, tokenizer, step, word, rival, typed)
-    identity = trace_identity(trace)
-    pairs = {i: pair(trace, i, *((word, rival) if i == step else (None, None))) for i in steps_at_once(trace, step)}
-    rows = {i: rows_of(trace, weights, i, *words) for i, words in pairs.items()}
+    word_choices(view, tokenizer)
+    shown = _on_show(view, weights, tokenizer)
     left, right = st.columns(2, gap="large")
-    for column, key, held in ((left, "ledger", False), (right, "contrast", True)):
+    for column, name in ((left, "ledger"), (right, "contrast")):
         drawn = {
-            i: _drawn(
-                trace, weights, tokenizer,
-                (identity, i, chosen, against if held else None, rows[i], typed if i == step else (None, None), theme,
-                 language()),
-            )
-            for i, (chosen, against) in pairs.items()
-            if not held or against is not None
-        }  # fmt: skip
+            step: _drawn(trace, weights, tokenizer, (view.identity, one, theme, language()))
+            for step, one in ((step, one if name == "contrast" else one.alone()) for step, one in shown.items())
+            if name == "ledger" or one.rival is not None
+        }
         with column:
-            chart({i: figure for i, (figure, _) in drawn.items()}, key, {i: told for i, (_, told) in drawn.items()})
+            chart(
+                view, {i: figure for i, (figure, _) in drawn.items()}, name, {i: told for i, (_, told) in drawn.items()}
+            )
     legend = say(
         "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
         "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
     )
     st.html(f'<p class="reading">{legend}</p>')
-    chart_tables(trace, weights, step, *pairs[step])
+    _tables(view, weights, shown[selection_of(st.session_state, view).step])
 
 
-def account(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> Ledger:
-    """Return the ledger of piece `word` at 1-based `step`, less that of `rival` where there is one."""
-    entries = ledger(trace, weights, step - 1, word)
-    return entries if rival is None else entries - ledger(trace, weights, step - 1, rival)
+@dataclass(frozen=True)
+class Compared:
+    """What is taken apart at a step: piece `word`, less piece `rival` where there is one."""
+
+    step: int
+    word: int
+    rival: int | None
+    rows: tuple[int, ...]
+    """The source pieces with a row of their own."""
+    typed_word: str | None = None
+    """What was typed in place of the piece, where the model writes it in several."""
+    typed_rival: str | None = None
+
+    def alone(self) -> Compared:
+        """Return the same without its rival."""
+        return replace(self, rival=None, typed_rival=None)
 
 
-def rows_of(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own at 1-based `step`, in the ledger of `word` as in its contrast;
-    the one on show is among them."""
-    chosen = selection.source_of(st.session_state, trace, step) - 1
-    return _rows(trace, weights, (trace_identity(trace), step, word, rival, chosen))
+def _on_show(view: View, weights: Weights, tokenizer: Tokenizer) -> dict[int, Compared]:
+    """Return what is compared at each step that is sent to the browser: the chosen words at the one on show."""
+    selection, trace = selection_of(st.session_state, view), view.trace
+    found = {}
+    for step in steps_at_once(view):
+        here = step == selection.step
+        word, rival = chosen_pair(trace, selection, len(tokenizer)) if here else pair(trace, step, None, None)
+        typed = typed_words(selection, tokenizer) if here else (None, None)
+        source = source_of(at_step(selection, step), trace)
+        found[step] = Compared(step, word, rival, rows_of(view, weights, step, word, rival, source), *typed)
+    return found
 
 
-def account_figure(
+def ledger_of(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> Ledger:
+    """Return the ledger of piece `word` at `step`, less that of `rival` where there is one."""
+    entries = ledger(trace, weights, step, word)
+    return entries if rival is None else entries - ledger(trace, weights, step, rival)
+
+
+def rows_of(view: View, weights: Weights, step: int, word: int, rival: int | None, source: int) -> tuple[int, ...]:
+    """Return the source pieces with a row of their own at `step`, in the ledger of `word` as in its contrast; `source`,
+    the one on show, is among them."""
+    return _rows(view.trace, weights, (view.identity, step, word, rival, source))
+
+
+def ledger_figure(
     trace: Trace, entries: Ledger, name: str, rival: str | None, *, rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:  # fmt: skip
-    """Return the waterfall of an account; `name` and `rival` are the names of the two pieces, `rows` the source pieces
+    """Return the waterfall of a ledger; `name` and `rival` are the names of the two pieces, `rows` the source pieces
     with a row of their own."""
     return ledger_waterfall(trace, entries, ledger_title(name, rival), rows=rows, theme=theme)
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
 def _drawn(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer,
-    what: tuple[Any, int, int, int | None, tuple[int, ...], Words, ThemeName, str],
-) -> tuple[str, tuple[str, str]]:  # fmt: skip
-    """Return the picture of one account as JSON, with its heading and sentence. `what`, the key of the cache, is the
-    identity of the trace, the step, word, rival, rows, what was typed, theme and language."""
-    _, step, word, rival, rows, typed, theme, _ = what
-    entries = account(_trace, _weights, step, word, rival)
-    name = piece_name(_tokenizer.piece(word))
-    against = None if rival is None else piece_name(_tokenizer.piece(rival))
-    heading = ledger_heading(called(name, typed[0]), None if against is None else called(against, typed[1]))
-    figure = account_figure(_trace, entries, name, against, rows=rows, theme=theme)
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[str, Compared, ThemeName, str]
+) -> tuple[str, tuple[str, str]]:
+    """Return the picture of one ledger as JSON, with its heading and sentence. `what`, the key of the cache, is the
+    identity of the trace, what is compared, theme and language."""
+    _, one, theme, _ = what
+    entries = ledger_of(_trace, _weights, one.step, one.word, one.rival)
+    name = piece_name(_tokenizer.piece(one.word))
+    against = None if one.rival is None else piece_name(_tokenizer.piece(one.rival))
+    heading = ledger_heading(
+        called(name, one.typed_word), None if against is None else called(against, one.typed_rival)
+    )
+    figure = ledger_figure(_trace, entries, name, against, rows=one.rows, theme=theme)
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
 
 
@@ -109,24 +136,24 @@ def called(piece: str, typed: str | None) -> str:
 
 
 @st.cache_data(max_entries=2048, show_spinner=False)
-def _rows(_trace: Trace, _weights: Weights, what: tuple[Any, int, int, int | None, int]) -> tuple[int, ...]:
+def _rows(_trace: Trace, _weights: Weights, what: tuple[str, int, int, int | None, int]) -> tuple[int, ...]:
     """Return the rows of `rows_of`. `what`, the key of the cache, is the identity of the trace, the step, word, rival
     and the source piece on show."""
-    _, step, word, rival, chosen = what
+    _, step, word, rival, source = what
     rivals = (None,) if rival is None else (None, rival)
-    return ledger_rows([account(_trace, _weights, step, word, against) for against in rivals], chosen)
+    return ledger_rows([ledger_of(_trace, _weights, step, word, against) for against in rivals], source)
 
 
-def chart_tables(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> None:
+def _tables(view: View, weights: Weights, one: Compared) -> None:
     """Offer every entry of both as tables, made only when opened."""
-    box = st.expander(say("All entries as a table"), key="ledger_table", on_change="rerun")
+    box = st.expander(say("All entries as a table"), key=view.key("ledger_table"), on_change="rerun")
     if not box.open:
         return
     with box:
         left, right = st.columns(2, gap="large")
-        for column, name, against in ((left, say("logit"), None), (right, say("difference"), rival)):
+        for column, name, against in ((left, say("logit"), None), (right, say("difference"), one.rival)):
             if against is not None or column is left:
-                entries = account(trace, weights, step, word, against)
+                entries = ledger_of(view.trace, weights, one.step, one.word, against)
                 column.markdown(say("Step {step}: the entries of the {name} add up to {sum:.6f}",
-                                    step=step, name=name, sum=entries.logit))  # fmt: skip
-                column.dataframe(ledger_table(trace, entries), height=420)
+                                    step=one.step + 1, name=name, sum=entries.logit))  # fmt: skip
+                column.dataframe(ledger_table(view.trace, entries), height=420)

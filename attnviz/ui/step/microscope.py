@@ -9,15 +9,17 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.microscope import microscope_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
+from attnviz.ui.page_state.selection import selection_of, source_of
+from attnviz.ui.page_state.view import View
 
 
-def microscope_view(trace: Trace, weights: Weights | None, step: int, source: int, theme: ThemeName) -> None:
-    """Draw the energy e_ij of 1-based `step` and `source` piece as the sum of its units.
+def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+    """Draw the energy e_ij of the cell on show as the sum of its units.
 
     `weights` are needed only for a trace that lacks v_a.
     """
+    trace = view.trace
     kind = trace.config["attention"]
     if kind == "none":
         st.text(say("This model has no attention: no energy is computed, so there is none to take apart."))
@@ -28,9 +30,9 @@ def microscope_view(trace: Trace, weights: Weights | None, step: int, source: in
         st.text(say("This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy "
                     "cannot be taken apart. Put the model in the folder of models.", model=trace.model))  # fmt: skip
         return
-    energy_microscope(trace, score, theme)
+    energy_microscope(view, score, theme)
     st.html(f'<p class="reading">{_legend(kind)}</p>')
-    _table(trace, weights, step, source)
+    _table(view, weights)
 
 
 def _legend(kind: str) -> str:
@@ -48,14 +50,16 @@ def _legend(kind: str) -> str:
     )  # fmt: skip
 
 
-def _table(trace: Trace, weights: Weights | None, step: int, source: int) -> None:
+def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the cell as a table, made only when opened."""
-    box = st.expander(say("All units of this energy as a table"), key="microscope_table", on_change="rerun")
+    box = st.expander(say("All units of this energy as a table"), key=view.key("microscope_table"), on_change="rerun")
     if not box.open:
         return
-    units = microscope(trace, weights, step - 1, source - 1)
+    selection = selection_of(st.session_state, view)
+    source = source_of(selection, view.trace)
+    units = microscope(view.trace, weights, selection.step, source)
     with box:
         # By number: the words of the cell may hold markup.
         st.markdown(say("Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
-                        step=step, source=source, energy=units.energy))  # fmt: skip
+                        step=selection.step + 1, source=source + 1, energy=units.energy))  # fmt: skip
         st.dataframe(microscope_table(units), height=420)

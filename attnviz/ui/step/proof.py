@@ -7,36 +7,38 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import TOLERANCE, Proof, Prover
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import say
-from attnviz.trace import Trace
-from attnviz.ui.page_state import selection
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import View
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
 
 _PROVER = "prover"
 
 
-def proof_badge(trace: Trace, weights: Weights | None, step: int) -> None:
-    """Draw the badge of 1-based `step`: green, or red with the name of a number that is wrong; opened, what was
+def proof_badge(view: View, weights: Weights | None) -> None:
+    """Draw the badge of the step on show: green, or red with the name of a number that is wrong; opened, what was
     proved."""
+    trace, selection = view.trace, selection_of(st.session_state, view)
     st.html(f"<style>{Path(__file__).with_name('proof.css').read_text(encoding='utf-8')}</style>")
     if weights is None:
         st.text(say("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model))
         return
-    chosen = st.session_state.get(selection.WORD)
-    pieces = (int(chosen),) if chosen is not None and int(chosen) < len(weights["decoder.output.bias"]) else ()
+    step, word = selection.step, selection.word
+    pieces = (word,) if word is not None and word < len(weights["decoder.output.bias"]) else ()
     try:
-        proof = _prover(trace, weights).prove(step - 1, pieces)
-    except (ValueError, IndexError):  # a trace of other sizes than its model's: altered, or not this model's
-        with st.container(key="proof_fails"):
+        proof = _prover(view, weights).prove(step, pieces)
+    except MisfitError:  # altered, or not made by this model
+        with st.container(key=view.key("proof_fails")):
             st.text("✗ " + say("Step {step}: this translation does not fit the weights of “{model}”",
-                               step=step, model=trace.model))  # fmt: skip
+                               step=step + 1, model=trace.model))  # fmt: skip
         return
-    with st.container(key="proof_holds" if proof.holds else "proof_fails"):
+    with st.container(key=view.key("proof_holds" if proof.holds else "proof_fails")):
         sign, hue = (":material/check_circle:", "green") if proof.holds else (":material/error:", "red")
         label = f":{hue}[{sign} {badge_text(proof, step)}]"
-        box = st.popover(label, type="tertiary", key="proof", on_change="rerun")
+        box = st.popover(label, type="tertiary", key=view.key("proof"), on_change="rerun")
         if box.open:
             with box:
                 st.text(say(
@@ -63,12 +65,13 @@ def proof_table(proof: Proof) -> pd.DataFrame:
     )
 
 
-def _prover(trace: Trace, weights: Weights) -> Prover:
+def _prover(view: View, weights: Weights) -> Prover:
     """Return the prover of this very trace, the same at every step.
 
     Kept by the object, not by what the trace calls itself: one that was altered is to be proved for itself.
     """
-    kept = st.session_state.get(_PROVER)
+    key, trace = view.key(_PROVER), view.trace
+    kept = st.session_state.get(key)
     if not isinstance(kept, Prover) or kept.trace is not trace or kept.weights is not weights:
-        kept = st.session_state[_PROVER] = Prover(trace, weights)
+        kept = st.session_state[key] = Prover(trace, weights)
     return kept

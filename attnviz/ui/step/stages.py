@@ -22,7 +22,9 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.resources import trace_identity, weights_of
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import weights_digest_of, weights_of
 from attnviz.wording.equations import Equation
 from attnviz.wording.narration import Narration, narrate
 
@@ -30,58 +32,65 @@ MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
 
 
-def steps_at_once(trace: Trace, step: int) -> tuple[int, ...]:
-    """Return the steps to send to the browser with 1-based `step`: all, unless there are too many."""
-    count = len(trace.target_pieces)
-    return tuple(range(1, count + 1)) if count <= MOST_AT_ONCE else (step,)
+def steps_at_once(view: View) -> tuple[int, ...]:
+    """Return the steps to send to the browser with the one on show: all, unless there are too many."""
+    return tuple(range(view.steps)) if view.steps <= MOST_AT_ONCE else (selection_of(st.session_state, view).step,)
 
 
-def words_of(trace: Trace, steps: tuple[int, ...]) -> Narration:
-    """Return what each of the 1-based `steps` says of its stages."""
-    return {step: narrate(trace, step - 1) for step in steps}
+def narration_of(view: View) -> Narration:
+    """Return what each of the steps that are sent to the browser says of its stages."""
+    return _narration(view.trace, view.identity, steps_at_once(view), language())
 
 
-def stage(trace: Trace, number: int, step: int, theme: ThemeName, words: Narration, equation: Equation) -> None:
-    """Draw stage `number` of 1-based `step`; `words` has the steps whose pictures the browser is given."""
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
+    """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
+    return {step: narrate(_trace, step) for step in steps}
+
+
+def stage(view: View, number: int, theme: ThemeName, words: Narration, equation: Equation) -> None:
+    """Draw stage `number` of the step on show; `words` has the steps whose pictures the browser is given."""
     told = {i: next(stage for stage in stages if stage.number == number) for i, stages in words.items()}
-    st.html(f'<h3><span class="number">{number}</span>{told[step].title}</h3>')
-    _PICTURES[number](trace, {i: stage.sentence for i, stage in told.items()}, theme)
+    st.html(f'<h3><span class="number">{number}</span>{told[next(iter(told))].title}</h3>')
+    _PICTURES[number](view, {i: stage.sentence for i, stage in told.items()}, theme)
     st.latex(equation.latex)
     st.caption(equation.note)
 
 
-def _energies(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(trace, "energy", sentences, theme)
+def _energies(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+    _chart(view, "energy", sentences, theme)
 
 
-def _softmax(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(trace, "softmax", sentences, theme)
+def _softmax(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+    _chart(view, "softmax", sentences, theme)
 
 
-def _context(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    context_growth(trace, sentences, theme)
+def _context(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+    context_growth(view, sentences, theme)
     st.caption(f"{say('One column for each unit.')} {_signed()}")
 
 
-def _state(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(trace, "state", sentences, theme)
+def _state(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+    _chart(view, "state", sentences, theme)
     st.caption(f"{say('One column for each unit, in the order of the update gate.')} {_signed()}")
 
 
-def _word(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(trace, "maxout", sentences, theme)
-    if trace.search.method == "forced":
-        told = say("The likeliest pieces, the given one in violet; · continues a word. A click takes the logit apart.")
+def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+    _chart(view, "maxout", sentences, theme)
+    if view.trace.search.method == "forced":
+        told = say("The likeliest pieces, the given one in violet; · continues a word.")
     else:
-        told = say("The likeliest pieces, the chosen one in violet; · continues a word. A click takes the logit apart.")
-    st.caption(told)
-    _chart(trace, "candidates", dict.fromkeys(sentences, ""), theme)
+        told = say("The likeliest pieces, the chosen one in violet; · continues a word.")
+    opens = say("Click a piece to see below, in its logit ledger, which English words spoke for it.")
+    st.caption(f"{told} {opens}")
+    _chart(view, "candidates", dict.fromkeys(sentences, ""), theme)
 
 
-def _chart(trace: Trace, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
+def _chart(view: View, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
-    drawn = _drawn(trace, (trace_identity(trace), language()), name, tuple(sentences), theme)
-    chart(drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
+    weights = weights_digest_of(view.trace) if name == "maxout" else None
+    drawn = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
+    chart(view, drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
 
 def _signed() -> str:
@@ -90,7 +99,7 @@ def _signed() -> str:
     )
 
 
-_PICTURES: dict[int, Callable[[Trace, dict[int, str], ThemeName], None]] = {
+_PICTURES: dict[int, Callable[[View, dict[int, str], ThemeName], None]] = {
     1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word,
 }  # fmt: skip
 
@@ -102,17 +111,17 @@ def _drawn(
     name: str,
     steps: tuple[int, ...],
     theme: ThemeName,
-) -> dict[int, str]:
-    """Return picture `name` of each of the 1-based `steps` as JSON."""
+) -> dict[int | str, str]:
+    """Return picture `name` of each of the `steps` as JSON."""
     if name == "maxout":
-        return {i: maxout_strips(_trace, i - 1, pairs_of(_trace, i), theme=theme).to_json() for i in steps}
+        return {i: maxout_strips(_trace, i, pairs_of(_trace, i), theme=theme).to_json() for i in steps}
     draw = {
         "energy": energy_bars, "softmax": softmax_bars, "state": state_strips, "candidates": figures.candidates,
     }[name]  # fmt: skip
-    return {i: draw(_trace, i - 1, theme=theme).to_json() for i in steps}
+    return {i: draw(_trace, i, theme=theme).to_json() for i in steps}
 
 
 def pairs_of(trace: Trace, step: int) -> NDArray[np.float32] | None:
-    """Return the pairs of 1-based `step` before the maxout, or None where the weights are not at hand."""
+    """Return the pairs of `step` before the maxout, or None where the weights are not at hand."""
     weights = weights_of(trace)
-    return None if weights is None else readout.pairs(trace, weights, step - 1)
+    return None if weights is None else readout.pairs(trace, weights, step)

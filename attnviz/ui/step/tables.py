@@ -8,25 +8,28 @@ from attnviz import figures
 from attnviz.figures.maxout import maxout_table
 from attnviz.figures.state import state_table
 from attnviz.languages import say
-from attnviz.trace import Trace
-from attnviz.ui.step.heatmap import heatmap_choices
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import View
 from attnviz.ui.step.stages import pairs_of
 
 
-def chart_tables(trace: Trace, step: int) -> None:
+def chart_tables(view: View) -> None:
     """Offer every chart as a table, made only when opened."""
-    by, _, _, end, margins = heatmap_choices()
-    box = st.expander(say("The charts as tables"), key="tables", on_change="rerun")
+    box = st.expander(say("The charts as tables"), key=view.key("tables"), on_change="rerun")
     if not box.open:
         return
+    trace, chosen = view.trace, heatmap_choices(st.session_state, view)
+    step = selection_of(st.session_state, view).step
+    alignment = figures.heatmap_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     with box:
         for name, table in (
-            (say("Alignment"), figures.heatmap_table(trace, by=by, end=end, margins=margins)),
-            (say("Energies and weights of step {step}", step=step), figures.attention_table(trace, step - 1)),
-            (say("Context vector of step {step}, unit by unit", step=step), figures.context_table(trace, step - 1)),
-            (say("State of step {step}, unit by unit", step=step), state_table(trace, step - 1)),
-            (say("Maxout of step {step}", step=step), maxout_table(trace, step - 1, pairs_of(trace, step))),
-            (say("Likeliest pieces of step {step}", step=step), figures.candidates_table(trace, step - 1)),
+            (say("Alignment"), alignment),
+            (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
+            (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
+            (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
+            (say("Maxout of step {step}", step=step + 1), maxout_table(trace, step, pairs_of(trace, step))),
+            (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
         ):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)

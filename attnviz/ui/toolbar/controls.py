@@ -41,7 +41,7 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     text = st.text_area(
         say("English sentence"), key=inputs.SENTENCE, height="content",
         label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
-        on_change=inputs.drop_target, args=(st.session_state,),
+        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button(
@@ -60,21 +60,24 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     return Request(text or "", str(models[name]), device, inputs.beam_of(search), target or None), beside
 
 
-def keep_in_address(request: Request) -> None:
-    """Write what was translated into the address: a link, or a reload, opens what could be shown."""
-    # Not `bind="query-params"`: that writes whatever is typed, also a text too long for an address.
-    for key, text, otherwise in ((inputs.SENTENCE, request.text, OPENING), (inputs.TARGET, request.target or "", "")):
-        if text == otherwise:
-            st.query_params.pop(key, None)
-        elif st.query_params.get(key) != text:
-            st.query_params[key] = text
+def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
+    """Return the address parameters of what was translated, None for what the page opens with: a link, or a reload,
+    opens what could be shown."""
+    name = next(name for name, folder in models.items() if str(folder) == request.folder)
+    search = "greedy" if request.beam == 1 else f"beam {request.beam}"
+    return {
+        inputs.SENTENCE: None if request.text == OPENING else request.text,
+        inputs.TARGET: request.target,
+        inputs.MODEL: None if name == next(iter(models)) else name,
+        inputs.SEARCH: None if search == _DEFAULT_SEARCH else search,
+    }
 
 
 def _own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
     target = st.text_area(
-        say("Your own French translation"), key=inputs.TARGET, height="content",
+        say("Your own French translation"), key=inputs.TARGET, height="content", persist_state="session",
         placeholder=say("For instance: L'accord a été signé."),
         help=say("The decoder is led through these words and shows where it would have looked for each: forced "
                  "decoding. Another English sentence empties this box."),
@@ -84,24 +87,25 @@ def _own_translation() -> str:
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, which is `forced` where the translation is given; return them."""
-    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, bind="query-params")
-    device = st.selectbox(say("Device"), devices(), key=inputs.DEVICE, help=say("auto takes a GPU where there is one."))
+    linked = st.query_params.get(inputs.MODEL)
+    if st.session_state.get(inputs.MODEL) not in models:
+        st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
+    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, persist_state="session")
+    device = st.selectbox(
+        say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
+        help=say("auto takes a GPU where there is one."),
+    )  # fmt: skip
     return name, device, _search(forced)
 
 
 def _search(forced: bool) -> str:
-    """Draw the choice of search, kept in the address by its English name: Streamlit would write the one on show."""
+    """Draw the choice of search, which is kept by its English name."""
     linked = st.query_params.get(inputs.SEARCH)
-    search = localised(
+    return localised(
         st.selectbox, say("Search"), {search: _search_name(search) for search in SEARCHES}, key=inputs.SEARCH,
         default=linked if linked in SEARCHES else _DEFAULT_SEARCH, disabled=forced,
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
-    if search == _DEFAULT_SEARCH:
-        st.query_params.pop(inputs.SEARCH, None)
-    elif linked != search:
-        st.query_params[inputs.SEARCH] = search
-    return search
 
 
 def _search_name(search: str) -> str:

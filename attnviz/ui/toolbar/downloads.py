@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -24,10 +24,11 @@ from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state import selection
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.selection import selection_of, source_of
+from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import tokenizer_of, weights_of
-from attnviz.ui.step.heatmap import heatmap_choices
-from attnviz.ui.step.ledger import account, account_figure, rows_of
+from attnviz.ui.step.ledger import ledger_figure, ledger_of, rows_of
 from attnviz.ui.step.ledger_choice import chosen_pair
 from attnviz.ui.step.stages import pairs_of
 from attnviz.wording.captions import step_heading
@@ -52,30 +53,32 @@ class Picture:
 
 
 @st.fragment
-def downloads(trace: Trace) -> None:
+def downloads(view: View) -> None:
     """Offer the files, as the pictures are drawn when the box is opened."""
     speak_as_chosen()
     box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
     if not box.open:
         return
-    step = int(st.session_state.get(selection.STEP, 1))
+    step = selection_of(st.session_state, view).step + 1
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        _export_buttons(trace, list(pictures(trace, step)))
+        _export_buttons(view.trace, list(pictures(view, st.session_state)))
         st.caption(say("The whole translation"))
-        _whole_buttons(trace, step)
+        _whole_buttons(view)
 
 
-def _whole_buttons(trace: Trace, step: int) -> None:
+def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
+    trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
     files = list(_whole().items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
             # The page for a lecture opens at the step on show; on paper no step is framed, and there are no margins.
-            look = replace(_look(), step=step - 1) if ending == "html" else replace(_look(), margins=False)
+            chosen = _look(view, st.session_state)
+            look = replace(chosen, step=step) if ending == "html" else replace(chosen, margins=False)
             column.download_button(
                 label, functools.partial(_made, trace, ending, look, weights, language()), file_name(trace, name), kind,
                 key=f"whole_{ending}", on_click="ignore", width="stretch",
@@ -98,46 +101,46 @@ def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: 
     return contents(trace, ending, look, weights)
 
 
-def pictures(trace: Trace, step: int) -> Iterator[Picture]:
-    """Yield the pictures on show at 1-based `step`: the heatmap, those of the step, and, where the weights are at hand,
-    what lies inside the chosen energy and logit."""
-    look = _look()
+def pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the pictures on show: the heatmap, those of the step, and, where the weights are at hand, what lies inside
+    the chosen energy and logit."""
+    look, trace, selection = _look(view, session), view.trace, selection_of(session, view)
+    step, source = selection.step, source_of(selection, trace)
     yield Picture(say("Heatmap"), heading(trace, look), "heatmap", picture(trace, look), table(trace, look))
 
     def of_step(title: str, name: str, figure: go.Figure, numbers: pd.DataFrame, heading: str = "") -> Picture:
         """Return a picture of the step; `heading` says what it is where its title alone would not."""
-        return Picture(title, heading or step_heading(trace, step - 1, title), f"step-{step}-{name}", figure, numbers)
+        return Picture(title, heading or step_heading(trace, step, title), f"step-{step + 1}-{name}", figure, numbers)
 
     for name, drawn in step_figures(trace).items():
         if name == "attention":  # energies and softmax in one picture: not on the page, which has them apart
             continue
         if name == "maxout":
             pairs = pairs_of(trace, step)
-            figure, numbers = maxout_strips(trace, step - 1, pairs), maxout_table(trace, step - 1, pairs)
+            figure, numbers = maxout_strips(trace, step, pairs), maxout_table(trace, step, pairs)
         else:
-            figure, numbers = drawn.draw(trace, step - 1), drawn.table(trace, step - 1)
+            figure, numbers = drawn.draw(trace, step), drawn.table(trace, step)
         yield of_step(drawn.title(), name, figure, numbers)
     weights, tokenizer = weights_of(trace), tokenizer_of(trace)
     if weights is None or tokenizer is None:
         return
     if trace.config["attention"] != "none":
-        source = selection.source_of(st.session_state, trace, step)
-        units = microscope(trace, weights, step - 1, source - 1)
+        units = microscope(trace, weights, step, source)
         title, figure, numbers = say("Energy microscope"), microscope_figure(units), microscope_table(units)
-        yield of_step(title, "microscope", figure, numbers, step_heading(trace, step - 1, title, source - 1))
-    word, rival = chosen_pair(trace, step, len(tokenizer))
+        yield of_step(title, "microscope", figure, numbers, step_heading(trace, step, title, source))
+    word, rival = chosen_pair(trace, selection, len(tokenizer))
     name = piece_name(tokenizer.piece(word))
-    entries = account(trace, weights, step, word, None)
-    rows = rows_of(trace, weights, step, word, rival)
-    waterfall = account_figure(trace, entries, shorten(name, 9), None, rows=rows)
+    entries = ledger_of(trace, weights, step, word, None)
+    rows = rows_of(view, weights, step, word, rival, source)
+    waterfall = ledger_figure(trace, entries, shorten(name, 9), None, rows=rows)
     title, numbers = say("Logit ledger"), ledger_table(trace, entries)
-    full = title if word == trace.target_ids[step - 1] else f"{title}, {quote(shorten(name, 20))}"
-    yield of_step(title, "ledger", waterfall, numbers, step_heading(trace, step - 1, full))
+    full = title if word == trace.target_ids[step] else f"{title}, {quote(shorten(name, 20))}"
+    yield of_step(title, "ledger", waterfall, numbers, step_heading(trace, step, full))
     if rival is not None:
         against = piece_name(tokenizer.piece(rival))
-        entries = account(trace, weights, step, word, rival)
+        entries = ledger_of(trace, weights, step, word, rival)
         title = say("Why {name} and not {against}", name=quote(shorten(name, 9)), against=quote(shorten(against, 9)))
-        waterfall = account_figure(trace, entries, name, against, rows=rows)
+        waterfall = ledger_figure(trace, entries, name, against, rows=rows)
         yield of_step(title, "contrast", waterfall, ledger_table(trace, entries))
 
 
@@ -147,10 +150,9 @@ def file_name(trace: Trace, ending: str) -> str:
     return "-".join(filter(None, ("attnviz", words, ending)))
 
 
-def _look() -> Look:
-    """Return the heatmap as chosen on the page, on white, no step framed."""
-    by, colours, root, end, margins = heatmap_choices()
-    return Look(by=by, colours=colours, root=root, end=end, margins=margins)
+def _look(view: View, session: Session) -> Look:
+    """Return the heatmap as chosen in the view, on white, no step framed."""
+    return Look(**asdict(heatmap_choices(session, view)))
 
 
 def _export_buttons(trace: Trace, offered: list[Picture]) -> None:

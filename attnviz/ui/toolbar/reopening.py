@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
 from attnviz.ui.language import speak_as_chosen
-
-State = MutableMapping[Any, Any]
+from attnviz.ui.page_state.view import Session
 
 LARGEST_FILE = 64
 """Megabytes. The longest sentence that is translated makes a file of some 30."""
@@ -52,15 +49,15 @@ def _take_file(key: str) -> None:
         open_file(st.session_state, file.name, file.getvalue())
 
 
-def open_file(state: State, name: str, content: bytes) -> None:
+def open_file(session: Session, name: str, content: bytes) -> None:
     """Open the trace in `content`; where it is none, keep what is open and a sentence that says so."""
-    state[_COUNT] = state.get(_COUNT, 0) + 1
-    before = state.get(_OPENED, Reopened("", None))
-    state.pop(_REQUEST, None)
+    session[_COUNT] = session.get(_COUNT, 0) + 1
+    before = session.get(_OPENED, Reopened("", None))
+    session.pop(_REQUEST, None)
     try:
-        state[_OPENED] = Reopened(name, read_trace(content))
+        session[_OPENED] = Reopened(name, read_trace(content))
     except AttnvizError as error:
-        state[_OPENED] = replace(before, problem=f"{say('{name} was not opened.', name=name)} {error}")
+        session[_OPENED] = replace(before, problem=f"{say('{name} was not opened.', name=name)} {error}")
 
 
 def read_trace(content: bytes) -> Trace:
@@ -75,15 +72,15 @@ def read_trace(content: bytes) -> Trace:
     return trace
 
 
-def reopened(state: State, request: object) -> Reopened | None:
+def reopened(session: Session, request: object) -> Reopened | None:
     """Return the file that is open, or None where none is or `request` is no longer what it was at the opening."""
-    if state.setdefault(_REQUEST, request) != request:
-        close(state)
-    opened: Reopened | None = state.get(_OPENED)
+    if session.setdefault(_REQUEST, request) != request:
+        close(session)
+    opened: Reopened | None = session.get(_OPENED)
     return opened
 
 
-def close(state: State) -> None:
+def close(session: Session) -> None:
     """Go back to translating."""
-    state.pop(_OPENED, None)
-    state.pop(_REQUEST, None)
+    session.pop(_OPENED, None)
+    session.pop(_REQUEST, None)

@@ -1,13 +1,8 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
-// `data.figures` maps steps to figures, as JSON texts; a figure under "0" serves every step. What a figure is a picture of
+// `data.figures` maps steps to figures, as JSON texts; a figure under "every" serves every step. What a figure is a picture of
 // is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones are marked
 // and a click chooses.
-
-// What the page shows now. The player, above, says so; before it has spoken there is no step.
-function selection() {
-  return { step: window.attnvizStep, source: window.attnvizSource, strongest: window.attnvizOrder === "strongest" };
-}
 
 function box(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
@@ -16,16 +11,16 @@ function box(x0, x1, y0, y1, color, width, more = {}) {
 // The frames of the step's row and of the cell in the source piece's column; or the band of the source piece's row.
 function marks(layout, { step, source }, places) {
   const { meta } = layout;
-  if (places && source) {
-    const row = places[source - 1] ?? null;
+  if (places) {
+    const row = places[source] ?? null;
     if (row === null) return []; // in a row with others
     return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: `${meta.mark}29`, layer: "below" })];
   }
-  const row = meta.rows?.[step - 1] ?? null;
+  const row = meta.rows?.[step] ?? null;
   if (row === null) return [];
   const [x0, x1] = layout.xaxis.range;
   const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, 2.5)];
-  const column = meta.columns?.[source - 1] ?? null;
+  const column = meta.columns?.[source] ?? null;
   if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, 3.5));
   return found;
 }
@@ -62,12 +57,12 @@ function caption(root, [heading, sentence]) {
 
 function describe(root, layout, state) {
   const chart = root.querySelector(".chart");
-  const { alt, narrowest, steps, order, entries, words } = layout.meta;
+  const { alt, narrowest, widest, steps, order, entries, words } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
-  const minWidth = `${narrowest}px`;
-  if (chart.style.minWidth !== minWidth) {
-    chart.style.minWidth = minWidth;
+  const bounds = { minWidth: `${narrowest}px`, maxWidth: widest ? `${widest}px` : "" };
+  if (chart.style.minWidth !== bounds.minWidth || chart.style.maxWidth !== bounds.maxWidth) {
+    Object.assign(chart.style, bounds);
     state.width = 0;
   }
   chart.style.height = `${layout.height}px`;
@@ -76,14 +71,14 @@ function describe(root, layout, state) {
 
 // Where a chart is wider than its box: brings the chosen column into view.
 function aim(root, chart, { source }) {
-  const column = chart.layout.meta.columns?.[source - 1] ?? null;
+  const column = chart.layout.meta.columns?.[source] ?? null;
   if (column === null) return;
   const scroll = root.querySelector(".scroll");
   if (scroll.scrollWidth <= scroll.clientWidth) return;
   const axis = chart._fullLayout.xaxis;
   const x = axis._offset + axis.c2p(column);
   const edge = 40;
-  if (x < scroll.scrollLeft + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) {
+  if (x < scroll.scrollLeft + axis._offset + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) {
     scroll.scrollLeft = x - scroll.clientWidth / 2;
   }
 }
@@ -98,55 +93,56 @@ function fade(scroll) {
 function choice({ steps, sources, order, entries, words }, point) {
   if (steps && point.data.type === "heatmap") {
     const [row, column] = point.pointNumber;
-    return { step: steps[row] + 1, ...(sources && { source: sources[column] + 1 }) };
+    return { step: steps[row], ...(sources && { source: sources[column] }) };
   }
-  if (order) return { source: point.pointNumber + 1 };
-  if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) + 1 } : null;
+  if (order) return { source: point.pointNumber };
+  if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) } : null;
   if (words) return { word: words[point.pointNumber] };
   return null;
 }
 
 function listen(Plotly, root, chart, state) {
   const scroll = root.querySelector(".scroll");
-  scroll.addEventListener("scroll", () => fade(scroll), { passive: true });
-  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }).then(() => fade(scroll)));
+  scroll.addEventListener("scroll", () => { fade(scroll); slide(root, chart); }, { passive: true });
+  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }).then(() => { fade(scroll); freeze(root, chart); }));
   fade(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
-    const detail = choice(chart.layout.meta, point);
-    if (detail) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail }));
+    const chosen = choice(chart.layout.meta, point);
+    if (chosen) chooseIn(root, chosen);
   });
 }
 
 async function draw(root, state) {
   const Plotly = await library();
-  const shown = selection();
-  if (shown.step === undefined) return;
-  const text = state.data.figures["0"] ?? state.data.figures[shown.step];
+  const { step, source, order } = shown(root);
+  if (step === null || !states.has(root)) return;
+  const text = state.data.figures["every"] ?? state.data.figures[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
-  caption(root, state.data.captions[shown.step] ?? ["", ""]);
-  const same = text === state.text && shown.strongest === state.strongest;
-  if (same && shown.step === state.step && shown.source === state.source) return;
+  caption(root, state.data.captions[step] ?? ["", ""]);
+  const same = text === state.text && order === state.order;
+  if (same && step === state.step && source === state.source) return;
   const chart = root.querySelector(".chart");
-  Object.assign(state, shown, { text });
+  Object.assign(state, { step, source, order, text });
   if (!same) {
     state.figure = JSON.parse(text);
-    state.places = arrange(state.figure, shown.strongest);
+    state.places = arrange(state.figure, order === "strongest");
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
-  const shapes = [...marks(layout, shown, state.places), ...(layout.shapes ?? [])];
+  const shapes = [...marks(layout, state, state.places), ...(layout.shapes ?? [])];
   if (same) await Plotly.relayout(chart, { shapes });
   else await Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG);
   if (!state.size) listen(Plotly, root, chart, state);
-  aim(root, chart, shown);
+  if (!same) freeze(root, chart);
+  aim(root, chart, state);
 }
 
-const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
+const MESSAGES = ["step", "source", "order"];
 
 function start(root) {
   const state = {};
-  return follow(root, state, EVENTS, () => soon(root, state, draw));
+  return follow(root, state, MESSAGES, () => soon(root, state, draw));
 }
 
 export default function ({ data, parentElement }) {

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
 
-EVERY_STEP = 0
+EVERY_STEP = "every"
 """The key of a figure that serves all steps."""
 
 
-def chart(figures: Mapping[int, str], key: str, captions: Mapping[int, tuple[str, str]] | None = None) -> None:
-    """Draw the figure of the step on show, with a heading and a line of text above it where `captions` has them.
+def chart(
+    view: View, figures: Mapping[int | str, str], name: str, captions: Mapping[int, tuple[str, str]] | None = None
+) -> None:
+    """Draw the figure of the step on show in `view`, with a heading and a line of text above it where `captions` has
+    them; `name` tells the chart from others of the view.
 
-    `figures` maps steps, from 1, to figures as JSON; a single one under EVERY_STEP serves all steps. In `layout.meta`
+    `figures` maps steps to figures as JSON; a single one under EVERY_STEP serves all steps. In `layout.meta`
     a figure carries its text alternative (`alt`), the width below which its box scrolls (`narrowest`), and, where its
     rows stand for steps, `steps`, `rows` and `frame`, as `attnviz.figures.heatmap` writes them: then a click on a row
     goes to its step, and the row of the step on show is framed.
@@ -26,4 +30,4 @@ def chart(figures: Mapping[int, str], key: str, captions: Mapping[int, tuple[str
         "figures": {str(step): figure for step, figure in figures.items()},
         "captions": {str(step): list(caption) for step, caption in (captions or {}).items()},
     }
-    component("chart", isolate=False)(key=key, data=record)
+    component("chart", programs=("frozen",), isolate=False)(key=view.key(name), data=record)

@@ -1,7 +1,9 @@
 // The context vector as a sum that grows: a strip for each source piece, alpha_ij h_j, and below them what has been added
 // so far. The annotations come once for all steps; each step is multiplied out here.
 
-const EVENTS = ["attnviz:step", "attnviz:source", "attnviz:order"];
+const MESSAGES = ["step", "source", "order"];
+const JUMPS = 5; // to the whole sum, where the visitor wants no motion
+const STILL = 600; // milliseconds between two jumps
 
 function quantile(vector, share) {
   const sorted = Float32Array.from(vector, Math.abs).sort();
@@ -22,9 +24,8 @@ function sum(terms, units) {
 
 // The rows of a step, each with its piece, its weight and its strip, and the sum of all strips. Of a long sentence in order
 // of weight the pieces that have no row of their own make up the last one together.
-function multiply(state, step) {
-  const alpha = state.alpha[step - 1];
-  const strongest = window.attnvizOrder === "strongest";
+function multiply(state, step, strongest) {
+  const alpha = state.alpha[step];
   const { units, thinned } = state.data;
   const skeleton = strongest && thinned ? state.skeletons.thinned : state.skeletons.figure;
   const { names, rows: most } = skeleton.layout.meta;
@@ -38,7 +39,7 @@ function multiply(state, step) {
     lines.push({ name: fill(state.data.words.more, { n: rest.length }), piece: null, weight, strip: sum(rest.map(strip), units) });
   }
   const total = sum(lines.map((line) => line.strip), units);
-  const row = (source) => (rest.includes(source - 1) ? own : pieces.indexOf(source - 1));
+  const row = (source) => (rest.includes(source) ? own : pieces.indexOf(source));
   return { step, skeleton, lines, row, total, limit: quantile(total, 0.98) };
 }
 
@@ -61,9 +62,9 @@ function shapes({ skeleton, lines, row }, added, units, source) {
 
 const LOWERED = "₀₁₂₃₄₅₆₇₈₉";
 const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[digit]);
-const context = ({ step }) => `c${lower(step)}`;
+const context = ({ step }) => `c${lower(step + 1)}`;
 
-function figure(state) {
+function figure(state, source) {
   const { numbers, added } = state;
   const { layout, data } = numbers.skeleton;
   const { units, words } = state.data;
@@ -77,7 +78,7 @@ function figure(state) {
     layout: {
       ...layout,
       width: widthOf(state.chart, state),
-      shapes: shapes(numbers, added, units, window.attnvizSource),
+      shapes: shapes(numbers, added, units, source),
       yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${weight.toFixed(2)}`) },
       yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers) })}</b>` : words.part] },
     },
@@ -104,22 +105,23 @@ function tell(root, state) {
 
 async function paint(root, state) {
   const Plotly = await library();
-  const look = [state.key, state.added, window.attnvizSource, Boolean(state.timer)].join();
+  const { source } = shown(root);
+  const look = [state.key, state.added, source, Boolean(state.timer)].join();
   if (!state.numbers || look === state.look) return;
   state.look = look;
-  const { data, layout } = figure(state);
+  const { data, layout } = figure(state, source);
   tell(root, state);
   await Plotly.react(state.chart, data, layout, CONFIG);
-  if (!state.size) listen(Plotly, state);
+  if (!state.size) listen(Plotly, root, state);
 }
 
-function listen(Plotly, state) {
+function listen(Plotly, root, state) {
   const { chart } = state;
   watch(chart, state, () => Plotly.relayout(chart, { width: state.width }));
   chart.on("plotly_click", ({ points: [point] }) => {
     if (point.curveNumber) return;
     const { piece } = state.numbers.lines[point.pointNumber[0]];
-    if (piece !== null) window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: { source: piece + 1 } }));
+    if (piece !== null) chooseIn(root, { source: piece });
   });
 }
 
@@ -128,40 +130,38 @@ function stop(state) {
   state.timer = null;
 }
 
-// Adds piece after piece; at once where the visitor wants no motion.
+// Adds piece after piece; where the visitor wants no motion, in a few jumps.
 function build(root, state) {
   if (state.timer) { stop(state); paint(root, state); return; }
   const count = state.numbers.lines.length;
-  const pause = () => Math.min(450, Math.max(90, 5000 / count)) / (window.attnvizSpeed ?? 1);
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const stride = calm ? Math.ceil(count / JUMPS) : 1;
+  const pause = () => (calm ? STILL : Math.min(450, Math.max(90, 5000 / count)) / shown(root).speed);
   const add = () => {
-    state.added += 1;
+    state.added = Math.min(state.added + stride, count);
     state.timer = state.added < count ? setTimeout(add, pause()) : null;
     paint(root, state);
   };
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
-    state.added = count;
-  } else {
-    if (state.added === count) state.added = 0;
-    state.timer = setTimeout(add, pause());
-  }
+  if (state.added === count) state.added = 0;
+  state.timer = setTimeout(add, pause());
   paint(root, state);
 }
 
 function show(root, state) {
-  const step = window.attnvizStep;
-  if (step === undefined || !state.alpha?.[step - 1]) return;
+  const { step, order } = shown(root);
+  if (step === null || !state.alpha?.[step]) return;
   const sentence = state.data.captions[step] ?? "";
   write(root.querySelector("p"), sentence);
-  const strongest = window.attnvizOrder === "strongest";
-  const key = [step, strongest].join();
+  const strongest = order === "strongest";
+  const key = [step, order].join();
   if (key !== state.key) {
     stop(state);
     state.key = key;
-    state.numbers = multiply(state, step);
+    state.numbers = multiply(state, step, strongest);
     state.added = state.numbers.lines.length;
     state.chart.style.height = `${state.numbers.skeleton.layout.height}px`;
   }
-  root.querySelector(`.order input[value=${strongest ? "strongest" : "sentence"}]`).checked = true;
+  root.querySelector(`.order input[value=${order}]`).checked = true;
   paint(root, state);
 }
 
@@ -174,7 +174,7 @@ function say(root, words) {
 
 function start(root) {
   const state = { chart: root.querySelector(".chart") };
-  follow(root, state, EVENTS, () => soon(root, state, show));
+  follow(root, state, MESSAGES, () => soon(root, state, show));
   root.querySelector(".build").onclick = () => build(root, state);
   root.querySelector(".added").oninput = (event) => {
     stop(state);
@@ -182,10 +182,10 @@ function start(root) {
     paint(root, state);
   };
   root.querySelector(".order").onchange = (event) => {
-    window.attnvizOrder = event.target.value;
-    window.attnvizOrderChosen = true;
-    window.dispatchEvent(new Event("attnviz:order"));
+    chooseIn(root, { order: event.target.value });
   };
+  // One group of choices for each view on the page.
+  for (const input of root.querySelectorAll(".order input")) input.name = `order-${[...viewOf(root).classList].join("-")}`;
   state.chart.setAttribute("role", "img");
   state.chart.classList.add("clickable");
   // The running sum on the screen, unit by unit, for whoever wants to check it.

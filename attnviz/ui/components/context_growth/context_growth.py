@@ -6,15 +6,16 @@ from attnviz.figures.context_growth import context_frame
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
 from attnviz.ui.components.loader import component, packed
+from attnviz.ui.page_state.view import View
 
 
-def context_growth(trace: Trace, sentences: dict[int, str], theme: ThemeName) -> None:
+def context_growth(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
     """Hand the annotations to the browser once, which multiplies out every step itself.
 
     `sentences` maps the steps that the browser is given to what is said of each.
     """
+    trace = view.trace
     units = trace.contexts.shape[1]
     long = len(trace.source_pieces) > MOST_ROWS
     record = {
@@ -32,4 +33,4 @@ def context_growth(trace: Trace, sentences: dict[int, str], theme: ThemeName) ->
             "some": say("{k} of {n} rows added, Σα = {weight}"),
         },
     }  # fmt: skip
-    component("context_growth", isolate=False)(key="growth", data=record)
+    component("context_growth", isolate=False)(key=view.key("growth"), data=record)

@@ -1,17 +1,17 @@
 // The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
 // set by textContent, so nothing typed is ever read as markup.
 
-function entry({ text, kind, step, source }, place, most) {
+function entry({ text, kind, strong, step, source }, index, most) {
   const item = document.createElement("li");
-  item.hidden = place >= most;
+  item.hidden = index >= most;
   const button = document.createElement("button");
   button.type = "button";
-  button.className = kind;
+  button.className = strong ? `${kind} strong` : kind;
   button.dataset.step = step;
   button.textContent = text;
   button.onclick = (event) => {
-    window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: { step, source } }));
-    if (event.detail > 0) button.blur(); // after the mouse, Space is to play again
+    chooseIn(button, { step, source });
+    letGo(event);
   };
   item.append(button);
   return item;
@@ -19,10 +19,10 @@ function entry({ text, kind, step, source }, place, most) {
 
 function build(root, { findings, atOnce, more }) {
   const list = root.querySelector("ul");
-  list.replaceChildren(...findings.map((finding, place) => entry(finding, place, atOnce)));
+  list.replaceChildren(...findings.map((finding, index) => entry(finding, index, atOnce)));
   const button = root.querySelector(".more");
   button.hidden = findings.length <= atOnce;
-  button.textContent = more.replace("{n}", findings.length - atOnce);
+  button.textContent = fill(more, { n: findings.length - atOnce });
   button.onclick = () => {
     for (const item of list.children) item.hidden = false;
     list.children[atOnce].querySelector("button").focus();
@@ -31,7 +31,7 @@ function build(root, { findings, atOnce, more }) {
 }
 
 function show(root, { data }) {
-  const step = window.attnvizStep;
+  const { step } = shown(root);
   write(root.querySelector(".step"), data.steps[step] ?? "");
   for (const button of root.querySelectorAll("li button")) {
     if (Number(button.dataset.step) === step) button.setAttribute("aria-current", "step");
@@ -44,7 +44,7 @@ export default function ({ data, parentElement }) {
   let state = states.get(root);
   if (!state) {
     state = {};
-    follow(root, state, ["attnviz:step"], () => show(root, state));
+    follow(root, state, ["step"], () => show(root, state));
   }
   state.data = data;
   const told = JSON.stringify([data.summary, data.findings]);

@@ -6,48 +6,47 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.findings import Kind, place, read, summarise
+from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
 from attnviz.languages import language, say
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.resources import trace_identity
-from attnviz.wording.findings import finding_sentence, step_reading, summary_sentence
+from attnviz.ui.page_state.view import View
+from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
 
 AT_ONCE = 5
 """Findings on show before one asks for the rest."""
 
 SEVERITY = (
     Kind.COLLAPSED, Kind.SHIFTED, Kind.OMITTED, Kind.REPEATED, Kind.OVERUSED, Kind.UNIFORM, Kind.IMPROBABLE,
-    Kind.COPIED,
+    Kind.IDENTICAL,
 )  # fmt: skip
 """What is told first."""
 
 
-def reading_view(trace: Trace, theme: ThemeName) -> None:  # noqa: ARG001  its colours are the page's own
-    """Write the reading of the alignment and of the step on show."""
-    record = _record(trace, (trace_identity(trace), language()))
-    component("findings", isolate=False)(key="reading", data=record)
+def findings_panel(view: View) -> None:
+    """Write what was found in the alignment and at the step on show."""
+    record = _record(view.trace, view.identity, language())
+    component("findings", isolate=False)(key=view.key("reading"), data=record)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _record(_trace: Trace, what: tuple[object, ...]) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
-    return reading_record(_trace)
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _record(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
+    return findings_record(_trace)
 
 
-def reading_record(trace: Trace) -> dict[str, Any]:
-    """Return what the browser writes, the same at every step: plain text, and for each finding the cell it leads to,
-    from 1 (`source` None: whichever was looked at most)."""
-    found = sorted(read(trace), key=lambda finding: SEVERITY.index(finding.kind))
+def findings_record(trace: Trace) -> dict[str, Any]:
+    """Return what the browser writes, the same at every step: plain text, and for each finding the cell it leads to
+    (`source` None: whichever was looked at most)."""
+    found = sorted(findings_of(trace), key=lambda finding: (not finding.strong, SEVERITY.index(finding.kind)))
     entries = []
     for finding in found:
-        step, source = place(trace, finding)
-        cell = {"step": step + 1, "source": None if source is None else source + 1}
-        entries.append({"text": finding_sentence(trace, finding), "kind": finding.kind.value} | cell)
-    nothing = say("None of the checks found anything: no word left out, written twice, looked at too often or guessed.")
+        step, source = cell_of(trace, finding)
+        told = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
+        entries.append(told | {"step": step, "source": source})
+    remarkable = any(finding.kind is not Kind.IDENTICAL for finding in found)
     return {
-        "summary": summary_sentence(trace, summarise(trace)) + ("" if entries else f" {nothing}"),
+        "summary": summary_sentence(summarise(trace)) + ("" if remarkable else f" {nothing_found(trace)}"),
         "findings": entries,
-        "steps": {str(i + 1): step_reading(trace, i) for i in range(len(trace.target_pieces))},
+        "steps": [step_look(trace, i) for i in range(len(trace.target_pieces))],
         "atOnce": AT_ONCE, "more": say("{n} more"),
     }  # fmt: skip

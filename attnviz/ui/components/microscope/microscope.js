@@ -12,7 +12,7 @@ function signed(value, places = 2) {
 
 // The units of a cell, largest |contribution| first.
 function units({ queries, keys, score, bounded, named }, step, source) {
-  const query = queries[step - 1], key = keys[source - 1];
+  const query = queries[step], key = keys[source];
   const all = Array.from(query, (q, k) => {
     const activation = bounded ? Math.tanh(q + key[k]) : q * key[k];
     return { k, query: q, key: key[k], together: q + key[k], activation, score: score[k], adds: activation * score[k] };
@@ -64,7 +64,7 @@ function sentence(cell, data, step, source) {
   const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
   const { words } = data;
   return fill(data.bounded ? words.sentence : words.product, {
-    word: data.sources[source - 1], target: data.targets[step - 1], energy: plain(energy, 2), n: all.length,
+    word: data.sources[source], target: data.targets[step], energy: plain(energy, 2), n: all.length,
     for: all.length - against, against, named: top.length, part: signed(energy - rest), flat,
     largest: top[0].k + 1, c: signed(top[0].adds) });
 }
@@ -72,20 +72,20 @@ function sentence(cell, data, step, source) {
 async function draw(box, state) {
   const Plotly = await library();
   const { data } = state;
-  const step = window.attnvizStep;
-  if (step === undefined || step > data.targets.length) return; // of another translation, whose numbers are on their way
-  const source = Math.min(window.attnvizSource ?? data.peaks[step - 1], data.sources.length);
+  const { step, source: looked } = shown(box);
+  if (step === null || step >= data.targets.length) return; // of another translation, whose numbers are on their way
+  const source = Math.min(looked ?? data.peaks[step], data.sources.length - 1);
   const chart = box.querySelector(".chart");
   const width = widthOf(chart, state);
   const wide = width >= WIDE;
-  const shown = [data.identity, wide, step, source].join();
-  if (shown === state.shown) return;
-  Object.assign(state, { shown, wide });
+  const drawn = [data.identity, wide, step, source].join();
+  if (drawn === state.drawn) return;
+  Object.assign(state, { drawn, wide });
   const cell = units(data, step, source);
   const figure = JSON.parse(wide ? data.wide : data.narrow);
   redraw(figure, cell, data);
   const told = sentence(cell, data, step, source);
-  box.querySelector("h3").textContent = fill(data.words.heading, { i: step, word: data.sources[source - 1] });
+  box.querySelector("h3").textContent = fill(data.words.heading, { i: step + 1, word: data.sources[source] });
   box.querySelector("p").textContent = told;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", told);
@@ -103,7 +103,7 @@ function listen(Plotly, box, chart, state) {
 
 function start(box) {
   const state = {};
-  return follow(box, state, ["attnviz:step", "attnviz:source"], () => soon(box, state, draw));
+  return follow(box, state, ["step", "source"], () => soon(box, state, draw));
 }
 
 export default function ({ data, parentElement }) {

@@ -18,20 +18,20 @@ from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component, packed
-from attnviz.ui.resources import trace_identity
+from attnviz.ui.page_state.view import View
 
 
-def microscope(trace: Trace, score: NDArray[Any], theme: ThemeName) -> None:
+def microscope(view: View, score: NDArray[Any], theme: ThemeName) -> None:
     """Draw the energy of the cell on show; `score` is v_a, (n',), or empty for a dot product."""
-    record = _record(trace, score, (trace_identity(trace), len(score), theme, language()))
-    component("microscope", isolate=False)(key="microscope", data=record)
+    record = _record(view.trace, score, (view.identity, len(score), theme, language()))
+    component("microscope", isolate=False)(key=view.key("microscope"), data=record)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False)
 def _record(
     _trace: Trace,
     _score: NDArray[Any],
-    what: tuple[object, int, ThemeName, str],  # the key of the cache, which cannot hash a trace
+    what: tuple[str, int, ThemeName, str],  # the key of the cache, which cannot hash a trace
 ) -> dict[str, Any]:
     return microscope_record(_trace, _score, what[2])
 
@@ -44,9 +44,9 @@ def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> di
     bounded = trace.config["attention"] == "additive"
     units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
     return {
-        "identity": repr((trace_identity(trace), theme, language())),
+        "identity": repr((trace.fingerprint, theme, language())),
         "queries": packed(trace.queries), "keys": packed(trace.keys), "score": packed(score), "width": len(score),
-        "peaks": (trace.alignment.argmax(axis=1) + 1).tolist(),
+        "peaks": trace.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in trace.source_pieces],
         "targets": [piece_name(piece) for piece in trace.target_pieces],
         "wide": microscope_figure(units, theme=theme).to_json(),

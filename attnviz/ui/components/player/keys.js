@@ -10,15 +10,15 @@ const PRESSED = "button, a, summary, input"; // Space presses these themselves
 // every piece is a stop; where it is by words, of each word the piece that the step looks at most: its frame moves.
 function neighbour(state, by) {
   const { data, step } = state;
-  const wordOf = new Map(data.source.flatMap(({ pieces }, k) => pieces.map((piece) => [piece, data.by === "words" ? k : piece])));
-  const stops = new Map(); // of the words, strongest first
-  for (const j of data.orders[step - 1]) {
-    if (!stops.has(wordOf.get(j + 1))) stops.set(wordOf.get(j + 1), j + 1);
+  const stopOf = new Map(data.source.flatMap(({ pieces }, k) => pieces.map((j) => [j, data.by === "words" ? k : j])));
+  const pieces = new Map(); // of each stop, the strongest first
+  for (const j of data.orders[step]) {
+    if (!pieces.has(stopOf.get(j))) pieces.set(stopOf.get(j), j);
   }
-  const words = [...stops.keys()];
-  if (window.attnvizOrder !== "strongest") words.sort((one, other) => one - other);
-  const place = words.indexOf(wordOf.get(looked(state))) + by;
-  return stops.get(words[Math.min(Math.max(place, 0), words.length - 1)]);
+  const stops = [...pieces.keys()];
+  if (state.order !== "strongest") stops.sort((one, other) => one - other);
+  const next = stops.indexOf(stopOf.get(looked(state))) + by;
+  return pieces.get(stops[Math.min(Math.max(next, 0), stops.length - 1)]);
 }
 
 const KEYS = {
@@ -26,8 +26,8 @@ const KEYS = {
   ArrowLeft: (state) => ({ step: state.step - 1 }),
   ArrowDown: (state) => ({ source: neighbour(state, 1) }),
   ArrowUp: (state) => ({ source: neighbour(state, -1) }),
-  Home: () => ({ step: 1 }),
-  End: (state) => ({ step: state.data.weights.length }),
+  Home: () => ({ step: 0 }),
+  End: (state) => ({ step: state.data.weights.length - 1 }),
 };
 
 // After Ctrl + Enter the arrows are to step: the caret leaves the sentence, once Streamlit has taken it.

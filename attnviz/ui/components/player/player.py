@@ -5,7 +5,7 @@ Steps are taken in the browser, so that the picture follows a key at once; the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,29 +17,40 @@ from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.address import address_record
+from attnviz.ui.page_state.heatmap_choices import Order, choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.selection import Selection, choose, selection_of
+from attnviz.ui.page_state.view import View
 
-BLANK = "\u00a0"
+NO_BREAK_SPACE = "\u00a0"
 """Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
 
 
-def player(trace: Trace, step: int, source: int | None, by: By, choose: Callable[[Mapping[str, Any]], None]) -> None:
-    """Show both sentences with 1-based `step` marked, and the source piece that was chosen, if one was.
+def player(view: View) -> None:
+    """Show both sentences with the step on show marked, and the source piece that was chosen, if one was.
 
-    The keys ↑ and ↓ go through the source `by` words or pieces. `choose` is called with what a visitor chose, anywhere
-    among the pictures: `step`, `source` (None: no longer), and where they were chosen `word` and `stage`.
+    It also takes over what a visitor chooses anywhere among the pictures of the view, and writes the address.
     """
+    session, key = st.session_state, view.key("player")
 
     def chosen() -> None:
-        choose(st.session_state.player.chosen or {})
+        choice: Mapping[str, Any] = session[key].chosen or {}
+        choose(session, view, choice)
+        if "order" in choice:
+            choose_order(session, view, choice["order"])
 
-    record = player_record(trace, step, source, by)
-    component("player", programs=("keys",))(key="player", data=record, on_chosen_change=chosen)
+    by, order = heatmap_choices(session, view).by, row_order(session, view)
+    record = player_record(view.trace, selection_of(session, view), by, order) | {
+        "address": address_record(session, view)
+    }
+    programs = ("sentences", "paint", "control", "keys", "address")
+    component("player", programs=programs)(key=key, data=record, on_chosen_change=chosen)
 
 
-def player_record(trace: Trace, step: int, source_piece: int | None = None, by: By = "words") -> dict[str, Any]:
-    """Return what the browser draws: words with their pieces (from 1), each source word's share of every alpha, and
-    for every step the source pieces (from 0) by weight; `order` is that of the rows in stages 1 to 3, `by` what the
-    rows and columns of the heatmap stand for."""
+def player_record(trace: Trace, selection: Selection, by: By = "words", order: Order | None = None) -> dict[str, Any]:
+    """Return what the browser draws: words with their pieces, each source word's share of every alpha, and for every
+    step the source pieces by weight; `order` is that of the rows in stages 1 to 3, `by` what the rows and columns of
+    the heatmap stand for."""
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -47,29 +58,32 @@ def player_record(trace: Trace, step: int, source_piece: int | None = None, by: 
             "text": _surface(trace.source_surfaces, group),
             "space": _opens_with_space(trace.source_surfaces, group),
             "end": _is_end(trace.source_pieces, group),
-            "pieces": [j + 1 for j in group],
+            "pieces": list(group),
             "parts": _parts(trace.source_surfaces, group),
         }
         for group in words.source_groups
     ]
     target = [
         {
-            "pieces": [{"text": _surface(trace.target_pieces, (i,)), "step": i + 1} for i in group],
+            "steps": list(group),
+            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
             "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
             "end": _is_end(trace.target_pieces, group),
         }
         for group in words.target_groups
     ]
+    # A long sentence opens with the pieces that matter, unless the visitor has said otherwise.
+    usual: Order = "strongest" if len(trace.source_pieces) > MOST_ROWS else "sentence"
     return {
-        "identity": "\n".join((*trace.source_surfaces, "", *trace.target_pieces)),
+        "identity": trace.fingerprint,
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "by": by,
-        "order": "strongest" if len(trace.source_pieces) > MOST_ROWS else "sentence",
-        "step": step,
-        "source_piece": source_piece,
+        "order": order or usual,
+        "step": selection.step,
+        "chosen": selection.source,
         "words": _words(),
     }
 
@@ -80,13 +94,14 @@ def _words() -> dict[str, str]:
         "earlier": say("Previous step"), "later": say("Next step"), "english": say("English"), "french": say("French"),
         "steps": say("Steps"), "previous": say("Previous"), "next": say("Next"), "play": say("Play"),
         "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"), "at": say("{i} of {n}"),
-        "looks": say("Looks at"), "strongest": say("the strongest at this step"), "held": say("your choice, held"),
+        "looks": say("Looks at"), "examined": say("Examined"), "skip": say("Skip the words, to the buttons"),
+        "strongest": say("the strongest at this step"), "held": say("your choice, held"),
         "follow": say("follow the strongest"), "escape": say("Esc"),
     }  # fmt: skip
 
 
 def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:
-    return join_pieces(pieces[i] for i in group) or BLANK
+    return join_pieces(pieces[i] for i in group) or NO_BREAK_SPACE
 
 
 def _parts(pieces: tuple[str, ...], group: tuple[int, ...]) -> list[str]:

@@ -1,15 +1,27 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
-function visit(stage, smooth) {
+const stageOf = (root, stage) => viewOf(root).querySelector(`[class*="st-key-stage_${stage}"]`);
+
+function visit(root, stage, smooth) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const target = document.querySelector(`.st-key-stage_${stage}`);
-  target?.scrollIntoView({ block: "start", behavior: smooth && !calm ? "smooth" : "auto" });
+  stageOf(root, stage)?.scrollIntoView({ block: "start", behavior: smooth && !calm ? "smooth" : "auto" });
+}
+
+// Marks the stage that was gone to, here and where it stands.
+function mark(root, chosen) {
+  root.querySelectorAll("li button").forEach((button) => {
+    const stage = Number(button.dataset.stage);
+    if (stage === chosen) button.setAttribute("aria-current", "location");
+    else button.removeAttribute("aria-current");
+    stageOf(root, stage)?.toggleAttribute("data-chosen", stage === chosen);
+  });
 }
 
 function entry({ number, title }) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
+  button.dataset.stage = number;
   for (const [name, text] of [["number", number], ["title", title], ["outcome", ""]]) {
     const span = document.createElement("span");
     span.className = name;
@@ -17,16 +29,18 @@ function entry({ number, title }) {
     button.append(span);
   }
   button.onclick = (event) => {
-    window.dispatchEvent(new CustomEvent("attnviz:choose", { detail: { stage: number } }));
-    visit(number, true);
-    if (event.detail > 0) button.blur();
+    const root = button.closest(".facts");
+    mark(root, number);
+    chooseIn(root, { stage: number });
+    visit(root, number, true);
+    letGo(event);
   };
   item.append(button);
   return item;
 }
 
 function show(root, { data }) {
-  const facts = data.steps[window.attnvizStep];
+  const facts = data.steps[shown(root).step];
   if (!facts) return;
   write(root.querySelector("h2"), facts.heading);
   write(root.querySelector(".part"), facts.part);
@@ -35,14 +49,15 @@ function show(root, { data }) {
 }
 
 // A link may name a stage: gone to once, when the pictures above it have taken their room.
-function arrive(stage) {
+function arrive(root, stage) {
   let tries = 0;
   const wait = setInterval(() => {
     tries += 1;
-    const drawn = document.querySelectorAll(".st-key-stages .js-plotly-plot").length;
+    const drawn = viewOf(root).querySelectorAll("[class*='st-key-stages'] .js-plotly-plot").length;
     if (drawn < 5 && tries < 50) return;
     clearInterval(wait);
-    visit(stage, false);
+    visit(root, stage, false);
+    mark(root, stage);
   }, 100);
 }
 
@@ -51,8 +66,8 @@ export default function ({ data, parentElement }) {
   let state = states.get(root);
   if (!state) {
     state = {};
-    follow(root, state, ["attnviz:step"], () => show(root, state));
-    if (data.stage) arrive(data.stage);
+    follow(root, state, ["step"], () => show(root, state));
+    if (data.stage) arrive(root, data.stage);
   }
   state.data = data;
   const titles = data.stages.map(({ title }) => title).join();
@@ -61,5 +76,6 @@ export default function ({ data, parentElement }) {
     root.querySelector("ol").replaceChildren(...data.stages.map(entry));
   }
   show(root, state);
+  mark(root, data.stage);
   return state.stop;
 }

@@ -1,0 +1,88 @@
+"""Findings about source words: passed over, looked at by many, by all, or beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
+from attnviz.analysis.findings.kinds import Finding, Kind
+from attnviz.analysis.findings.twins import is_word, twins
+from attnviz.analysis.measures import coverage
+from attnviz.trace import Trace, Words
+
+LITTLE_COVERAGE = 0.12
+"""Attention, summed over the target, below which a source word was hardly looked at: one target word that looks at it
+squarely gives about 1, and half a word, shared among the words of a phrase, about 0.3."""
+LITTLE_IN_A_ROW, LITTLE_ON_AVERAGE = 0.3, 0.2
+"""The same for each of several neighbours, and for their mean: a stretch that was passed over shares what little looks
+it had."""
+LEAST_IN_A_ROW = 3
+"""Words of a stretch that was passed over; two are enough where both are content words."""
+MUCH_COVERAGE = 2.5
+"""Attention from which a source word was looked at by several: an article and its noun give 2."""
+LITTLE_CONFIDENCE = 0.2
+"""Geometric mean of the probabilities of the words that look at one source word, below which they were too many or the
+wrong ones. Where three right words stand for one (please: s'il vous plaît) the model is sure of them."""
+COLLAPSE = 0.6
+"""Share of all attention on one source word from which the alignment has collapsed into a column."""
+LEAST_WORDS = 4
+"""Words a side must have before rows and columns say anything about collapse."""
+LEAST_COPIES = 2
+"""Words spelled alike that must be missed by the same distance before the alignment counts as shifted."""
+
+
+def _known(trace: Trace, words: Words) -> list[bool]:
+    """Return which source words are words made of pieces that the tokenizer knows."""
+    pieces = [[trace.source_pieces[j] for j in group] for group in words.source_groups]
+    return [is_word(word) and "<unk>" not in parts for word, parts in zip(words.source, pieces, strict=True)]
+
+
+def of_source(trace: Trace, words: Words) -> Iterator[Finding]:
+    """Yield collapsed, or else omitted and overused, source words."""
+    covered = coverage(words.alignment)
+    total = len(words.target)
+    strongest = int(covered.argmax())
+    enough = min(len(words.source), total) >= LEAST_WORDS
+    if enough and covered[strongest] / total >= COLLAPSE:
+        yield Finding(Kind.COLLAPSED, float(covered[strongest] / total), source=strongest)
+        return
+    known = _known(trace, words)
+    yield from _passed_over(words.source, known, covered.tolist())
+    looks = words.alignment.argmax(axis=1)
+    for index, amount in enumerate(covered.tolist()):
+        if known[index] and amount >= MUCH_COVERAGE:
+            steps = [step for i in np.flatnonzero(looks == index) for step in words.target_groups[i]]
+            by_word = max(int((looks == index).sum()), 1)
+            confidence = float(np.exp(trace.log_probabilities[steps].sum() / by_word))
+            yield Finding(Kind.OVERUSED, amount, source=index, strong=confidence < LITTLE_CONFIDENCE)
+
+
+def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
+    """Yield what was hardly looked at: stretches of several words, and single content words."""
+    content = [fine and word.casefold() not in SOURCE_FUNCTION_WORDS for fine, word in zip(known, source, strict=True)]
+    # Punctuation, and what is unknown, belongs to the stretch around it.
+    little = [amount < LITTLE_IN_A_ROW or not fine for amount, fine in zip(covered, known, strict=True)]
+    for low, run in groupby(range(len(source)), key=little.__getitem__):
+        words = [j for j in run if known[j]] if low else []
+        telling = [j for j in words if content[j]]
+        mean = sum(covered[j] for j in words) / max(len(words), 1)
+        enough = len(telling) > 1 or len(words) >= LEAST_IN_A_ROW
+        if enough and mean < LITTLE_ON_AVERAGE:
+            yield Finding(Kind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
+        else:
+            single = [j for j in telling if covered[j] < LITTLE_COVERAGE]
+            yield from (Finding(Kind.OMITTED, covered[j], source=j, strong=True) for j in single)
+
+
+def of_shift(words: Words) -> Iterator[Finding]:
+    """Yield one finding where the words spelled alike that miss their source all miss it by the same distance."""
+    strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
+    distances = [(int(strongest[i]) - j, i, j) for i, j in twins(words)]
+    missed = {distance for distance, _, _ in distances}
+    if len(distances) >= LEAST_COPIES and len(missed) == 1 and missed != {0}:
+        distance, i, j = distances[0]
+        yield Finding(Kind.SHIFTED, float(distance), target=i, source=j)

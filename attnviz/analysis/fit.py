@@ -1,0 +1,58 @@
+"""Whether the weights at hand can be those of the model that made a trace: the same kind of attention and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.scorers import scorer_of
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.trace.quantities import check_shapes, sizes
+
+
+class MisfitError(AttnvizError):
+    """Trace and weights belong to models of different kinds or sizes, or the trace's arrays to different sentences."""
+
+
+def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
+    `trace` has, and the trace's own arrays fit its pieces."""
+    try:
+        check_shapes(trace)
+        expected = _weight_shapes(trace, np.shape(weights["decoder.embedding.weight"])[-1])
+    except (ValueError, KeyError, IndexError) as error:
+        raise MisfitError(_sentence(trace, error)) from error
+    odd = sorted(set(expected) ^ set(weights))
+    odd += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
+    if odd:
+        raise MisfitError(_sentence(trace, odd[0]))
+
+
+def _sentence(trace: Trace, what: object) -> str:
+    return say("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
+
+
+def _weight_shapes(trace: Trace, m: int) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of the network that made `trace`, with embeddings of size `m`."""
+    size = sizes(trace)
+    n, c, wide, vocabulary = size["n"], size["c"], 2 * size["l"], size["K"]
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.embedding.weight": (vocabulary, m), "decoder.embedding.weight": (vocabulary, m),
+        "decoder.initial.weight": (n, n), "decoder.initial.bias": (n,),
+        "decoder.readout_state.weight": (wide, n), "decoder.readout_state.bias": (wide,),
+        "decoder.readout_word.weight": (wide, m), "decoder.readout_context.weight": (wide, c),
+        "decoder.output.weight": (vocabulary, size["l"]), "decoder.output.bias": (vocabulary,),
+    }  # fmt: skip
+    grus = (("encoder.gru.{}_l0", m), ("encoder.gru.{}_l0_reverse", m), ("decoder.gru.{}", m + c))
+    for name, inputs in grus:
+        shapes |= {
+            name.format("weight_ih"): (3 * n, inputs), name.format("weight_hh"): (3 * n, n),
+            name.format("bias_ih"): (3 * n,), name.format("bias_hh"): (3 * n,),
+        }  # fmt: skip
+    attention = scorer_of(trace.config).weight_shapes(n, size["n'"])
+    return shapes | {f"decoder.{name}": shape for name, shape in attention.items()}

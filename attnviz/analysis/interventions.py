@@ -1,0 +1,34 @@
+"""Interventions on the attention once more, in NumPy float64, for the recomputation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.trace.interventions import (
+    AttentionIntervention,
+    ExcludePosition,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+)
+
+Array = NDArray[np.float64]
+
+
+def changed_energies(energies: Array, interventions: Iterable[AttentionIntervention]) -> Array:
+    """Return what the softmax is taken of instead of `energies` (Tx,) when these act in their order, (Tx,)."""
+    for one in interventions:
+        match one:
+            case ReplaceWeights(weights=row):
+                with np.errstate(divide="ignore"):
+                    energies = np.log(np.asarray(row, dtype=np.float64))
+            case ReplaceEnergies(energies=row):
+                energies = np.asarray(row, dtype=np.float64)
+            case Temperature(temperature=temperature):
+                energies = energies / temperature
+            case ExcludePosition(position=position):
+                energies = np.where(np.arange(len(energies)) == position, -np.inf, energies)
+    return energies

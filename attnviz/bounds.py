@@ -1,0 +1,31 @@
+"""Whether a setting is of the right kind and within its bounds, which is asked before anything is computed with it."""
+
+from __future__ import annotations
+
+
+def whole(name: str, value: object, least: int, most: int) -> None:
+    """Raise ValueError, naming the setting, unless `value` is a whole number, and no bool, from `least` to `most`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {shown(value)}")
+
+
+def real(name: str, value: object, least: float, most: float, *, without: float | None = None) -> None:
+    """Raise ValueError, naming the setting, unless `value` is a finite number, and no bool, from `least` to `most`;
+    `without` is the one of the two that is itself too little or too much."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most or value == without:
+        rule = f"from {least:g} to {most:g}" + ("" if without is None else f", {without:g} left out")
+        raise ValueError(f"{name} must be a number {rule}, not {shown(value)}")
+
+
+def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise ValueError, naming the setting, unless `value` is one of these words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """Return what `value` looks like, cut short where that is long."""
+    if isinstance(value, int) and abs(value) >= 10**15:
+        return "a number of more than 15 digits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

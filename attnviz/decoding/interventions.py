@@ -1,0 +1,95 @@
+"""Interventions at work: on the attention, as a change of the energies before the softmax, and on the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.text import EOS
+from attnviz.trace.interventions import (
+    AttentionIntervention,
+    ExcludePosition,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    acting_on,
+    forced_words,
+)
+
+
+def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[[Tensor], Tensor] | None:
+    """Return what makes the energies (S, k, Tx) of 0-based `step` into those that the softmax is taken of, for every
+    hypothesis alike, or None where nothing is changed."""
+    acting = acting_on(interventions, step)
+
+    def change(energies: Tensor) -> Tensor:
+        for one in acting:
+            energies = _changed(energies, one)
+        return energies
+
+    return change if acting else None
+
+
+def constrained(log_probabilities: Tensor, words: Mapping[int, int], step: int) -> Tensor:
+    """Return `log_probabilities` (S, k, K) of 0-based `step`, -inf for all but the word forced there; and, where one is
+    to be forced later, for the end."""
+    if step > max(words, default=-1):
+        return log_probabilities
+    if step not in words:
+        going_on = log_probabilities.clone()
+        going_on[..., EOS] = float("-inf")
+        return going_on
+    alone = torch.full_like(log_probabilities, float("-inf"))
+    alone[..., words[step]] = log_probabilities[..., words[step]]
+    return alone
+
+
+def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) -> list[int]:
+    """Return the given `target`, EOS last, with the words that `interventions` force; it ends where they end it.
+
+    Raise AttnvizError where they name a step that the target has not, or make its end another word.
+    """
+    check_reached(interventions, len(target))
+    words = forced_words(interventions)
+    ids = [words.get(step, piece) for step, piece in enumerate(target)]
+    if ids[-1] != EOS:
+        raise AttnvizError(say("The end of a given translation cannot become a word."))
+    ids = ids[: ids.index(EOS) + 1]
+    check_reached(interventions, len(ids))
+    return ids
+
+
+def check_reached(interventions: Iterable[Intervention], steps: int) -> None:
+    """Raise AttnvizError unless all `interventions` are within the first `steps`."""
+    last = max((one.step for one in interventions if one.step is not None), default=-1)
+    if last >= steps:
+        raise AttnvizError(say("The translation ends with step {count}: nothing can be changed at step {step}.",
+                               count=steps, step=last + 1))  # fmt: skip
+
+
+def check_limit(words: Mapping[int, int], limit: int) -> None:
+    """Raise AttnvizError unless targets of at most `limit` pieces, EOS last, can have these forced words."""
+    last = max(words, default=-1)
+    if last > limit - 1 or (last == limit - 1 and words[last] != EOS):
+        raise AttnvizError(say("The translation can have at most {count} pieces: no word can be forced at step {step}.",
+                               count=limit, step=last + 1))  # fmt: skip
+
+
+def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
+    match intervention:
+        case ReplaceWeights(weights=row):
+            return energies.new_tensor(row).log().expand_as(energies)
+        case ReplaceEnergies(energies=row):
+            return energies.new_tensor(row).expand_as(energies)
+        case Temperature(temperature=temperature):
+            # The softmax knows differences only, and those to the largest lose nothing when they are stretched.
+            return (energies - energies.amax(-1, keepdim=True)) / temperature
+        case ExcludePosition(position=position):
+            kept = energies.clone()
+            kept[..., position] = float("-inf")
+            return kept

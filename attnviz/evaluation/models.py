@@ -1,0 +1,76 @@
+"""Models under test, and what they translate and predict of files of pairs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods
+from attnviz.translator import Translator
+
+Pairs = Sequence[tuple[str, str]]
+Predicted = dict[tuple[str, str], list[Likelihood]]
+"""By name of the model, and file."""
+_BLOCK = 500
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model under test."""
+
+    name: str
+    folder: Path
+    translator: Translator
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A file of pairs as one model translated it."""
+
+    model: Model
+    corpus: str
+    beam: int
+    translations: list[str]
+    seconds: float
+
+
+def search_name(beam: int) -> str:
+    """Return "greedy" or "beam 5"."""
+    return "greedy" if beam == 1 else f"beam {beam}"
+
+
+def translate_all(
+    models: Sequence[Model], corpora: Mapping[str, Pairs], beams: Sequence[int], length_penalty: float,
+    progress: Advance,
+) -> list[Translated]:  # fmt: skip
+    """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
+    done = []
+    for model in models:
+        for corpus, pairs in corpora.items():
+            for beam in beams:
+                translations: list[str] = []
+                started = time.perf_counter()
+                for start in range(0, len(pairs), _BLOCK):
+                    block = [source for source, _ in pairs[start : start + _BLOCK]]
+                    try:
+                        found = model.translator.translate_batch(block, beam=beam, length_penalty=length_penalty)
+                    except AttnvizError as error:
+                        raise AttnvizError(f"{corpus}, after {start} pairs: {error}") from error
+                    translations += found
+                    progress(len(block))
+                done.append(Translated(model, corpus, beam, translations, time.perf_counter() - started))
+    return done
+
+
+def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Advance) -> Predicted:
+    """Lead every model through the references of every file; return the likelihood of each pair."""
+    return {
+        (model.name, corpus): likelihoods(
+            force_pairs(model.translator, pairs, progress), [target for _, target in pairs]
+        )
+        for model in models
+        for corpus, pairs in corpora.items()
+    }

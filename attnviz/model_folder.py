@@ -1,0 +1,137 @@
+"""The files of a model folder, as far as they can be read without torch: their names, the settings in `config.json`,
+the arrays in `model.safetensors`, and the digest that tells one model from another."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz import bounds
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+
+FORMAT = "attnviz-model"
+VERSION = 1
+CONFIG, WEIGHTS, TOKENIZER = FILES = "config.json", "model.safetensors", "tokenizer.model"
+
+LARGEST_SIZE = 65_536
+"""Units of the widest layer."""
+LARGEST_VOCABULARY = 1_000_000
+SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size")
+
+
+def model_folders(root: str | Path = "models") -> list[Path]:
+    """Return the model folders inside `root`, by name."""
+    return sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+
+
+def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
+    """Return what changes when one of the named files in `folder` is replaced or written anew, without reading them:
+    time of writing and of any change (ns), size in bytes and inode of each, or nothing where it is missing."""
+    return tuple(_stamp(Path(folder) / name) for name in names)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    # Models of one config are equally large, and a copy may keep its time of writing: these two alone would not do.
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def weights_digest(folder: str | Path) -> str:
+    """Return the SHA-256 of the weights file in hexadecimal, computed once for each state of the file.
+
+    Raise AttnvizError, naming the file, where it cannot be read.
+    """
+    path = Path(folder).resolve() / WEIGHTS
+    return _digest(path, _stamp(path))
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(path: Path, _: tuple[int, ...]) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise AttnvizError(_unreadable(path, error)) from error
+
+
+def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays in `folder`/model.safetensors by the names of the network's parameters, float16 or float32 as
+    they are stored; raise AttnvizError, naming the file, where it is missing or damaged or holds other numbers."""
+    # Not above: figures know what weights are, and are drawn where nothing can read a model.
+    import safetensors.numpy
+
+    path = Path(folder) / WEIGHTS
+    try:
+        weights = safetensors.numpy.load_file(path)
+        odd = [name for name, values in weights.items() if values.dtype.kind != "f"]
+        if odd:
+            raise ValueError(f"{odd[0]} holds no floating-point numbers")
+    except FileNotFoundError as error:
+        raise AttnvizError(say("The model's {path} is missing. Restore the file.", path=path)) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, safetensors.SafetensorError) as error:
+        message = say("The model's {path} is damaged or cut short ({error}). Restore the file.", path=path, error=error)
+        raise AttnvizError(message) from error
+    return weights
+
+
+def read_config(folder: str | Path) -> dict[str, Any]:
+    """Return the settings of the model in `folder`, each number within its bounds (`check_model`).
+
+    Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
+    """
+    path = Path(folder) / CONFIG
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT:
+            raise ValueError("it is not marked as one of this program's")
+        if record["version"] != VERSION:
+            raise AttnvizError(say(
+                "{path} has format version {found!r}; this program reads version {known}. Update it.", path=path,
+                found=record["version"], known=VERSION,
+            ))  # fmt: skip
+        settings = record["model"]
+        check_model(settings)
+    except OSError as error:
+        raise AttnvizError(_unreadable(path, error)) from error
+    except KeyError as error:
+        message = say("The model's {path} is damaged: {name} is missing. Restore the file.", path=path, name=error)
+        raise AttnvizError(message) from error
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise AttnvizError(damaged(path, error)) from error
+    return dict(settings)
+
+
+def check_model(settings: dict[str, Any]) -> None:
+    """Raise ValueError, naming the setting, unless every size and the dropout among `settings` is within its bounds;
+    which words the others may be is the network's to say."""
+    bounds.whole("vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY)
+    for name in SIZES:
+        bounds.whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
+    bounds.real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
+
+
+def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
+    """Raise AttnvizError, naming the file and the array, where `weights`, which are from it, are not all finite."""
+    for name, values in weights.items():
+        if not np.isfinite(values).all():
+            raise AttnvizError(say("The model's {path} is damaged: {name} holds numbers that are not finite.",
+                                   path=Path(folder) / WEIGHTS, name=name))  # fmt: skip
+
+
+def damaged(path: Path, why: object) -> str:
+    """Return the sentence that says `path` is damaged."""
+    return say("The model's {path} is damaged: {error}. Restore the file.", path=path, error=why)
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    return say("The model's {path} cannot be read: {error}.", path=path, error=error.strerror)

@@ -1,0 +1,197 @@
+"""The three ways to align: additive, dot-product and none, behind one interface.
+
+A scorer owns all that depends on the kind of attention: its weights, the mask, the size of a context, and how the
+decoder's recurrence runs over a whole target. It turns annotations into keys once per sentence, states into queries
+once per step, and a query with the keys into energies e_ij; the softmax over them is the same for all. Additive
+energies are often written as one layer over the concatenation [s_{i-1}; h_j]: splitting that layer's matrix in two
+gives exactly W_a s_{i-1} + U_a h_j.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from attnviz.network.config import ModelConfig
+from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
+
+
+class Unrolled(NamedTuple):
+    """The recurrence over a whole target of Ty pieces, for a batch of B."""
+
+    states: Tensor
+    """s_i, (Ty, B, n)."""
+    alignment: Tensor
+    """alpha_ij, (Ty, B, Tx)."""
+    contexts: Tensor
+    """c_i, (Ty, B, context size)."""
+
+
+class Scorer(nn.Module):
+    """What every kind of attention offers."""
+
+    attends = True
+    """Whether the energies are computed from query and keys, so that the decoder chooses where to look."""
+
+    def __init__(self, context_size: int) -> None:
+        super().__init__()
+        self.context_size = context_size
+        """Length of a context: contexts are sums of the annotations' first `context_size` units."""
+
+    @property
+    def query_weight(self) -> Tensor | None:
+        """W_a, (n', n), or None where the query is no product of the state."""
+        return None
+
+    @property
+    def score_vector(self) -> Tensor | None:
+        """v_a, (n',), or None where no vector weighs the units of an energy."""
+        return None
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """Return what an energy needs of each h_j, once per sentence: (B, Tx, 2n) to (B, Tx, n')."""
+        raise NotImplementedError
+
+    def queries(self, states: Tensor, products: Tensor) -> Tensor:
+        """Return what an energy needs of each s_{i-1}: (..., n) to (..., n').
+
+        `products` (..., n') are the states times `query_weight`, which the caller computes together with the other
+        products of a state; (..., 0) where there is no such matrix.
+        """
+        raise NotImplementedError
+
+    def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
+        raise NotImplementedError
+
+    def mask(self, lengths: Tensor, size: int) -> Tensor:
+        """Return (B, size): 0 where attention may fall and -inf elsewhere; `lengths` (B,) counts each sentence's
+        pieces, and padding is always -inf."""
+        positions = torch.arange(size, device=lengths.device)
+        return _mask(positions < lengths[:, None])
+
+    def unroll(
+        self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
+    ) -> Unrolled:
+        """Run the decoder over a target whose words are given (teacher forcing).
+
+        `inputs` (Ty, B, 3n): the previous words' half of the gates; `initial` (B, n): s_0; `annotations` (B, Tx, 2n)
+        of `lengths` (B,) pieces; `columns` (3n, context size): those of the gates' input matrix that see the context.
+        """
+        mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
+        states, alignment = AttentiveGRUSequence.apply(
+            inputs, initial, self.keys(annotations), linear(annotations, columns), mask,
+            gru.weight_hh, gru.bias_hh, self.query_weight, self.score_vector,
+        )  # fmt: skip
+        contexts = torch.bmm(alignment.transpose(0, 1).to(annotations.dtype), annotations).transpose(0, 1)
+        return Unrolled(states, alignment, contexts)
+
+
+class AdditiveScorer(Scorer):
+    """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j) (Bahdanau, Cho & Bengio 2014, A.1.2)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(2 * config.hidden_size)
+        self.query = nn.Linear(config.hidden_size, config.alignment_size, bias=False)
+        self.key = nn.Linear(2 * config.hidden_size, config.alignment_size, bias=False)
+        self.score = nn.Parameter(torch.zeros(config.alignment_size))
+
+    @property
+    def query_weight(self) -> Tensor:
+        """W_a, (n', n)."""
+        return self.query.weight
+
+    @property
+    def score_vector(self) -> Tensor:
+        """v_a, (n',)."""
+        return self.score
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """U_a h_j: (B, Tx, 2n) to (B, Tx, n')."""
+        keys: Tensor = self.key(annotations)
+        return keys
+
+    def queries(self, states: Tensor, products: Tensor) -> Tensor:
+        """W_a s_{i-1}: return `products`, (..., n')."""
+        return products
+
+    def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
+        return (queries.unsqueeze(-2) + keys).tanh_() @ self.score
+
+
+class DotScorer(Scorer):
+    """e_ij = s_{i-1} . P h_j; here n' is n."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(2 * config.hidden_size)
+        self.key = nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """P h_j: (B, Tx, 2n) to (B, Tx, n)."""
+        keys: Tensor = self.key(annotations)
+        return keys
+
+    def queries(self, states: Tensor, products: Tensor) -> Tensor:
+        """Return the states as they are, (..., n)."""
+        return states
+
+    def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """e_ij: (..., n) and (..., Tx, n) to (..., Tx)."""
+        return (keys @ queries.unsqueeze(-1)).squeeze(-1)
+
+
+class FixedContext(Scorer):
+    """No attention: every context is the last forward annotation, as in the paper's RNNencdec baseline.
+
+    It is written as an alignment that is 1 at the last source piece, so that the interface holds: keys and queries
+    are empty, the energies 0, and the mask leaves the last piece alone open.
+    """
+
+    attends = False
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config.hidden_size)
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """Return an empty key per piece: (B, Tx, 2n) to (B, Tx, 0)."""
+        return annotations[..., :0]
+
+    def queries(self, states: Tensor, products: Tensor) -> Tensor:
+        """Return an empty query: (..., n) to (..., 0)."""
+        return states[..., :0]
+
+    def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Return zeros (..., Tx)."""
+        return keys.new_zeros(torch.broadcast_shapes(queries.shape[:-1], keys.shape[:-2]) + keys.shape[-2:-1])
+
+    def mask(self, lengths: Tensor, size: int) -> Tensor:
+        """Return (B, size): 0 at each sentence's last piece and -inf elsewhere; `lengths` (B,)."""
+        return _mask(torch.arange(size, device=lengths.device) == lengths[:, None] - 1)
+
+    def unroll(
+        self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
+    ) -> Unrolled:
+        """Run the decoder over a given target, as `Scorer.unroll`: the context is the same at every step, so that its
+        product with the gates is computed once and nothing is left to attend to."""
+        last = (lengths - 1)[:, None, None].expand(-1, 1, self.context_size)
+        context = annotations[..., : self.context_size].gather(1, last).transpose(0, 1)
+        states = GRUSequence.apply(
+            (inputs + linear(context, columns))[:, None], initial[None], gru.weight_hh[None], gru.bias_hh[None]
+        )[:, 0]
+        mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
+        return Unrolled(states, mask.exp().expand(len(inputs), -1, -1), context.expand(len(inputs), -1, -1))
+
+
+SCORERS: dict[str, type[AdditiveScorer | DotScorer | FixedContext]] = {
+    "additive": AdditiveScorer, "dot": DotScorer, "none": FixedContext,
+}  # fmt: skip
+"""The scorer that each value of `ModelConfig.attention` names."""
+
+
+def _mask(open_: Tensor) -> Tensor:
+    """Return 0 where `open_`, a tensor of truth values, holds and -inf elsewhere, in its shape."""
+    return torch.zeros(open_.shape, device=open_.device).masked_fill_(~open_, float("-inf"))

@@ -1,0 +1,132 @@
+"""The table of quantities: every intermediate number of a translation under its one name, with shape and equation.
+
+A trace freezes and checks its arrays by it, the recomputation and the proof compare by it, and what is shown of a
+quantity (its symbol, whether it counts source pieces) is read from it.
+
+Sizes: Tx source and Ty target pieces, `</s>` included; n hidden, n' alignment and l maxout size; c the length of a
+context, 2n, or n without attention; k candidates kept of each step; K pieces of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnviz.trace.trace import Trace
+
+INDICES = {
+    "Tx": "source position", "Ty": "step", "k": "rank", "K": "piece of the vocabulary",
+}  # fmt: skip
+"""What an index runs over, by the size it goes up to; every other size counts units of a vector."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One kind of number: row i of those whose shape begins with Ty belongs to 0-based step i."""
+
+    name: str
+    """The field of `Trace`, or, where none holds it, what proof and recomputation call it."""
+    symbol: str
+    """LaTeX."""
+    shape: tuple[str, ...]
+    """Sizes by their symbols."""
+    equation: str
+    """LaTeX; with additive attention where kinds differ."""
+    meaning: str
+    recorded: bool = True
+    """Whether it is an array of a trace; the others follow from what a trace keeps and the weights."""
+    may_be_absent: bool = False
+    """Whether an array of length 0 may stand for it."""
+
+    @property
+    def per_step(self) -> bool:
+        """Whether each step has its own."""
+        return self.shape[0] == "Ty"
+
+    @property
+    def first_index(self) -> str:
+        """What the first index runs over: "step", "source position", "rank", "unit" …"""
+        return INDICES.get(self.shape[0], "unit")
+
+    @property
+    def of_positions(self) -> bool:
+        """Whether the first index, of one step where there are steps, is a source position."""
+        return self.shape[self.per_step :][:1] == ("Tx",)
+
+
+_TABLE = (
+    Quantity("annotations", r"h_j", ("Tx", "2n"), r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j]",
+             "both states of the encoder at a source piece"),
+    Quantity("initial_state", r"s_0", ("n",), r"s_0 = \tanh(W_s \overleftarrow{h}_1 + b_s)",
+             "the decoder's state before the first word"),
+    Quantity("keys", r"U_a h_j", ("Tx", "n'"), r"U_a h_j", "annotations as the energies see them"),
+    Quantity("queries", r"W_a s_{i-1}", ("Ty", "n'"), r"W_a s_{i-1}", "states as the energies see them"),
+    Quantity("score_vector", r"v_a", ("n'",), r"v_a", "what weighs the units of an energy", may_be_absent=True),
+    Quantity("energies", r"e_{ij}", ("Ty", "Tx"), r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)",
+             "how well a source piece fits the state, before any intervention"),
+    Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij} = \exp(e_{ij}) / \sum_k \exp(e_{ik})",
+             "the weights of the context's sum, as used; rows sum to 1"),
+    Quantity("contexts", r"c_i", ("Ty", "c"), r"c_i = \sum_j \alpha_{ij} h_j", "what the decoder reads of the source"),
+    Quantity("states", r"s_i", ("Ty", "n"), r"s_i = (1 - z_i) \odot \tilde s_i + z_i \odot s_{i-1}",
+             "the decoder's state after the step"),
+    Quantity("update_gates", r"z_i", ("Ty", "n"), r"z_i = \sigma(W_z [E y_{i-1} ; c_i] + U_z s_{i-1} + b_z)",
+             "how much of the old state is kept, in (0, 1)"),
+    Quantity("reset_gates", r"r_i", ("Ty", "n"), r"r_i = \sigma(W_r [E y_{i-1} ; c_i] + U_r s_{i-1} + b_r)",
+             "how much of the old state the candidate sees, in (0, 1)"),
+    Quantity("candidates", r"\tilde s_i", ("Ty", "n"),
+             r"\tilde s_i = \tanh(W [E y_{i-1} ; c_i] + b + r_i \odot (U s_{i-1} + b'))",
+             "the state proposed, in (-1, 1)"),
+    Quantity("readouts", r"t_i", ("Ty", "l"), r"t_{ik} = \max(\tilde t_{i,2k}, \tilde t_{i,2k+1})",
+             "what the words are scored with"),
+    Quantity("log_probabilities", r"\log p(y_i)", ("Ty",), r"\log p(y_i \mid y_{<i}, x)",
+             "how likely the written piece was, in nats"),
+    Quantity("top_ids", r"y", ("Ty", "k"), r"\operatorname{arg\,top}_k\, p(y)",
+             "the likeliest pieces, likeliest first"),
+    Quantity("top_probabilities", r"p(y)", ("Ty", "k"), r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
+             "the likeliest pieces' probabilities"),
+    Quantity("target_ids", r"y_i", ("Ty",), r"y_i", "the written piece, where it was forced", recorded=False),
+    Quantity("entropy", r"H_i", ("Ty",), r"H_i = -\sum_j \alpha_{ij} \log_2 \alpha_{ij}",
+             "how widely a step looked, in bits, from 0 to log2 Tx", recorded=False),
+    Quantity("coverage", r"\textstyle\sum_i \alpha_{ij}", ("Tx",), r"\sum_i \alpha_{ij}",
+             "how much a source piece was looked at in all", recorded=False),
+    Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "scores of all pieces", recorded=False),
+    Quantity("probabilities", r"p(y_i)", ("Ty", "K"), r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
+             "probabilities of all pieces", recorded=False),
+    Quantity("energy sums", r"e_{ij}", ("Ty", "Tx"), r"\sum_k v_k \tanh(W_a s_{i-1} + U_a h_j)_k",
+             "what the units shown by the microscope add up to", recorded=False),
+    Quantity("maxout pairs", r"t_i", ("Ty", "l"),
+             r"\tilde t_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i + b", "the larger of each pair", recorded=False),
+    Quantity("ledger sums", r"o_i", ("Ty", "k"),
+             r"b_o + W_o (b + U_o s_{i-1} + V_o E y_{i-1} + \sum_j \alpha_{ij} C_o h_j)^{\mathrm{win}}",
+             "what the entries of the shown ledgers add up to", recorded=False),
+)  # fmt: skip
+
+QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
+"""The table, by name."""
+RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
+"""What a trace keeps: its arrays."""
+
+
+def sizes(trace: Trace) -> dict[str, int]:
+    """Return the numbers that the symbols of the shapes stand for in `trace`.
+
+    Raise IndexError or KeyError where an array lacks a dimension or the config its vocabulary.
+    """
+    n = trace.initial_state.shape[0]
+    return {
+        "Tx": len(trace.source_pieces), "Ty": len(trace.target_pieces), "n": n, "2n": 2 * n,
+        "n'": trace.keys.shape[1], "c": 2 * n if trace.attends else n, "l": trace.readouts.shape[1],
+        "k": trace.top_ids.shape[1], "K": trace.config["vocabulary_size"],
+    }  # fmt: skip
+
+
+def check_shapes(trace: Trace) -> None:
+    """Raise ValueError, with the name of one, unless all arrays of `trace` have the shapes of the table."""
+    known = sizes(trace)
+    for quantity in RECORDED:
+        found = getattr(trace, quantity.name).shape
+        shape = tuple(known[size] for size in quantity.shape)
+        if found != shape and not (quantity.may_be_absent and found == (0,)):
+            raise ValueError(f"{quantity.name} has the shape {found}, not {shape}")

@@ -1,0 +1,147 @@
+"""The run's log as a page to watch it by: losses, BLEU and learning rate over the updates, in SVG and nothing else."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.files import replace_text
+from attnviz.training.log import MEAN, LogRow, read_log
+
+Point = tuple[float, float]
+"""Update and value."""
+
+_TRAINING, _VALIDATION, _MEAN = (
+    "light-dark(#5f6368, #a8adb3)", "light-dark(#1d4ed8, #8ab4f8)", "light-dark(#b93815, #fb923c)",
+)  # fmt: skip
+_WIDTH, _HEIGHT, _LEFT, _GAP = 760, 180, 70, 60
+_STYLE = """
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 860px; margin: 2rem auto; padding: 0 1rem; }
+svg { width: 100%; height: auto; }
+text { fill: currentColor; font-size: 13px; }
+.grid { stroke: currentColor; opacity: 0.2; }
+polyline { fill: none; stroke-width: 1.5; }
+"""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style}</style></head>
+<body><h1>{title}</h1>
+<svg role="img" aria-label="{title}" viewBox="{box}">
+{drawn}
+</svg>
+<p>The numbers are in log.csv beside this file.</p></body></html>
+"""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a picture, with its points marked where they are few."""
+
+    name: str
+    colour: str
+    points: list[Point]
+    marked: bool = False
+    joined: bool = True
+
+
+def write_curve(log: Path, path: Path, name: str) -> None:
+    """Write the curves of the run `name` with this `log` to `path` (.html); raise AttnvizError where that fails."""
+    replace_text(path, curve_html(read_log(log), name))
+
+
+def curve_html(rows: Sequence[LogRow], name: str) -> str:
+    """Return the page of a run with these rows of the log: one file, which needs no network and no script."""
+    last = [row for row in rows if not row["weights"].startswith(MEAN)]
+    mean = [row for row in rows if row["weights"].startswith(MEAN)]
+
+    def series(label: str, colour: str, column: str, **look: bool) -> Series:
+        return Series(label, colour, _points(last, column), **look)
+
+    def averaged(column: str) -> Series:
+        return Series("mean of the last weights", _MEAN, _points(mean, column), marked=True, joined=False)
+
+    pictures = {
+        "Loss, nats per target piece": [
+            series("training", _TRAINING, "train_likelihood"),
+            series("validation", _VALIDATION, "validation_loss", marked=True),
+            averaged("validation_loss"),
+        ],
+        "BLEU of validation sentences, greedy": [
+            series("validation", _VALIDATION, "validation_bleu", marked=True),
+            averaged("validation_bleu"),
+        ],
+        "Learning rate": [series("learning rate", _TRAINING, "learning_rate")],
+    }
+    updates = max([float(row["update"]) for row in rows], default=0.0)
+    drawn = [_picture(title, lines, place, updates) for place, (title, lines) in enumerate(pictures.items())]
+    title = html.escape(f"Training of {name}, {updates:,.0f} updates")
+    box = f"0 0 {_WIDTH + 2 * _LEFT} {len(pictures) * (_HEIGHT + _GAP)}"
+    return _PAGE.format(title=title, style=_STYLE, box=box, drawn="\n".join(drawn))
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return round numbers, at most `most` steps apart, from at or below `low` to at or above `high`."""
+    span = high - low
+    if span <= 1e-6 * max(abs(low), abs(high)):  # all but one number
+        span = abs(high) or 1.0
+    power = 10.0 ** math.floor(math.log10(span / most))
+    step = next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power * most >= span)
+    first, end = math.floor(low / step), math.ceil(high / step)
+    return [float(f"{place * step:.12g}") for place in range(first, max(end, first + 1) + 1)]
+
+
+def _points(rows: Sequence[LogRow], column: str) -> list[Point]:
+    points = []
+    for row in rows:
+        try:
+            value = float(row[column])
+        except ValueError:  # no value in this row
+            continue
+        if math.isfinite(value):
+            points.append((float(row["update"]), value))
+    return points
+
+
+def _picture(title: str, lines: Sequence[Series], place: int, updates: float) -> str:
+    """Return one picture as SVG, the `place`-th from the top."""
+    values = [value for line in lines for _, value in line.points] or [0.0]
+    across, up = ticks(0, updates, 8), ticks(min(values), max(values))
+    bottom = place * (_HEIGHT + _GAP) + _HEIGHT + _GAP / 2
+
+    def at(point: Point) -> tuple[float, float]:
+        x, y = point[0] / across[-1], (point[1] - up[0]) / (up[-1] - up[0])
+        return _LEFT + x * _WIDTH, bottom - y * (_HEIGHT - 10)
+
+    parts = [f'<text x="{_LEFT}" y="{bottom - _HEIGHT:.0f}" font-weight="600">{title}</text>']
+    for value in up:
+        y = at((0, value))[1]
+        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_LEFT + _WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
+    for value in across:
+        x = at((value, 0))[0]
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 18:.0f}" text-anchor="middle">{value:,.0f}</text>')
+    legend = float(_LEFT + _WIDTH)
+    for line in reversed([line for line in lines if line.points]):
+        y = bottom - _HEIGHT
+        parts.append(f'<text x="{legend}" y="{y}" text-anchor="end" style="fill:{line.colour}">{line.name}</text>')
+        legend -= 8 * len(line.name) + 20
+    for line in lines:
+        parts += _drawn(line, [at(point) for point in line.points])
+    return "\n".join(parts)
+
+
+def _drawn(line: Series, placed: Sequence[Point]) -> list[str]:
+    """Return `line` with its points `placed` on the picture."""
+    parts = []
+    if line.joined and placed:
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+        parts.append(f'<polyline points="{path}" style="stroke:{line.colour}"/>')
+    if line.marked:
+        for (x, y), (update, value) in zip(placed, line.points, strict=True):
+            said = f"<title>{line.name}, update {update:,.0f}: {value:g}</title>"
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:{line.colour}">{said}</circle>')
+    return parts

@@ -1,0 +1,73 @@
+"""The processes that train together: one, or as many as torchrun started, with what they tell one another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+
+from attnviz.devices import resolve_device
+from attnviz.training.config import TrainingConfig
+
+
+@dataclass(frozen=True)
+class Team:
+    """One process among those that train together (the only one, unless torchrun started more)."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes the files and shows the progress."""
+        return self.rank == 0
+
+    def wait(self) -> None:
+        """Return once every process has come here."""
+        if self.size > 1:
+            dist.barrier()
+
+    def total(self, count: int, *amounts: float) -> tuple[int, list[float]]:
+        """Return the sums over all processes of a count, which is exact, and of amounts, in float32.
+
+        Nothing here is float64, which not every device has; and float32 cannot count beyond 2^24.
+        """
+        if self.size == 1:
+            return count, list(amounts)
+        counts = torch.tensor([count], dtype=torch.int64, device=self.device)
+        shared = torch.tensor(amounts, dtype=torch.float32, device=self.device)
+        dist.all_reduce(counts)
+        dist.all_reduce(shared)
+        return int(counts), shared.tolist()
+
+    def told(self, value: float) -> float:
+        """Return the `value` of the process that leads, in float32, to every process."""
+        shared = torch.tensor([value], dtype=torch.float32, device=self.device)
+        if self.size > 1:
+            dist.broadcast(shared, 0)
+        return float(shared)
+
+
+@contextlib.contextmanager
+def team(config: TrainingConfig) -> Iterator[Team]:
+    """Join the processes torchrun started, with NCCL on CUDA and gloo elsewhere."""
+    size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
+    device = resolve_device(config.device)
+    if size == 1:
+        yield Team(rank, size, device)
+        return
+    if device.type == "cuda":
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield Team(rank, size, device)
+        # Nobody leaves before all are done: a connection cut under a peer that still writes aborts it.
+        dist.barrier()
+    finally:
+        dist.destroy_process_group()

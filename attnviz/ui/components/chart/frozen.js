@@ -1,0 +1,48 @@
+// The labels of a chart that is larger than what is seen of it: copies of them stay while it is scrolled, those of the
+// rows and the colour bar at its left edge, those of the columns below the line at the top of the window.
+
+const TALL = 480; // pixels of height from which the names of the columns may have left the window
+
+const LAST = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// A copy of what Plotly drew in `groups`, `width` by `height` pixels; by other class names, so that nobody takes it for the chart.
+function copyOf(groups, width, height) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", height);
+  svg.style.display = "block";
+  for (const group of groups) {
+    const copy = group.cloneNode(true);
+    for (const node of [copy, ...copy.querySelectorAll("[class]")]) node.removeAttribute("class");
+    svg.append(copy);
+  }
+  return svg;
+}
+
+// Draws the copies anew: the chart is another, or has another size.
+function freeze(root, chart) {
+  const { meta } = chart.layout;
+  const { height, width, _size: { l, t, b } } = chart._fullLayout;
+  const at = (name) => root.querySelector(name);
+  const drawn = (name) => chart.querySelectorAll(name);
+  const scroll = at(".scroll");
+  const wide = Boolean(meta.columns) && scroll.scrollWidth > scroll.clientWidth + 1;
+  const tall = Boolean(meta.columns) && height > TALL;
+  root.classList.toggle("wide", wide);
+  root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
+  at(".rows").replaceChildren(...(wide
+    ? [copyOf(drawn(".subplot.xy .yaxislayer-above"), l, height - b), copyOf(drawn(".colorbar"), width, height)] : []));
+  at(".columns").style.height = tall ? `${height - b - LAST}px` : "0";
+  const names = at(".names");
+  names.style.marginLeft = `${l}px`;
+  names.replaceChildren(...(tall ? [copyOf(drawn(".subplot.xy .xaxislayer-above"), width, t)] : []));
+  slide(root, chart);
+}
+
+// Moves the names of the columns with their columns.
+function slide(root, chart) {
+  const names = root.querySelector(".names svg");
+  if (names) names.style.marginLeft = `${-root.querySelector(".scroll").scrollLeft - chart._fullLayout._size.l}px`;
+}

@@ -1,0 +1,13 @@
+"""A button that copies the address, which has in it everything that changes the view."""
+
+from __future__ import annotations
+
+from attnviz.languages import say
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+
+
+def copy_link(view: View) -> None:
+    """Draw the button."""
+    words = {"copy": say("Copy link"), "copied": say("Link copied"), "failed": say("Copy it from the address bar")}
+    component("copy_link", isolate=False)(key=view.key("copy_link"), data=words, width="content")

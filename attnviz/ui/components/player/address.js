@@ -1,0 +1,24 @@
+// The address of the page. The server says what is to be in it; a change replaces the entry of the browser's history, and
+// another page or translation pushes one. Back and Forward are Streamlit's: it asks the server to show what they say.
+
+const BEHIND = 3000; // milliseconds after Back for which the server may still be at what was left
+
+/**
+ * Writes the address, but for what was to be written already.
+ * @param {{ written?: string, wentBack?: number }} state
+ * @param {AddressRecord} record
+ */
+function writeAddress(state, { entry, parameters }) {
+  const text = JSON.stringify([entry, parameters]);
+  if (text === state.written) return;
+  const here = history.state?.attnvizEntry;
+  const other = here !== undefined && here !== entry;
+  if (other && performance.now() - state.wentBack < BEHIND) return;
+  state.written = text;
+  const address = new URL(location.href);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === null) address.searchParams.delete(name);
+    else address.searchParams.set(name, value);
+  }
+  history[other ? "pushState" : "replaceState"]({ attnvizEntry: entry }, "", address);
+}

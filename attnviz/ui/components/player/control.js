@@ -1,0 +1,79 @@
+// What the buttons, keys and pictures do to the step and the source piece. A choice is shown at once; the server hears of
+// it afterwards, for the address, the equations and the proof.
+
+const PACE = 900; // milliseconds a step stays while playing at speed 1
+const LATE = 80; // milliseconds to wait for another key before the server is told
+
+// Takes a choice into `state`, shows it, and tells the server.
+function take(root, state, choice) {
+  const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
+  const { weights, orders } = state.data;
+  if (choice.step !== undefined) state.step = within(choice.step, weights.length);
+  if (choice.source !== undefined) state.source = choice.source === null ? null : within(choice.source, orders[0].length);
+  if (choice.order !== undefined) state.order = choice.order;
+  // Word and stage are known to the server alone; a word belongs to its step.
+  const pending = choice.step === undefined ? state.sent : { ...state.sent, word: null };
+  state.sent = { ...pending, ...choice, step: state.step, source: state.source };
+  state.sentAt = performance.now();
+  paint(root, state);
+  clearTimeout(state.late);
+  state.late = setTimeout(() => state.tell("chosen", state.sent), LATE);
+}
+
+function controller(root, state) {
+  const last = () => state.data.weights.length - 1;
+  const pause = () => { clearTimeout(state.timer); state.playing = false; };
+  const pace = () => PACE / shown(root).speed;
+  const tick = () => {
+    take(root, state, { step: state.step + 1 });
+    if (state.step >= last()) { pause(); paint(root, state); } else state.timer = setTimeout(tick, pace());
+  };
+  const choose = (choice) => {
+    const chosen = typeof choice === "function" ? choice(state) : choice;
+    if (chosen.step !== undefined) pause();
+    take(root, state, chosen);
+  };
+  const play = () => {
+    if (state.playing) { pause(); paint(root, state); return; }
+    state.playing = true;
+    if (state.step >= last()) take(root, state, { step: 0 });
+    else paint(root, state);
+    state.timer = setTimeout(tick, pace());
+  };
+  return { choose, play, pause };
+}
+
+function speeds(root) {
+  const buttons = [...root.querySelectorAll(".speed button")];
+  const set = (speed) => {
+    shown(root).speed = speed;
+    for (const button of buttons) button.setAttribute("aria-pressed", String(Number(button.value) === speed));
+  };
+  for (const button of buttons) {
+    button.onclick = (event) => {
+      set(Number(button.value));
+      letGo(event);
+    };
+  }
+  set(shown(root).speed);
+}
+
+function buttons(root, state, control) {
+  const press = (name, act) => {
+    for (const button of root.querySelectorAll(name)) {
+      button.onclick = (event) => {
+        act();
+        letGo(event);
+      };
+    }
+  };
+  press(".previous", () => control.choose({ step: state.step - 1 }));
+  press(".next", () => control.choose({ step: state.step + 1 }));
+  press(".play", control.play);
+  press(".skip", () => root.querySelector(".play").focus());
+  press(".follow", () => {
+    // The button goes with what it lets go of: whoever came to it by the keyboard is not to lose the focus.
+    if (root.getRootNode().activeElement?.matches(".follow:focus-visible")) root.querySelector(".source .current").focus();
+    control.choose({ source: null });
+  });
+}

@@ -1,0 +1,40 @@
+// What the programs of the components say to one another, and what Streamlit hands them. Steps and source pieces count
+// from 0; null where nobody chose.
+
+/** What a view shows now. The player keeps it, all other components of the view read it. */
+interface Shown {
+  step: number | null;
+  /** The source piece on show: the chosen one, or the one of the largest weight. */
+  source: number | null;
+  /** Order of the rows of stages 1 to 3. */
+  order: Order;
+  /** How many times as fast as usual the steps play. */
+  speed: number;
+  /** When a visitor last touched the view, in milliseconds: keys without a focus go to the view touched last. */
+  touched: number;
+}
+
+type Order = "sentence" | "strongest";
+
+/** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
+ * where a visitor chose. */
+interface ViewRoot extends HTMLElement { attnvizView: Shown }
+
+/** What a visitor chose, as the message `choose` and the server get it. */
+interface Choice {
+  step?: number;
+  source?: number | null;
+  word?: number | null;
+  stage?: number;
+  order?: Order;
+}
+
+/** What Streamlit calls a component with. */
+interface Mounted<Data> {
+  data: Data;
+  parentElement: HTMLElement;
+  setTriggerValue(name: string, value: unknown): void;
+}
+
+/** What the server wants in the address; null takes a parameter out. */
+interface AddressRecord { entry: string; parameters: Record<string, string | null> }

@@ -1,0 +1,70 @@
+// The message bus of a view. Several views may stand on one page: what one shows is kept on its root element, and its
+// components hear of a change by events on that element, so that nothing of a view is the whole page's.
+
+const ROOT = "[class*='st-key-room']";
+const viewRoots = new WeakMap();
+
+/**
+ * The root element of the view that `node` is part of, also from within a shadow root.
+ * @param {Element} node
+ * @returns {ViewRoot}
+ */
+function viewOf(node) {
+  let root = viewRoots.get(node);
+  if (!root) {
+    for (let here = node; here && !root; here = here.getRootNode().host) root = here.closest(ROOT);
+    root.attnvizView ??= { step: null, source: null, order: "sentence", speed: 1, touched: 0 };
+    viewRoots.set(node, root);
+  }
+  return root;
+}
+
+/**
+ * What the view of `node` shows.
+ * @param {Element} node
+ * @returns {Shown}
+ */
+const shown = (node) => viewOf(node).attnvizView;
+
+/**
+ * Sends a message to all components of the view of `node`.
+ * @param {Element} node
+ * @param {"step" | "source" | "order" | "choose"} name
+ * @param {unknown} [detail]
+ */
+function send(node, name, detail) {
+  viewOf(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
+}
+
+/**
+ * Says that a visitor chose something in the view of `node`.
+ * @param {Element} node
+ * @param {Choice} choice
+ */
+const chooseIn = (node, choice) => send(node, "choose", choice);
+
+/**
+ * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
+ * @param {Element} node
+ * @param {string} name
+ * @param {(event: CustomEvent) => void} hear
+ * @returns {() => void}
+ */
+function listenIn(node, name, hear) {
+  const root = viewOf(node);
+  root.addEventListener(`attnviz:${name}`, hear);
+  return () => root.removeEventListener(`attnviz:${name}`, hear);
+}
+
+/**
+ * Whether an event of the page belongs to the view of `node`: it happened in it, or in no view and this is the one that
+ * was touched last.
+ * @param {Element} node
+ * @param {Event} event
+ */
+function belongsTo(node, event) {
+  const views = [...document.querySelectorAll(ROOT)].filter((root) => root.attnvizView);
+  const path = event.composedPath();
+  const last = (one, other) => (other.attnvizView.touched > one.attnvizView.touched ? other : one);
+  return (views.find((root) => path.includes(root)) ?? views.reduce(last)) === viewOf(node);
+}

@@ -1,0 +1,55 @@
+"""The address of the page: everything that changes the view is in it, so that a link opens what is on show.
+
+The server reads an address with `st.query_params` but never writes one there: Streamlit would push an entry of the
+browser's history at every step. It hands the parameters to the browser instead (`components/player/address.js`), which
+replaces the entry, and pushes one where another page or translation comes on show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
+from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of
+from attnviz.ui.page_state.view import MAIN, Session, View
+
+Parameters = dict[str, str | None]
+"""Address parameters by name; None for one that is to be taken out."""
+
+_PAGE = "address"
+
+
+def keep_page(session: Session, entry: str, parameters: Parameters) -> None:
+    """Keep what the page itself writes into the address: `parameters`, and `entry`, what tells its entry of the
+    browser's history from another."""
+    session[_PAGE] = entry, parameters
+
+
+def page_parameters(session: Mapping[Any, Any]) -> Parameters:
+    """Return the address parameters of the page itself."""
+    parameters: Parameters = session.get(_PAGE, ("", {}))[1]
+    return parameters
+
+
+def address_record(session: Session, view: View) -> dict[str, Any]:
+    """Return what the browser writes of `view`, and with the main view of its page: `parameters`, and the `entry`."""
+    entry, page = session.get(_PAGE, ("", {}))
+    own = selection_address(view, selection_of(session, view)) | choices_address(
+        view, heatmap_choices(session, view), row_order(session, view)
+    )
+    return {"entry": entry, "parameters": page | own if view.id == MAIN else own}
+
+
+def went_through_history() -> bool:
+    """Return whether this run was asked for by Back or Forward: the address then says what is to be shown."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def forget_view(session: Session, view_id: str) -> None:
+    """Forget what was chosen in a view, so that the link is followed as at the first of a visit."""
+    forget_selection(session, view_id)
+    forget_choices(session, view_id)

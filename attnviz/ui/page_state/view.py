@@ -1,0 +1,46 @@
+"""A view: one translation in a step room. Several may stand on one page, each with what was chosen in it."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.trace import Trace
+
+Session = MutableMapping[Any, Any]
+"""What Streamlit keeps of a visit (`st.session_state`), or a dictionary in its place."""
+
+MAIN = ""
+"""The id of a page's own view, whose keys and address parameters bear no mark."""
+
+
+def view_key(view_id: str, name: str) -> str:
+    """Return `name` as the key of the view `view_id`."""
+    return name if view_id == MAIN else f"{name}-{view_id}"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A translation on show, and what tells its keys from those of another view on the page."""
+
+    id: str
+    """Letters and digits; another for each view on a page."""
+    trace: Trace
+
+    def key(self, name: str) -> str:
+        """Return the key of a component, of something kept in the session, or of an address parameter of this view."""
+        return view_key(self.id, name)
+
+    @property
+    def identity(self) -> str:
+        """What tells this translation from another: model, text, search and every number.
+
+        A trace from a file may claim any sentence and model, and what is drawn is kept for all visitors.
+        """
+        return self.trace.fingerprint
+
+    @property
+    def steps(self) -> int:
+        """How many decoder steps there are."""
+        return len(self.trace.target_pieces)

@@ -1,0 +1,39 @@
+"""What a weight belongs to: one step or a word of several, one source piece or all pieces of a word.
+
+A word of several pieces has the *sum* of their weights, and a written word of several the *mean* of its steps, so that
+one look has three numbers: wherever they meet, each says which it is.
+"""
+
+from __future__ import annotations
+
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import percent
+
+
+def merged(steps: int, pieces: int) -> str:
+    """Return what the weight of a cell is made of, of so many steps and source pieces; nothing for one of each."""
+    if steps > 1 and pieces > 1:
+        return say("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)
+    if steps > 1:
+        return say("mean of {steps} steps", steps=steps)
+    return say("sum of {pieces} pieces", pieces=pieces) if pieces > 1 else ""
+
+
+def summed(pieces: int) -> str:
+    """Return of what the weight of a source word at one step is the sum; nothing for a word of one piece."""
+    if pieces < 2:
+        return ""
+    return say("both pieces") if pieces == 2 else say("all {count} pieces", count=pieces)
+
+
+def with_its_word(trace: Trace, step: int, piece: int) -> str:
+    """Return, for 0-based `piece` of a source word of several, the share of the whole word at 0-based `step`."""
+    words = trace.words()
+    for word, group in zip(words.source, words.source_groups, strict=True):
+        if piece in group and len(group) > 1:
+            share = percent(float(trace.alignment[step, list(group)].sum()))
+            return say(", {pieces} of {word} {share}", pieces=summed(len(group)), word=quote(shorten(word, 30)),
+                       share=share)  # fmt: skip
+    return ""

@@ -1,0 +1,30 @@
+"""Equations in the browser: whatever numbers a step puts into them, no line is cut off."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+
+SMALL = ("small-additive", "small-dot", "small-fixed")
+STEPS = 8
+
+CUT = """
+() => [...document.querySelectorAll(".st-key-stages .katex-display")]
+  .filter((node) => node.scrollWidth > node.clientWidth)
+  .map((node) => `stage ${node.closest("[class*=st-key-stage_]").className.match(/stage_(\\d)/)[1]}: ` +
+    `${node.scrollWidth} px in ${node.clientWidth}`)
+"""
+
+
+@pytest.mark.parametrize("width", [1440, 1180, 390])
+@pytest.mark.parametrize("model", SMALL)
+def test_no_equation_of_any_stage_is_cut(open_page: Opener, model: str, width: int) -> None:
+    page = open_page(f"?model={model}", width=width)
+    stages = 3 if model == "small-fixed" else 5
+    for step in range(1, STEPS + 1):
+        expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
+        expect(page.locator(".st-key-stages .katex-display")).to_have_count(stages)
+        assert page.evaluate(CUT) == [], f"step {step}"
+        page.keyboard.press("ArrowRight")

@@ -1,0 +1,147 @@
+"""The heatmap in the browser: it uses the room there is, and its labels stay while it is scrolled."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+
+WORDS = [
+    "When",
+    "I",
+    "was",
+    "a",
+    "child",
+    "my",
+    "grandmother",
+    "used",
+    "to",
+    "tell",
+    "me",
+    "stories",
+    "about",
+    "the",
+    "sea",
+    "and",
+    "every",
+    "summer",
+    "we",
+    "went",
+    "to",
+    "the",
+    "beach",
+    "together",
+    "to",
+    "look",
+    "for",
+    "the",
+    "shells",
+    "that",
+    "she",
+    "had",
+    "described",
+    "in",
+    "the",
+    "long",
+    "letters",
+    "which",
+    "our",
+    "father",
+    "kept",
+    "in",
+    "a",
+    "small",
+    "wooden",
+    "box",
+    "under",
+    "the",
+    "bed",
+    "of",
+    "the",
+    "house",
+    "where",
+    "we",
+    "lived",
+    "until",
+    "the",
+    "war",
+    "had",
+    "taken",
+    "everything",
+    "from",
+    "us",
+    ".",
+]
+
+
+def sentence(words: int) -> str:
+    """Return a query that opens a sentence of so many words."""
+    return f"?sentence={quote(' '.join([*WORDS[: words - 1], '.']))}"
+
+
+def geometry(page: Page) -> dict[str, Any]:
+    """Return the sizes of the heatmap: of its cells, of the chart, and of the box it is scrolled in."""
+    found: dict[str, Any] = page.evaluate(
+        """() => {
+          const scroll = document.querySelector(".st-key-heatmap .scroll");
+          const { xaxis, yaxis, _size } = scroll.querySelector(".chart")._fullLayout;
+          const [rows, columns] = [yaxis, xaxis].map(({ range }) => Math.abs(range[1] - range[0]));
+          return { wide: xaxis._length / columns, high: yaxis._length / rows, box: scroll.clientWidth,
+                   chart: scroll.scrollWidth, left: _size.l };
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize(("words", "least"), [(3, 0.9), (8, 0.9), (15, 0.9), (25, 0.9), (40, 0.7), (62, 0.9)])
+def test_cells_are_near_square_and_none_is_cut_off(open_page: Opener, words: int, least: float) -> None:
+    size = geometry(open_page(sentence(words)))
+    assert least <= size["wide"] / size["high"] <= 1.6
+    assert size["chart"] <= size["box"], "it is scrolled, though there is room"
+    if words == 62:
+        assert size["box"] > 1300, "a long sentence has the width of the page"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_page: Opener, dark: bool) -> None:
+    page = open_page(sentence(62), width=390, height=844, dark=dark)
+    size = geometry(page)
+    assert size["chart"] > size["box"], "nothing is scrolled: nothing was tested"
+    rows = page.locator(".st-key-heatmap .rows")
+    ticks = page.locator(".st-key-heatmap .ytick text").all_text_contents()
+    assert rows.locator("svg").first.locator("text").all_text_contents() == ticks
+    before = rows.bounding_box()
+    page.evaluate("() => { document.querySelector('.st-key-heatmap .scroll').scrollLeft = 300; }")
+    assert rows.bounding_box() == before
+    box = rows.locator("svg").first.bounding_box()
+    assert 0 <= box["x"] < 30
+    assert box["width"] == pytest.approx(size["left"], abs=1)
+    assert rows.locator("svg").first.evaluate("(node) => getComputedStyle(node).backgroundColor") == (
+        "rgb(23, 23, 26)" if dark else "rgb(251, 250, 246)"
+    )
+    legend = rows.get_by_text("α = 0").bounding_box()
+    assert 0 <= legend["x"] < 390 - 190
+
+
+def test_the_names_of_the_columns_stay_when_scrolled_down(open_page: Opener) -> None:
+    page = open_page(sentence(62))
+    names = page.locator(".st-key-heatmap .names text")
+    expect(names).to_have_count(page.locator(".st-key-heatmap .xtick").count())
+    page.locator(".st-key-heatmap").evaluate("(node) => node.scrollIntoView()")
+    page.mouse.move(700, 450)
+    page.mouse.wheel(0, 700)
+    page.wait_for_function("document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().top < -400")
+    first, last = names.first.bounding_box(), names.last.bounding_box()
+    assert 0 < first["y"] < 200
+    assert 0 < last["y"] < 200
+    column = page.locator(".st-key-heatmap .xtick").last.bounding_box()
+    assert last["x"] == pytest.approx(column["x"], abs=2), "a name stands above its column"
+
+
+def test_a_short_sentence_freezes_nothing(open_page: Opener) -> None:
+    page = open_page(sentence(3))
+    expect(page.locator(".st-key-heatmap .rows svg, .st-key-heatmap .names svg")).to_have_count(0)

@@ -1,0 +1,53 @@
+"""Going to another page and back: what was chosen is still chosen."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+from tests.browser.server import READY
+from tests.browser.test_page import NEW, expect_step, query, type_sentence
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    return "tests/browser/two_pages.py"
+
+
+def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
+    page = open_page()
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    page.locator(".st-key-by-en").get_by_text("pieces").click()
+    page.locator(".st-key-root label").click()
+    expect(page.locator(".st-key-root input")).to_be_checked()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 3)
+    for _ in range(2):  # to and fro, and once more
+        page.locator(".st-key-pages").get_by_text("Elsewhere").click()
+        expect(page.get_by_text("Nothing of the first page is here.")).to_be_visible()
+        page.locator(".st-key-pages").get_by_text("Translate").click()
+        page.wait_for_selector(READY)
+        expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
+        expect(page.locator(".st-key-root input")).to_be_checked()
+        expect(page.locator(".st-key-by-en [aria-checked=true], .st-key-by-en [aria-pressed=true]")).to_have_text(
+            "pieces"
+        )
+        expect_step(page, 3)
+    assert query(page)["sentence"] == [NEW]
+
+
+def test_a_model_survives_another_page(open_page: Opener) -> None:
+    page = open_page("?model=small-dot&search=beam+3")
+    expect(page.locator(".st-key-status")).to_contain_text("small-dot")
+    page.locator(".st-key-pages").get_by_text("Elsewhere").click()
+    expect(page.get_by_text("Nothing of the first page is here.")).to_be_visible()
+    page.locator(".st-key-pages").get_by_text("Translate").click()
+    page.wait_for_selector(READY)
+    expect(page.locator(".st-key-status")).to_contain_text("small-dot")
+    expect(page.locator(".st-key-status")).to_contain_text("width 3")
+    assert query(page)["model"] == ["small-dot"]

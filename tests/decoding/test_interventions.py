@@ -1,0 +1,282 @@
+"""Interventions: what must change nothing changes nothing, what is changed is proved, and what cannot be is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.analysis.proof import Prover
+from attnviz.analysis.recomputation import recompute
+from attnviz.decoding import longest_target, search
+from attnviz.errors import AttnvizError
+from attnviz.network.config import READOUT_STATES
+from attnviz.network.stepping import StepDecoder
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import Trace
+from attnviz.trace.interventions import (
+    ExcludePosition,
+    ForceWord,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    keep_words,
+)
+from attnviz.trace.quantities import RECORDED
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+TEXT, TARGET = SENTENCES[0], SENTENCES[1]
+SEARCHES = [{"beam": 1}, {"beam": 3}, {"target": TARGET}]
+
+every_search = pytest.mark.parametrize("how", SEARCHES, ids=["greedy", "beam", "forced"])
+every_kind = pytest.mark.parametrize(
+    ("attention", "readout_state"), list(product(("additive", "dot", "none"), READOUT_STATES))
+)
+every_attention = pytest.mark.parametrize(
+    ("attention", "readout_state"), list(product(("additive", "dot"), READOUT_STATES))
+)
+
+
+@pytest.fixture
+def kind(make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str) -> Translator:
+    return Translator(make_network(attention, readout_state), tokenizer)
+
+
+def _weights(translator: Translator) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
+
+
+def _assert_same(one: Trace, other: Trace, atol: float = 1e-6) -> None:
+    assert one.target_ids == other.target_ids
+    for quantity in RECORDED:
+        if quantity.name != "top_ids":
+            np.testing.assert_allclose(
+                getattr(one, quantity.name), getattr(other, quantity.name), atol=atol, err_msg=quantity.name
+            )
+
+
+def _assert_proved(translator: Translator, trace: Trace) -> None:
+    """Assert that the trace is what NumPy computes from the weights, at every step and from end to end."""
+    prover = Prover(trace, _weights(translator))
+    for step in range(len(trace.target_pieces)):
+        assert prover.prove(step).holds, prover.prove(step).discrepancies
+    exact = recompute(_weights(translator), trace.config, trace.source_ids, trace.target_ids, trace.interventions)
+    for quantity in RECORDED:
+        expected = getattr(exact, quantity.name, None)
+        if expected is not None:
+            np.testing.assert_allclose(
+                getattr(trace, quantity.name), expected, atol=1e-5, rtol=1e-5, err_msg=quantity.name
+            )
+    chosen = exact.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    np.testing.assert_allclose(np.exp(trace.log_probabilities), chosen, atol=1e-5)
+
+
+def _some(pieces: int) -> list[Intervention]:
+    """Return interventions of all kinds but words, for a source of `pieces`."""
+    row = np.linspace(0, 1, pieces) ** 2
+    return [
+        Temperature(0.5),
+        ReplaceWeights(tuple(row / row.sum()), 0),
+        ExcludePosition(2, 1),
+        ReplaceEnergies(tuple(np.linspace(-2, 3, pieces)), 2),
+        Temperature(3.0, 2),
+        ExcludePosition(0, 2),
+    ]
+
+
+@every_attention
+@every_search
+def test_what_changes_no_weight_changes_nothing(kind: Translator, how: dict) -> None:
+    trace = kind.translate(TEXT, **how)
+    unchanged = kind.translate(TEXT, **how, interventions=[])
+    assert unchanged.fingerprint == trace.fingerprint
+    assert unchanged.interventions == ()
+    alike = [ReplaceWeights(tuple(row), step) for step, row in enumerate(trace.alignment.tolist())]
+    _assert_same(kind.translate(TEXT, **how, interventions=alike[:3]), trace)
+    if how.get("beam") != 3:  # the hypotheses of a beam have each their own weights
+        _assert_same(kind.translate(TEXT, **how, interventions=alike), trace)
+    _assert_same(kind.translate(TEXT, **how, interventions=[Temperature(1.0)]), trace)
+    energies = [ReplaceEnergies(tuple(trace.energies[0].tolist()), 0)]
+    _assert_same(kind.translate(TEXT, **how, interventions=energies), trace)
+
+
+@every_attention
+@every_search
+def test_all_weight_on_one_piece_makes_its_annotation_the_context(kind: Translator, how: dict) -> None:
+    pieces = len(kind.translate(TEXT).source_pieces)
+    rows = [tuple(float(j == chosen) for j in range(pieces)) for chosen in (0, pieces - 1)]
+    trace = kind.translate(TEXT, **how, interventions=[ReplaceWeights(rows[0]), ReplaceWeights(rows[1], 1)])
+    np.testing.assert_array_equal(trace.alignment[0], rows[0])
+    for step in range(len(trace.target_pieces)):
+        np.testing.assert_allclose(trace.contexts[step], trace.annotations[-1 if step == 1 else 0], atol=1e-6)
+    _assert_proved(kind, trace)
+
+
+@every_attention
+@every_search
+def test_a_changed_translation_is_proved(kind: Translator, how: dict) -> None:
+    before = kind.translate(TEXT, **how)
+    acting = _some(len(before.source_pieces))
+    trace = kind.translate(TEXT, **how, interventions=acting)
+    assert trace.interventions == tuple(acting)
+    assert not np.allclose(trace.alignment[0], before.alignment[0], atol=1e-3)
+    np.testing.assert_allclose(trace.energies[0], before.energies[0], atol=1e-6)  # the scorer's, not the changed ones
+    assert (trace.alignment[1, 2], trace.alignment[2, 0]) == (0, 0)
+    np.testing.assert_allclose(trace.alignment.sum(axis=1), 1, atol=1e-5)
+    _assert_proved(kind, trace)
+    reopened = Trace.from_json(trace.to_json())
+    assert reopened.interventions == trace.interventions
+    assert reopened.fingerprint == trace.fingerprint
+
+
+@every_attention
+def test_temperature_and_exclusion_do_what_they_say(kind: Translator) -> None:
+    before = kind.translate(TEXT, target=TARGET)
+    hot = kind.translate(TEXT, target=TARGET, interventions=[Temperature(2.0, 1)])
+    powers = np.sqrt(before.alignment[1].astype(float))
+    np.testing.assert_allclose(hot.alignment[1], powers / powers.sum(), atol=1e-6)
+    without = kind.translate(TEXT, target=TARGET, interventions=[ExcludePosition(3, 1)])
+    rest = np.where(np.arange(len(powers)) == 3, 0, before.alignment[1])
+    np.testing.assert_allclose(without.alignment[1], rest / rest.sum(), atol=1e-6)
+    for changed in (hot, without):
+        np.testing.assert_array_equal(changed.alignment[0], before.alignment[0])
+        np.testing.assert_array_equal(changed.states[0], before.states[0])
+
+
+@every_attention
+def test_a_false_claim_is_not_proved(kind: Translator) -> None:
+    pieces = len(kind.translate(TEXT).source_pieces)
+    done = (Temperature(0.5, 0), ExcludePosition(1, 2))
+    trace = kind.translate(TEXT, target=TARGET, interventions=done)
+    row = np.linspace(1, 2, pieces)
+    claims: dict[int, list[Sequence[Intervention]]] = {
+        0: [(), (Temperature(0.6, 0), done[1]), (Temperature(0.5, 1), done[1]), (ReplaceWeights(row / row.sum(), 0),)],
+        2: [(done[0],), (done[0], ExcludePosition(2, 2)), (done[0], ReplaceEnergies((0.0,) * pieces, 2))],
+        1: [(*done, Temperature(0.5, 1)), (Temperature(0.5), done[1])],
+    }  # fmt: skip
+    for step, false in claims.items():
+        assert Prover(trace, _weights(kind)).prove(step).holds
+        for claim in false:
+            proof = Prover(dataclasses.replace(trace, interventions=tuple(claim)), _weights(kind)).prove(step)
+            assert "alignment" in {wrong.quantity for wrong in proof.discrepancies}, claim
+
+
+@every_kind
+def test_a_forced_word_is_written_and_the_translation_goes_on(kind: Translator) -> None:
+    before = kind.translate(TEXT)
+    step, rival = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
+    trace = kind.translate(TEXT, interventions=[ForceWord(rival, step)])
+    assert trace.target_ids[:step] == before.target_ids[:step]
+    assert trace.target_ids[step] == rival
+    assert trace.log_probabilities[step] == pytest.approx(
+        float(np.log(before.top_probabilities[step][before.top_ids[step] == rival][0])), abs=1e-5
+    )
+    for i in range(step + 1, len(trace.target_ids) - 1):
+        assert trace.target_ids[i] == next(piece for piece in trace.top_ids[i] if piece >= EOS)
+    _assert_proved(kind, trace)
+    again = kind.translate(TEXT, interventions=trace.interventions)
+    assert again.target_ids == trace.target_ids
+    claimed = dataclasses.replace(trace, interventions=(ForceWord(rival + 1, step),))
+    wrong = Prover(claimed, _weights(kind)).prove(step).discrepancies
+    assert [(one.quantity, one.shown, one.recomputed) for one in wrong] == [("target_ids", rival, rival + 1)]
+
+
+@every_kind
+def test_every_hypothesis_of_a_beam_has_the_forced_word(kind: Translator) -> None:
+    decoder = StepDecoder(kind.network)
+    ids = torch.tensor([(*kind.tokenizer.encode(TEXT), EOS)])
+    lengths = torch.tensor([ids.shape[1]])
+    memory = decoder.memory(kind.network.encoder(ids, lengths), lengths)
+    limit = longest_target(ids.shape[1])
+    for word in (ForceWord(40, 4), ForceWord(EOS, 4), ForceWord(40, 0)):
+        finished = search(decoder, memory, [limit], beam=4, interventions=[word])[0]
+        assert len(finished) == 4 or word.piece_id == EOS
+        assert all(one.ids[word.step] == word.piece_id for one in finished)
+        assert all(len(one.ids) == 5 for one in finished) == (word.piece_id == EOS)
+    trace = kind.translate(TEXT, beam=4, interventions=[ForceWord(40, 4), ForceWord(41, 5)])
+    assert trace.target_ids[4:6] == (40, 41)
+    _assert_proved(kind, trace)
+
+
+def test_words_can_be_kept_up_to_a_step(translator: Translator) -> None:
+    before = translator.translate(TEXT, beam=4)
+    kept = keep_words(before.target_ids, 3)
+    trace = translator.translate(TEXT, beam=4, interventions=[*kept, ForceWord(40, 3)])
+    assert trace.target_ids[:4] == (*before.target_ids[:3], 40)
+
+
+def test_of_a_given_translation_a_forced_word_replaces_one(translator: Translator) -> None:
+    before = translator.translate(TEXT, target=TARGET)
+    trace = translator.translate(TEXT, target=TARGET, interventions=[ForceWord(40, 2)])
+    assert trace.target_ids == (*before.target_ids[:2], 40, *before.target_ids[3:])
+    assert trace.translation == translator.tokenizer.decode(trace.target_ids)
+    assert trace.search.method == "forced"
+    ended = translator.translate(TEXT, target=TARGET, interventions=[ForceWord(EOS, 2)])
+    assert ended.target_ids == (*before.target_ids[:2], EOS)
+
+
+def test_a_wide_search_is_changed_the_same(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    acting = [Temperature(0.7, 1), ForceWord(40, 3), ExcludePosition(1)]
+    wide = translator.translate(TEXT, beam=4, interventions=acting)
+    monkeypatch.setattr("attnviz.translator._LONGEST_HISTORY", 1)
+    _assert_same(translator.translate(TEXT, beam=4, interventions=acting), wide, atol=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [0.01, 100.0])
+@every_attention
+def test_the_ends_of_the_temperature(kind: Translator, temperature: float) -> None:
+    trace = kind.translate(TEXT, interventions=[Temperature(temperature)])
+    if temperature > 1:
+        np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
+    else:
+        assert (trace.alignment.argmax(axis=1) == trace.energies.argmax(axis=1)).all()
+    prover = Prover(trace, _weights(kind))
+    assert all(prover.prove(step).holds for step in range(len(trace.target_pieces)))
+
+
+@pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])
+def test_without_attention_there_is_none_to_change(
+    make_network: ModelFactory, tokenizer: Tokenizer, intervention: Intervention
+) -> None:
+    translator = Translator(make_network("none"), tokenizer)
+    with pytest.raises(AttnvizError, match="no attention"):
+        translator.translate(TEXT, interventions=[intervention])
+    assert translator.translate(TEXT, interventions=[ForceWord(40, 1)]).target_ids[1] == 40
+
+
+def _spread(pieces: int) -> tuple[float, ...]:
+    return (1 / pieces,) * pieces
+
+
+@every_search
+def test_what_does_not_fit_the_sentence_is_refused(translator: Translator, tokenizer: Tokenizer, how: dict) -> None:
+    pieces = len(translator.translate(TEXT).source_pieces)
+    first = (1.0, *(0.0,) * (pieces - 1))
+    refused: list[tuple[list[Intervention], str]] = [
+        ([ReplaceWeights(_spread(pieces - 1))], f"{pieces - 1} numbers for {pieces} source pieces"),
+        ([ReplaceEnergies((0.0,) * (pieces + 1), 0)], f"{pieces + 1} numbers"),
+        ([ExcludePosition(pieces)], f"no source piece {pieces}"),
+        ([ExcludePosition(j, 1) for j in range(pieces)], "Nothing would be left"),
+        ([ReplaceWeights(first), ExcludePosition(0, 2)], "Nothing would be left"),
+        ([ReplaceWeights(first, 3), ExcludePosition(0)], "Nothing would be left"),
+        ([ForceWord(len(tokenizer), 1)], "cannot be written"),
+        ([ForceWord(40, 1), ForceWord(41, 1)], "one word"),
+        ([ForceWord(40, 10**6)], "at most|ends with step"),
+        ([Temperature(0.5, 10**6)], "ends with step"),
+        ([ForceWord(EOS, 1), Temperature(0.5, 2)], "ends with step 2: nothing can be changed at step 3"),
+    ]
+    for acting, sentence in refused:
+        with pytest.raises(AttnvizError, match=sentence):
+            translator.translate(TEXT, **how, interventions=acting)
+
+
+def test_the_end_of_a_given_translation_stays(translator: Translator) -> None:
+    last = len(translator.translate(TEXT, target=TARGET).target_ids) - 1
+    with pytest.raises(AttnvizError, match="cannot become a word"):
+        translator.translate(TEXT, target=TARGET, interventions=[ForceWord(40, last)])

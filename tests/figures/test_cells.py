@@ -1,0 +1,72 @@
+"""The cells of the heatmap: near square for any number of words, on the page and in files, and never too small."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz import figures
+from attnviz.export.sheet import printed
+from attnviz.figures.build import for_print
+from attnviz.figures.cells import ASPECT
+from tests.figures import synthetic
+
+COLUMN = 650
+"""Pixels of the page's left column, in which the heatmap of a sentence of up to 30 words stands."""
+
+
+def cell(figure, width: float) -> tuple[float, float]:
+    """Return the width and height of a cell of `figure`, drawn `width` pixels wide."""
+    layout, (rows, columns) = figure.layout, figure.data[0].z.shape
+    across, down = (layout.xaxis.domain or (0, 1)), (layout.yaxis.domain or (0, 1))
+    inner = layout.height - layout.margin.t - layout.margin.b, width - layout.margin.l - layout.margin.r
+    return inner[1] * (across[1] - across[0]) / columns, inner[0] * (down[1] - down[0]) / rows
+
+
+def text(words: int) -> str:
+    return " ".join(f"mot{k}" for k in range(words))
+
+
+@pytest.mark.parametrize("margins", [False, True])
+@pytest.mark.parametrize("words", [3, 8, 15, 25])
+def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: bool) -> None:
+    trace = synthetic.trace(text(words), text(words))
+    figure = figures.heatmap(trace, margins=margins)
+    meta = figure.layout.meta
+    on_page = max(meta["narrowest"], min(COLUMN, meta["widest"]))
+    sheet = printed(figure, trace, "Alignment")
+    for drawn, width in (
+        (figure, on_page),
+        (for_print(figure), for_print(figure).layout.width),
+        (sheet, sheet.layout.width),
+    ):
+        wide, high = cell(drawn, width)
+        assert 0.8 <= wide / high <= ASPECT + 0.1
+
+
+def test_a_cell_of_few_words_grows_no_wider_however_much_room_there_is() -> None:
+    figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons ."))
+    wide, high = cell(figure, figure.layout.meta["widest"])
+    assert wide <= ASPECT * high + 1
+    assert high <= 44
+
+
+def test_a_title_has_its_room_above_a_narrow_picture() -> None:
+    trace = synthetic.trace("We eat .", "Nous mangeons .")
+    sheet = printed(figures.heatmap(trace), trace, "Alignment: attention weights α, word by word")
+    assert sheet.layout.width >= 520
+    assert "…" not in sheet.layout.title.text
+
+
+@pytest.mark.parametrize("words", [3, 40, 62, 150])
+def test_the_colour_bar_begins_where_the_columns_do(words: int) -> None:
+    """At the right end, a picture that is scrolled would hide it."""
+    bar = figures.heatmap(synthetic.trace(text(words), text(words))).data[0].colorbar
+    assert (bar.x, bar.xanchor, bar.len) == (0, "left", 190)
+
+
+def test_level_labels_never_meet() -> None:
+    figure = figures.heatmap(synthetic.trace("several different words", "plusieurs mots"))
+    assert figure.layout.xaxis.tickangle == 0 or figure.layout.meta["widest"] < 420
+    if figure.layout.xaxis.tickangle == 0:
+        wide, _ = cell(figure, figure.layout.meta["narrowest"])
+        assert wide >= max(map(len, figure.layout.xaxis.ticktext)) * 14 * 0.54

@@ -1,0 +1,181 @@
+"""The network as on a GPU: with fake tensors that claim to be on `cuda`, whatever mixes devices fails; and nothing is
+computed in float64, which MPS does not have."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.autograd import DeviceType
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from attnviz.decoding.interventions import constrained, energy_change
+from attnviz.decoding.search import _continuations
+from attnviz.network import ModelConfig, RNNsearch
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
+from attnviz.network.stepping import StepDecoder
+from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
+from attnviz.training.batches import Batch
+from attnviz.training.objective import Objective, SmoothedCrossEntropy
+
+every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+K, B, TX, TY = 64, 3, 7, 5
+
+
+class CountFloat64(TorchDispatchMode):
+    """Counts, by operation, the float64 tensors that come out of torch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for one in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(one, Tensor) and one.dtype == torch.float64:
+                self.found[str(func)] += 1
+        return result
+
+
+class KeepAll(TorchFunctionMode):
+    """Lets a mask keep all there is: how much it keeps is in its numbers, and fake tensors have none."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is Tensor.__getitem__ and isinstance(args[1], Tensor) and args[1].dtype == torch.bool:
+            tensor, mask = args
+            assert mask.device == tensor.device
+            return tensor.flatten(0, mask.dim() - 1)
+        return func(*args, **(kwargs or {}))
+
+
+def _let_cpu_builds_say_cuda() -> None:
+    """Give a torch that was built without CUDA the device guard that does nothing, as `FakeTensorMode` itself does
+    where torch was built with CUDA and there is no GPU: without any, it cannot even index a fake tensor."""
+    if torch.version.cuda is not None:
+        return
+    (library,) = Path(torch.__file__).parent.glob("lib/libc10.*")
+    meta, cuda = int(DeviceType.Meta), int(DeviceType.CUDA)
+    name = "_ZN3c104impl26device_guard_impl_registryE"
+    guards = (ctypes.c_void_p * (meta + 1)).in_dll(ctypes.CDLL(str(library)), name)
+    guards[cuda] = guards[meta]
+
+
+@pytest.fixture
+def network(attention: str, readout_state: str) -> Iterator[RNNsearch]:
+    """Yield a network on a fake GPU; at the end nothing may have been in float64."""
+    _let_cpu_builds_say_cuda()
+    made = RNNsearch(ModelConfig(K, 8, 12, 10, 6, attention, readout_state, dropout=0.1))
+    with FakeTensorMode(shape_env=ShapeEnv()), CountFloat64() as counted:
+        for module in made.modules():
+            for name, parameter in list(module.named_parameters(recurse=False)):
+                setattr(module, name, nn.Parameter(torch.empty(parameter.shape, device="cuda")))
+        yield made
+    assert not counted.found
+
+
+def _ids(*shape: int) -> Tensor:
+    return torch.ones(*shape, dtype=torch.long, device="cuda")
+
+
+def _devices(*tensors: Tensor) -> set[str]:
+    return {tensor.device.type for tensor in tensors}
+
+
+@every_kind
+def test_training_stays_on_the_device(network: RNNsearch) -> None:
+    batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+    links = torch.ones(B, TY, TX, device="cuda")
+    with KeepAll():
+        loss, likelihood = Objective(network, 0.1, guidance=0.5)(batch, links)
+    assert _devices(loss, likelihood) == {"cuda"}
+
+
+class Context:
+    """What autograd hands to a function, without its engine: that runs on devices that exist."""
+
+    def __init__(self) -> None:
+        self.needs_input_grad = (True,) * 9
+        self.saved_tensors: tuple[Tensor, ...] = ()
+
+    def save_for_backward(self, *tensors: Tensor) -> None:
+        self.saved_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        pass
+
+
+@every_kind
+@torch.no_grad()
+def test_gradients_stay_on_the_device(network: RNNsearch, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[Any, Context, Any]] = []
+
+    def recorded(function: Any) -> Any:
+        def apply(*arguments: Any) -> Any:
+            context = Context()
+            ran.append((function, context, result := function.forward(context, *arguments)))
+            return result
+
+        return apply
+
+    for function in (GRUSequence, AttentiveGRUSequence, SmoothedCrossEntropy):
+        monkeypatch.setattr(function, "apply", recorded(function))
+    batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+    with KeepAll():
+        Objective(network, 0.1)(batch)
+    assert len(ran) == 3
+    for function, context, result in ran:
+        results = result if isinstance(result, tuple) else (result,)
+        gradients = function.backward(context, *(torch.ones_like(one) for one in results))
+        assert _devices(*(one for one in gradients if one is not None)) == {"cuda"}
+
+
+@every_kind
+@torch.no_grad()
+def test_decoding_stays_on_the_device(network: RNNsearch) -> None:
+    decoder = StepDecoder(network.eval())
+    lengths = _ids(2)
+    memory = decoder.memory(PreparedEncoder(network.encoder)(_ids(2, TX), lengths), lengths)
+    state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
+    step, state = decoder.step(memory, state, _ids(2, 2))
+    assert _devices(*memory.__dict__.values(), *step, *state) == {"cuda"}
+    likely = constrained(step.log_probabilities, {3: 20}, 3)
+    for ending, beam in (([False, False], 1), ([True, False], 2)):
+        assert _devices(*_continuations(likely, torch.zeros(2, 2, device="cuda"), ending, beam)) == {"cuda"}
+
+
+@every_kind
+@torch.no_grad()
+def test_interventions_stay_on_the_device(network: RNNsearch) -> None:
+    decoder = StepDecoder(network.eval())
+    memory = decoder.memory(network.encoder(_ids(1, TX), _ids(1)), _ids(1))
+    row = (1.0, *(0.0,) * (TX - 1))
+    acting = [Temperature(0.5), ExcludePosition(1), ReplaceEnergies(row, 1), ReplaceWeights(row, 2)]
+    state = decoder.start(memory)
+    for i in range(3):
+        step, state = decoder.step(memory, state, _ids(1, 1), energy_change(acting, i))
+        assert _devices(*step) == {"cuda"}
+
+
+@pytest.mark.parametrize(("attention", "readout_state"), [("additive", "previous")])
+def test_what_is_left_on_the_cpu_is_found(network: RNNsearch) -> None:
+    lengths = torch.ones(B, dtype=torch.long)
+    with pytest.raises(RuntimeError, match="device"):
+        network(_ids(B, TX), lengths, _ids(B, TY))
+
+
+def test_float64_is_found() -> None:
+    with CountFloat64() as counted:
+        torch.ones(2).double()
+    assert counted.found

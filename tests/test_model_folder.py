@@ -1,0 +1,96 @@
+"""What is read of a model folder without torch: its arrays, its digest, its settings and their bounds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from attnviz import AttnvizError, Translator, analysis, model_folder
+from attnviz.model_folder import read_config, stamp, weights_digest
+
+
+@pytest.fixture
+def folder(model_folder: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(model_folder, tmp_path / "model")
+
+
+def test_the_arrays_are_those_of_the_network(folder: Path, translator: Translator) -> None:
+    weights = analysis.load_weights(folder)
+    expected = translator.network.state_dict()
+    assert weights.keys() == expected.keys()
+    for name, values in weights.items():
+        assert values.dtype == np.float16
+        np.testing.assert_array_equal(values.astype(np.float32), expected[name].numpy())
+
+
+def test_arrays_that_are_no_floating_point_numbers_are_refused(folder: Path) -> None:
+    for odd in (np.ones(3, np.int64), np.ones(3, bool), np.ones(3, np.complex64)):
+        save_file({"decoder.output.bias": odd}, folder / "model.safetensors")
+        with pytest.raises(AttnvizError, match=r"model\.safetensors.*output\.bias"):
+            analysis.load_weights(folder)
+
+
+def test_the_digest_is_the_file_s_and_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    true = hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda *given: opened.append(given) or true(*given))
+    expected = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert [weights_digest(folder), weights_digest(folder)] == [expected] * 2
+    assert len(opened) == 1
+    with pytest.raises(AttnvizError, match=r"model\.safetensors"):
+        weights_digest(folder / "nowhere")
+
+
+def test_another_file_of_the_same_size_and_time_has_another_digest_and_stamp(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    before, time = path.read_bytes(), path.stat().st_mtime_ns
+    digest, was = weights_digest(folder), stamp(folder, "model.safetensors", "config.json")
+    path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
+    os.utime(path, ns=(time, time))
+    assert weights_digest(folder) != digest
+    now = stamp(folder, "model.safetensors", "config.json")
+    assert (now[0] != was[0], now[1] == was[1]) == (True, True)
+    assert stamp(folder, "nowhere") == ((),)
+
+
+def test_folders_are_listed_by_name(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "another")
+    (tmp_path / "no model").mkdir()
+    assert model_folder.model_folders(tmp_path) == [tmp_path / "another", folder]
+
+
+BAD = {
+    "vocabulary_size": [4, 1_000_001, 10**400, -1, True, 80.0, "80", None, [80]],
+    "embedding_size": [0, 65_537, 2**63, True, 1.5, "12", None, {}],
+    "hidden_size": [0, 65_537, -(10**30), False, float("inf")],
+    "alignment_size": [0, 10**9, True, float("nan")],
+    "maxout_size": [0, 10**9, True, []],
+    "attention": ["softmax", "", 1, None, ["additive"], {}],
+    "readout_state": ["next", 0, None, []],
+    "dropout": [-0.1, 1, 1.0, float("nan"), float("inf"), 10**400, True, "0.1", None],
+    "heads": [8],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
+def test_a_setting_out_of_bounds_is_named_before_torch_sees_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
+) -> None:
+    monkeypatch.setattr("attnviz.checkpoint.RNNsearch", lambda _: pytest.fail("the network was built"))
+    record = json.loads((folder / "config.json").read_text())
+    record["model"][name] = value
+    (folder / "config.json").write_text(json.dumps(record))
+    with pytest.raises(AttnvizError, match=rf"config\.json.*{name}") as raised:
+        Translator.load(folder, device="cpu")
+    assert len(str(raised.value)) < 400
+
+
+def test_the_settings_are_plain_data(folder: Path, translator: Translator) -> None:
+    assert read_config(folder) == translator.network.config.to_dict()

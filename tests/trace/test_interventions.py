@@ -1,0 +1,144 @@
+"""Interventions as values: bad ones are refused with a sentence, and files give back what went in."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.errors import AttnvizError
+from attnviz.text import EOS
+from attnviz.trace import Trace
+from attnviz.trace.interventions import (
+    KINDS,
+    ExcludePosition,
+    ForceWord,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    acting_on,
+    from_record,
+    to_record,
+)
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+
+NAN = float("nan")
+EXAMPLES: list[Intervention] = [
+    ReplaceWeights((0.25, 0.75)), ReplaceWeights((1.0, 0.0), 4), ReplaceEnergies((-3.0, 0.5), 0),
+    Temperature(0.5), Temperature(2, 1), ExcludePosition(3), ExcludePosition(0, 2), ForceWord(EOS, 0), ForceWord(77, 5),
+]  # fmt: skip
+
+BAD: dict[str, Callable[[], Intervention]] = {
+    "weights below 0": lambda: ReplaceWeights((-0.5, 1.5)),
+    "weights of another sum": lambda: ReplaceWeights((0.5, 0.4)),
+    "weights that are none": lambda: ReplaceWeights((NAN, 1.0)),
+    "infinite weights": lambda: ReplaceWeights((float("inf"), 0.0)),
+    "no weights": lambda: ReplaceWeights(()),
+    "weights in a string": lambda: ReplaceWeights("1"),  # type: ignore[arg-type]
+    "truth for weights": lambda: ReplaceWeights((True, False)),
+    "infinite energies": lambda: ReplaceEnergies((0.0, float("-inf"))),
+    "energies beyond measure": lambda: ReplaceEnergies((0.0, 1e300)),
+    "a table of energies": lambda: ReplaceEnergies(np.zeros((2, 2))),  # type: ignore[arg-type]
+    "temperature 0": lambda: Temperature(0),
+    "temperature below 0": lambda: Temperature(-1.0),
+    "no temperature": lambda: Temperature(NAN),
+    "endless temperature": lambda: Temperature(float("inf")),
+    "a word for a temperature": lambda: Temperature("hot"),  # type: ignore[arg-type]
+    "a position below 0": lambda: ExcludePosition(-1),
+    "half a position": lambda: ExcludePosition(0.5),  # type: ignore[arg-type]
+    "a step below 0": lambda: Temperature(0.5, -1),
+    "a step of truth": lambda: Temperature(0.5, True),
+    "a word at no step": lambda: ForceWord(9, None),  # type: ignore[arg-type]
+    "a word that is no text": lambda: ForceWord(1, 0),
+}
+
+
+@pytest.mark.parametrize("make", BAD.values(), ids=BAD.keys())
+def test_bad_values_are_refused_with_a_sentence(make: Callable[[], Intervention]) -> None:
+    with pytest.raises(AttnvizError, match=r"\.$"):
+        make()
+
+
+@pytest.mark.parametrize("intervention", EXAMPLES, ids=repr)
+def test_round_trip(intervention: Intervention) -> None:
+    assert from_record(json.loads(json.dumps(to_record(intervention)))) == intervention
+    assert hash(from_record(to_record(intervention))) == hash(intervention)
+
+
+def test_arrays_are_taken_and_kept_as_numbers() -> None:
+    row = np.array([0.1, 0.9], np.float32)
+    made = ReplaceWeights(row)  # type: ignore[arg-type]
+    assert made.weights == tuple(row.tolist())
+    row[0] = 5
+    assert made == ReplaceWeights((np.float32(0.1).item(), np.float32(0.9).item()))
+
+
+def test_those_of_a_step_keep_their_order() -> None:
+    one, two, three = Temperature(0.5, 1), ExcludePosition(0), Temperature(2.0, 2)
+    assert acting_on((one, ForceWord(9, 1), two, three), 1) == (one, two)
+    assert acting_on((three, two), 2) == (three, two)
+    assert acting_on((one, three), 0) == ()
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**6) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=4,
+)
+NAMES = sorted({field.name for kind in KINDS.values() for field in dataclasses.fields(kind)} | {"kind", "other"})
+
+
+@given(st.one_of(ANYTHING, st.dictionaries(st.sampled_from(NAMES), ANYTHING | st.sampled_from(sorted(KINDS)))))
+def test_whatever_a_file_says_is_an_intervention_or_told(record: object) -> None:
+    with contextlib.suppress(AttnvizError):
+        made = from_record(record)
+        assert from_record(to_record(made)) == made
+
+
+@pytest.fixture(scope="module")
+def changed(translator: Translator) -> Trace:
+    return translator.translate(SENTENCES[0], interventions=[Temperature(0.5, 1), ForceWord(40, 2)])
+
+
+def test_files_from_before_interventions_open(translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[0])
+    record = json.loads(trace.to_json()) | {"version": 2}
+    del record["interventions"]
+    opened = Trace.from_json(json.dumps(record))
+    assert opened.interventions == ()
+    assert opened.fingerprint == trace.fingerprint
+
+
+DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
+    "none at all": lambda r: r.pop("interventions"),
+    "a number": lambda r: r.update(interventions=3),
+    "another kind": lambda r: r["interventions"][0].update(kind="wish"),
+    "a field too few": lambda r: r["interventions"][0].pop("step"),
+    "a field too many": lambda r: r["interventions"][0].update(position=1),
+    "a hot one": lambda r: r["interventions"][0].update(temperature=1e9),
+    "beyond the sentence": lambda r: r["interventions"].append({"kind": "exclusion", "position": 999, "step": None}),
+    "beyond the vocabulary": lambda r: r["interventions"][1].update(piece_id=10**6),
+    "without attention": lambda r: r["config"].update(attention="none"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damaged_interventions_are_told(changed: Trace, damage: Callable[[dict[str, Any]], object]) -> None:
+    record = json.loads(changed.to_json())
+    assert Trace.from_json(json.dumps(record)).interventions == changed.interventions
+    damage(record)
+    with pytest.raises(AttnvizError):
+        Trace.from_json(json.dumps(record))
+
+
+def test_what_was_done_is_part_of_what_a_translation_is(translator: Translator, changed: Trace) -> None:
+    assert dataclasses.replace(changed, interventions=()).fingerprint != changed.fingerprint

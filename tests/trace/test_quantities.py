@@ -1,0 +1,75 @@
+"""One table names every quantity: the trace, the recomputation, the proof and the page hold to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from itertools import product
+
+import numpy as np
+import pytest
+from attnviz.ui.proof_view import OF_POSITIONS, quantity_names
+
+from attnviz.analysis.proof import prove
+from attnviz.analysis.recomputation import Recomputation, recompute
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.trace.quantities import QUANTITIES, RECORDED, check_shapes, sizes
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+
+
+@every_kind
+def test_arrays_have_the_shapes_of_the_table(
+    make_network: ModelFactory, tokenizer: Tokenizer, attention: str, readout_state: str
+) -> None:
+    network = make_network(attention, readout_state)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    trace = Translator(network, tokenizer).translate(SENTENCES[2])
+    check_shapes(trace)
+    recomputed = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
+    known = sizes(trace)
+    for field in dataclasses.fields(recomputed):
+        shape = tuple(known[size] for size in QUANTITIES[field.name].shape)
+        assert getattr(recomputed, field.name).shape == shape, field.name
+    shown = {check.quantity: check.numbers for check in prove(trace, weights, 1).checks}
+    for name, count in shown.items():
+        quantity = QUANTITIES[name]
+        if name != "ledger sums":  # of the pieces on show alone
+            assert count == np.prod([known[size] for size in quantity.shape[quantity.per_step :]], dtype=int), name
+
+
+def test_the_table_has_every_array_of_a_trace() -> None:
+    hints = typing.get_type_hints(Trace)
+    arrays = [field.name for field in dataclasses.fields(Trace) if typing.get_origin(hints[field.name]) is np.ndarray]
+    assert [quantity.name for quantity in RECORDED] == arrays
+    assert {field.name for field in dataclasses.fields(Recomputation)} <= set(QUANTITIES)
+
+
+@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
+def test_an_array_of_another_shape_is_named(translator: Translator, quantity: typing.Any) -> None:
+    trace = translator.translate(SENTENCES[0])
+    array = getattr(trace, quantity.name)
+    longer = dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])})
+    # Some arrays are what the sizes are taken from: then another of that size is the odd one out.
+    with pytest.raises(ValueError, match="has the shape"):
+        check_shapes(longer)
+
+
+def test_indices_are_told_apart() -> None:
+    assert QUANTITIES["alignment"].first_index == "step"
+    assert QUANTITIES["annotations"].first_index == "source position"
+    assert QUANTITIES["initial_state"].first_index == "unit"
+    of_positions = {name for name, quantity in QUANTITIES.items() if quantity.of_positions}
+    assert of_positions >= {"annotations", "keys", "energies", "energy sums", "alignment"}
+    assert not of_positions & {"queries", "contexts", "log_probabilities", "score_vector"}
+
+
+def test_the_page_names_every_quantity_that_is_proved(translator: Translator) -> None:
+    weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
+    proved = {check.quantity for check in prove(translator.translate(SENTENCES[0]), weights, 0).checks}
+    assert proved <= set(quantity_names()) <= set(QUANTITIES)
+    assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(OF_POSITIONS)

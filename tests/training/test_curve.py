@@ -1,0 +1,73 @@
+"""What a run says and draws while it goes: how long it will take, and its curves."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from attnviz.training import run
+from attnviz.training.curve import curve_html, ticks
+from attnviz.training.log import COLUMNS, read_log
+from attnviz.training.schedule import Pace, duration
+from tests.training.test_run import tiny
+
+
+def test_a_run_says_how_long_it_takes_and_draws_its_log(
+    files: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run(tiny(files, tmp_path / "<run>", updates=60, validate_every=30, average=1, snapshots=0))
+    said = capfd.readouterr().err
+    assert re.search(r"10 updates to go, [\d.e-]+ s each: about \d+ (s|min)\. Stopped, the run goes on", said)
+    page = (tmp_path / "<run>/curve.html").read_text(encoding="utf-8")
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "<script" not in page
+    assert "Training of &lt;run&gt;, 60 updates" in page
+    svg = ElementTree.fromstring(re.search(r"<svg.*</svg>", page, re.DOTALL)[0])  # noqa: S314  it is our own
+    titles = [element.text for element in svg.iter("title")]
+    rows = [row for row in read_log(tmp_path / "<run>/log.csv") if row["validation_loss"]]
+    for row in rows:
+        line = "mean of the last weights" if row["weights"] else "validation"
+        assert f"{line}, update {row['update']}: {float(row['validation_loss']):g}" in titles
+        assert f"{line}, update {row['update']}: {float(row['validation_bleu']):g}" in titles
+    assert len(titles) == 2 * len(rows) == 6
+
+
+def test_points_lie_where_their_numbers_are() -> None:
+    rows = [dict.fromkeys(COLUMNS, "") | {"update": str(u), "validation_loss": v} for u, v in ((0, "2"), (100, "4"))]
+    rows.append(dict.fromkeys(COLUMNS, "") | {"update": "50", "validation_loss": "3", "validation_bleu": "nan"})
+    page = curve_html(rows, "x")
+    dots = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)".*?update (\d+): (\d)', page)
+    places = {int(update): (float(x), float(y)) for x, y, update, _ in dots}
+    assert len(dots) == 3
+    assert places[50] == pytest.approx([(a + b) / 2 for a, b in zip(places[0], places[100], strict=True)])
+    assert places[0][1] > places[100][1], "more is higher up"
+    assert curve_html([], "a run that has not begun")
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 1e6))
+@example(0.0, 1e-12)
+@example(5.0, 0.0)
+def test_ticks_are_round_and_hold_the_values_between_them(low: float, span: float) -> None:
+    found = ticks(low, low + span)
+    assert 2 <= len(found) <= 8
+    slack = 1e-6 * max(abs(low), abs(low + span))
+    assert found[0] <= low + slack
+    assert found[-1] >= low + span - slack
+
+
+def test_the_time_left_counts_updates_and_validations(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = tiny(files, tmp_path, updates=1000, validate_every=300)
+    pace = Pace()
+    for _ in range(5):
+        pace.add(100.0)  # what the first updates take is no measure
+    for _ in range(45):
+        pace.add(2.0)
+    assert pace.left(config, 100).startswith("900 updates to go, 2 s each: about 30 min, and 4 validations besides.")
+    pace.validation = 600.0
+    assert pace.left(config, 400).startswith("600 updates to go, 2 s each: about 50 min.")
+    assert [duration(s) for s in (12, 300, 3600 * 4 + 300)] == ["12 s", "5 min", "4 h 05 min"]

@@ -1,0 +1,168 @@
+"""Runs that begin with the weights of a finished model, and runs whose finished model is a mean of weights."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from attnviz.checkpoint import load_model, save_model
+from attnviz.errors import AttnvizError
+from attnviz.text import SPACE, UNK, Tokenizer
+from attnviz.training import TrainingConfig, run
+from attnviz.training.loop import _Run
+from attnviz.training.team import team
+from attnviz.training.validation import Validation
+from attnviz.training.warm_start import start_from
+from tests.conftest import SENTENCES, ModelFactory
+from tests.training.test_run import start, tiny
+
+Files = tuple[Path, Path]
+
+
+@pytest.fixture(scope="module")
+def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a finished model of the made-up language, trained for a moment."""
+    return run(tiny(files, tmp_path_factory.mktemp("first") / "run", updates=40, snapshots=0))
+
+
+def begun(config: TrainingConfig) -> _Run:
+    with team(config) as members:
+        return _Run(config, members)
+
+
+def test_with_the_same_tokenizer_a_run_begins_where_the_model_is(files: Files, tmp_path: Path, model: Path) -> None:
+    config = tiny(files, tmp_path / "run", start_from=str(model), vocabulary_size=0, hidden_size=8)
+    started = begun(config)
+    network, tokenizer = load_model(model)
+    assert started.tokenizer.model == tokenizer.model
+    assert started.network.config == dataclasses.replace(network.config, dropout=config.dropout)
+    expected = Validation(config, tokenizer, torch.device("cpu")).measure(network)
+    assert started.validation.measure(started.network.eval()) == expected
+
+
+def test_rows_of_known_pieces_are_kept_and_others_are_the_mean_of_their_spelling(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    old = make_network()
+    save_model(tmp_path, old, tokenizer, dtype=torch.float32)
+    other = Tokenizer.train([*SENTENCES, "bicycle bicycle station station"], 190)
+    new = start_from(tmp_path, other, dropout=0.25)
+    assert (new.config.vocabulary_size, new.config.dropout) == (190, 0.25)
+    known = {tokenizer.piece(index): index for index in range(len(tokenizer))}
+    spelled = 0
+    for name in (
+        "encoder.embedding.weight",
+        "decoder.embedding.weight",
+        "decoder.output.weight",
+        "decoder.output.bias",
+    ):
+        before, after = old.state_dict()[name], new.state_dict()[name]
+        for index in range(len(other)):
+            piece = other.piece(index)
+            if piece in known:
+                assert torch.equal(after[index], before[known[piece]]), piece
+                continue
+            spelled += 1
+            parts = tokenizer.encode(piece.replace(SPACE, " ")) or [UNK]
+            if not piece.startswith(SPACE) and tokenizer.piece(parts[0]) == SPACE:
+                parts = parts[1:]
+            assert UNK in parts or "".join(tokenizer.pieces(parts)).lstrip(SPACE) == piece.lstrip(SPACE)
+            torch.testing.assert_close(after[index], before[parts].mean(0))
+    assert spelled > 4 * 20
+    for name, weight in old.state_dict().items():
+        if weight.shape[0] != len(tokenizer):
+            assert torch.equal(new.state_dict()[name], weight), name
+
+
+def test_a_folder_without_a_model_is_named_before_any_work(files: Files, tmp_path: Path) -> None:
+    config = tiny(files, tmp_path / "run", start_from=str(tmp_path / "nowhere"))
+    with pytest.raises(AttnvizError, match="nowhere"):
+        run(config)
+    assert not (tmp_path / "run" / "corpus.npz").exists()
+    with pytest.raises(ValueError, match="start_from"):
+        tiny(files, tmp_path / "run", start_from=str(tmp_path / "run" / "model"))
+
+
+def test_a_model_without_attention_cannot_be_guided(
+    files: Files, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
+    with pytest.raises(AttnvizError, match="no attention to guide"):
+        run(tiny(files, tmp_path / "run", start_from=str(tmp_path / "fixed"), vocabulary_size=0, guidance=0.5))
+
+
+def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_elsewhere(
+    files: Files, tmp_path: Path, model: Path
+) -> None:
+    kept = shutil.copytree(model, tmp_path / "start")
+    data = shutil.copy(files[0], tmp_path / "train.tsv")
+    changes = {"start_from": str(kept), "vocabulary_size": 90, "updates": 30, "average": 2, "validate_every": 10}
+    whole = dataclasses.replace(tiny(files, tmp_path / "whole", snapshots=0, **changes), data=(str(data),))
+    run(whole)
+    killed = dataclasses.replace(whole, output=str(tmp_path / "killed"))
+    process, checkpoint = start(killed), tmp_path / "killed" / "checkpoint.safetensors"
+    deadline = time.monotonic() + 120
+    while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert checkpoint.exists()
+    # The folder is all there is: on another machine the files it was made from lie elsewhere, and the model is gone.
+    shutil.rmtree(kept)
+    Path(data).unlink()
+    shutil.copytree(tmp_path / "killed", tmp_path / "moved")
+    shutil.rmtree(tmp_path / "killed")
+    run(dataclasses.replace(whole, output=str(tmp_path / "moved"), data=("elsewhere/train.tsv",),
+                            start_from="elsewhere/start"))  # fmt: skip
+    for name in ("checkpoint.safetensors", "model/model.safetensors"):
+        ours, theirs = (load_file(tmp_path / run_folder / name) for run_folder in ("moved", "whole"))
+        assert ours.keys() == theirs.keys()
+        for key, tensor in theirs.items():
+            assert torch.equal(ours[key], tensor), (name, key)
+
+
+def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny(files, tmp_path / "run", updates=30, average=3, validate_every=10, snapshots=0)
+    seen: dict[int, dict[str, torch.Tensor]] = {}
+    true = _Run._checkpoint
+
+    def watched(self: _Run) -> None:
+        seen[self.progress.update] = {name: weight.clone() for name, weight in self.network.state_dict().items()}
+        true(self)
+
+    monkeypatch.setattr(_Run, "_checkpoint", watched)
+    for _ in range(2):  # a run that is over may be started again
+        folder = run(config)
+        assert sorted(seen) == [7, 14, 21, 28, 30] or sorted(seen) == [30]
+        network, tokenizer = load_model(folder)
+        if len(seen) > 1:
+            mean = {name: torch.stack([seen[u][name] for u in (21, 28, 30)]).mean(0) for name in seen[30]}
+        for name, weight in network.state_dict().items():
+            torch.testing.assert_close(weight, mean[name], rtol=2e-3, atol=1e-4)  # stored as float16
+        seen.clear()
+        with (tmp_path / "run/log.csv").open(newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["validation_loss"]]
+        assert [(row["update"], row["weights"]) for row in rows] == [
+            ("10", ""), ("20", ""), ("30", ""), ("30", "mean of 3"),
+        ]  # fmt: skip
+        measured = Validation(config, tokenizer, torch.device("cpu")).measure(network)
+        assert float(rows[-1]["validation_loss"]) == pytest.approx(measured.loss, rel=1e-3)
+        assert float(rows[-1]["validation_loss"]) != float(rows[-2]["validation_loss"])
+        assert "mean of the weights after updates 21, 28, 30: validation loss" in capfd.readouterr().err
+    copies = sorted(path.name for path in (tmp_path / "run/copies").iterdir())
+    assert copies == ["000000021.safetensors", "000000028.safetensors", "000000030.safetensors"]
+    (tmp_path / "run/copies" / copies[0]).write_bytes(b"none")
+    with pytest.raises(AttnvizError, match=copies[0]):
+        run(config)
+    assert np.isfinite([float(row["validation_bleu"]) for row in rows]).all()

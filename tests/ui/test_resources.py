@@ -1,0 +1,95 @@
+"""What the page keeps of models and translations: one object for all visitors, of the files as they are now."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Translator
+from attnviz.checkpoint import save_model
+from attnviz.figures.strips import maxout_strips
+from attnviz.model_folder import weights_digest
+from attnviz.text import Tokenizer
+from attnviz.ui import proof_view, resources, stages
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the only model folder of the page."""
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return shutil.copytree(model_folder, tmp_path / "en-fr")
+
+
+def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
+    """Put another model of the same size in place, written, as far as its files say, at the same time."""
+    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    save_model(folder, network, tokenizer)
+    for path, time in times.items():
+        os.utime(path, ns=(time, time))
+
+
+def test_a_model_replaced_in_place_is_the_one_that_translates_and_proves(
+    folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    def translated() -> Any:
+        return resources.translate(str(folder), "cpu", SENTENCES[0], 1, None)
+
+    before = translated()
+    weights, cut = resources.weights_of(before), resources.tokenizer_of(before)
+    network = make_network()
+    network.decoder.output.bias.add_(torch.randn(len(tokenizer), generator=torch.Generator().manual_seed(1)))
+    other = Tokenizer.train([*SENTENCES, "the " * 40], len(tokenizer))
+    _replace(folder, network, other)
+    after = translated()
+    expected = Translator.load(folder, device="cpu").translate(SENTENCES[0])
+    assert after.fingerprint == expected.fingerprint != before.fingerprint
+    assert after.weights_digest == weights_digest(folder) != before.weights_digest
+    assert resources.weights_of(before) is None, "it was made by a model that is gone"
+    now = resources.weights_of(after)
+    assert (now["decoder.output.bias"] != weights["decoder.output.bias"]).any()
+    assert cut.model != resources.tokenizer_of(after).model == other.model
+
+
+def test_a_translation_is_one_object_for_all_visitors(folder: Path) -> None:
+    first, second = (resources.translate(str(folder), "cpu", SENTENCES[0], 2, None) for _ in range(2))
+    assert first is second
+    assert resources.weights_of(first) is resources.weights_of(second)
+
+
+def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+
+    class Counted(proof_view.Prover):
+        def __init__(self, *given: Any) -> None:
+            built.append(given)
+            super().__init__(*given)
+
+    monkeypatch.setattr(proof_view, "Prover", Counted)
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    for step in (2, 3):
+        app.slider(key="step").set_value(step).run()
+    app.run()
+    assert not app.exception
+    assert len(built) == 1
+
+
+def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = Translator.load(folder, device="cpu").translate(SENTENCES[0])
+    drawn = []
+    monkeypatch.setattr(stages, "chart", lambda pictures, *_: drawn.append(pictures[1]))
+    elsewhere = folder.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
+    stages._chart(trace, "maxout", {1: ""}, "light")
+    elsewhere.rename(folder)
+    stages._chart(trace, "maxout", {1: ""}, "light")
+    pairs = stages.pairs_of(trace, 1)
+    assert pairs is not None
+    assert drawn == [maxout_strips(trace, 0, found, theme="light").to_json() for found in (None, pairs)]
