@@ -103,7 +103,7 @@ def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     app.button_group(key="lang").set_value("fr").run()
     assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
     assert app.slider(key="step").value == 3
-    assert app.latex[2].value == english
+    assert app.latex[2].value.replace("{,}", ".") == english, "decimals are written with a comma"
     assert app.button_group(key="by-fr").value == "pieces"
     assert app.selectbox(key="search-fr").value == "beam 3"
     assert app.session_state["address"][1]["search"] == "beam 3"
