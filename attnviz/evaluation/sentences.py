@@ -10,6 +10,22 @@ FIGURE_3 = (
 )
 """Those of Bahdanau, Cho & Bengio 2014, Fig. 3."""
 
+TABLE_3 = (
+    (
+        "An admitting privilege is the right of a doctor to admit a patient to a hospital or a medical centre to carry "
+        "out a diagnosis or a procedure, based on his status as a health care worker at a hospital."
+    ),
+    (
+        "This kind of experience is part of Disney's efforts to \"extend the lifetime of its series and build new "
+        'relationships with audiences via digital platforms that are becoming ever more important," he added.'
+    ),
+    (
+        "In a press conference on Thursday, Mr Blair stated that there was nothing in this video that might constitute "
+        'a "reasonable motive" that could lead to criminal charges being brought against the prime minister.'
+    ),
+)
+"""The long ones of the same paper, Section 5.2.2 and Table 3."""
+
 LONG = (
     (
         "Madam President, we support the report because it asks the Commission to publish, before the end of "

@@ -7,6 +7,7 @@ from html import escape
 from attnviz.analysis.grid import By, grid
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
 
 _SIDE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"
 _UP = "writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;padding:0.3em 0;font-weight:normal"
@@ -35,5 +36,5 @@ def heatmap_html(trace: Trace, *, by: By = "words", end: bool = True) -> str:
 
 def _cell(word: str, name: str, alpha: float) -> str:
     grey = f"{round(255 * min(max(alpha, 0), 1)):02x}" * 3
-    tip = escape(f"{word} ← {name}: {alpha:.4f}")
+    tip = escape(f"{word} ← {name}: {decimal(alpha, 4)}")
     return f'<td title="{tip}" style="background:#{grey};{_SIDE}"></td>'

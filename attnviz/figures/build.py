@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.languages import decimal_mark
 from attnviz.palette import FONT, Palette
 
 Spec = dict[str, Any]
@@ -36,6 +37,7 @@ def base_layout(ink: Palette) -> Spec:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "dragmode": False,
+        "separators": f"{decimal_mark()}\u202f",  # of decimals, and of thousands
         "showlegend": False,
     }
 

@@ -13,6 +13,7 @@ from attnviz.palette import PALE, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
 
 _ROW = 20
 _CANDIDATE = 13
@@ -102,5 +103,5 @@ def _candidates_alt(table: pd.DataFrame) -> str:
 def _percent(p: float) -> str:
     """Return a probability as a percentage that never claims to be 0 or 100 when it is not."""
     if 0 < p < 0.0005:
-        return "<0.1 %"
-    return ">99.9 %" if 0.9995 <= p < 1 else f"{100 * p:.1f} %"
+        return f"<{decimal(0.1, 1)} %"
+    return f">{decimal(99.9, 1)} %" if 0.9995 <= p < 1 else f"{decimal(100 * p, 1)} %"

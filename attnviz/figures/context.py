@@ -14,6 +14,7 @@ from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, significant
 
 STRIPS = 6
 """How many annotations get a strip of their own; the rest are summed into one."""
@@ -30,10 +31,10 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
     terms = alpha[:, None] * trace.annotations[:, :size]
     kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
     rest = np.setdiff1d(np.arange(len(alpha)), kept)
-    names = [f"{alpha[j]:.2f}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
+    names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
     rows = [terms[kept]]
     if rest.size:
-        names.append(f"{alpha[rest].sum():.2f}  {say('{n} more', n=rest.size)}")
+        names.append(f"{decimal(float(alpha[rest].sum()))}  {say('{n} more', n=rest.size)}")
         rows.append(terms[rest].sum(axis=0, keepdims=True))
     names.append(say("{context} = sum", context=f"c{_subscript(step + 1)}"))
     return names, np.concatenate([*rows, trace.contexts[step][None]])
@@ -99,6 +100,6 @@ def _signed_bar(limit: float, ink: Palette) -> Spec:
     return {
         "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 6, "thickness": 8,
         "lenmode": "pixels", "len": 150, "outlinewidth": 1, "outlinecolor": ink.line,
-        "tickvals": [-limit, 0, limit], "ticktext": [f"≤ −{limit:.2g}", "0", f"≥ {limit:.2g}"],
+        "tickvals": [-limit, 0, limit], "ticktext": [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"],
         "tickfont": {"size": 11, "color": ink.quiet},
     }  # fmt: skip

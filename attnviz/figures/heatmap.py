@@ -14,6 +14,8 @@ from attnviz.figures.margins import SEAM, make_room, margin_bars
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, significant
+from attnviz.wording.weights import merged
 
 MOST_TEXTS = 10_000
 """Cells that get a hover text each."""
@@ -84,10 +86,18 @@ def _hover(cells: Grid, root: bool) -> Spec:
     source = [literal(shorten(name, 60)) for name in cells.source]
     target = [literal(shorten(name, 60)) for name in cells.target]
     text = [
-        [f"{row} ← {column}<br>α = {alpha:.4f}" for column, alpha in zip(source, alphas, strict=True)]
-        for row, alphas in zip(target, cells.alpha.tolist(), strict=True)
+        [
+            _cell(f"{row} ← {column}", alpha, len(steps), len(pieces))
+            for column, alpha, pieces in zip(source, alphas, cells.pieces, strict=True)
+        ]
+        for row, alphas, steps in zip(target, cells.alpha.tolist(), cells.steps, strict=True)
     ]
     return {"text": text, "hoverinfo": "text"}
+
+
+def _cell(words: str, alpha: float, steps: int, pieces: int) -> str:
+    """Return the hover text of a cell: its words, its weight, and of how many steps and pieces that is made."""
+    return "<br>".join(filter(None, (words, f"α = {decimal(alpha, 4)}", merged(steps, pieces))))
 
 
 def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
@@ -118,6 +128,6 @@ def _colour_bar(root: bool, ink: Palette) -> Spec:
         "orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": 8, "thickness": 8,
         "lenmode": "pixels", "len": LEGEND, "outlinewidth": 1, "outlinecolor": ink.line,
         "tickvals": [float(np.sqrt(t)) if root else t for t in ticks],
-        "ticktext": ["α = 0", *(f"{t:g}" for t in ticks[1:])],
+        "ticktext": ["α = 0", *(significant(t) for t in ticks[1:])],
         "tickfont": {"size": 11, "color": ink.quiet},
     }  # fmt: skip

@@ -17,7 +17,7 @@ from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import signed
+from attnviz.wording.numbers import decimal, signed
 
 SOURCES = 12
 """Source pieces of a ledger with a bar of their own, the largest entries; the rest are one bar."""
@@ -85,7 +85,7 @@ def ledger_waterfall(
         for name, amount in zip(names, amounts, strict=True)
     ]
     for row, weight in enumerate(alpha, 3):
-        hover[row] += f"<br>α = {weight:.4f}"
+        hover[row] += f"<br>α = {decimal(float(weight), 4)}"
     attention = {
         "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": list(range(3, 3 + len(alpha))),
         "x": alpha, "marker": {"color": ink.bar}, "customdata": hover[3:-1],

@@ -10,6 +10,7 @@ from attnviz.figures.labels import literal
 from attnviz.languages import say
 from attnviz.palette import Palette
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
 
 SEAM = "#3b3935"
 """Between cells: dark enough not to pass for weight, light enough to tell two black cells apart."""
@@ -53,11 +54,11 @@ def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     title = {"font": {"size": 11, "color": ink.quiet}, "standoff": 3}
     layout["yaxis2"] = axis | {
         "domain": [0, bottom * _BELOW / (_BELOW + _GAP)], "range": [most * 1.04, 0], "anchor": "x",
-        "tickvals": [0, most], "ticktext": ["Σ α  0", f"{most:.1f}"],
+        "tickvals": [0, most], "ticktext": ["Σ α  0", decimal(most, 1)],
     }  # fmt: skip
     layout["xaxis2"] = axis | {
         "domain": [_SHARE + 0.02, 1], "range": [0, largest], "anchor": "y", "side": "bottom",
-        "tickvals": [0, largest], "ticktext": ["0", f"{largest:.1f}"], "title": title | {"text": say("H, bits")},
+        "tickvals": [0, largest], "ticktext": ["0", decimal(largest, 1)], "title": title | {"text": say("H, bits")},
     }  # fmt: skip
     layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
     # A background belongs to every panel of a figure; that between the cells must be the heatmap's alone.

@@ -15,7 +15,7 @@ from attnviz.figures.build import Spec, build, emphasise
 from attnviz.figures.waterfall import panel, rows_layout, sum_range, waterfall, written
 from attnviz.languages import say
 from attnviz.palette import PALE, Palette, ThemeName, palette
-from attnviz.wording.numbers import signed
+from attnviz.wording.numbers import decimal, signed
 
 UNITS = 12
 """Units with a row of their own, those of the largest |contribution|; the rest are one row."""
@@ -125,7 +125,7 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
 
 def _hover(units: Microscope, k: int) -> str:
     numbers = {"q": units.query[k], "u": units.key[k], "a": units.activation[k], "v": units.score[k]}
-    written = {name: f"{value:.3f}".replace("-", "−") for name, value in numbers.items()}
+    written = {name: decimal(float(value), 3) for name, value in numbers.items()}
     return hover_template(units.bounded).format(k=k + 1, c=signed(units.contributions[k], 4), **written)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.attention import attention_bars, attention_table, energy_table, softmax_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.energies import energy_bars
@@ -55,8 +55,8 @@ def maxout(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
 
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(lambda: say("Energies and weights"), attention_bars, attention_table, needs_attention=True),
-    "energy": StepFigure(lambda: say("Energies"), energy_bars, attention_table, needs_attention=True),
-    "softmax": StepFigure(lambda: say("Softmax"), softmax_bars, attention_table, needs_attention=True),
+    "energy": StepFigure(lambda: say("Energies"), energy_bars, energy_table, needs_attention=True),
+    "softmax": StepFigure(lambda: say("Softmax"), softmax_bars, softmax_table, needs_attention=True),
     "context": StepFigure(lambda: say("Context vector"), context_strips, context_table),
     "state": StepFigure(lambda: say("State"), state_strips, state_table),
     "maxout": StepFigure(lambda: say("Maxout"), maxout, lambda trace, step: maxout_table(trace, step, None)),

@@ -18,6 +18,7 @@ from attnviz.palette import Palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten, subscript
+from attnviz.wording.numbers import decimal
 
 LABEL = 12
 """Characters of a source piece beside its row; the hover text has more."""
@@ -69,7 +70,7 @@ def bar_numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
     count = len(values)
     if count > MOST_ROWS:
         return []
-    texts = [f" {value:.2f} ".replace("-", "−") if np.isfinite(value) else " −∞ " for value in values]
+    texts = [f" {decimal(float(value))} " if np.isfinite(value) else " −∞ " for value in values]
     return [numbers(np.nan_to_num(values), texts, label_size(count) - 1, ink)]
 
 

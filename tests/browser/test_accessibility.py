@@ -15,6 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import READY
+from tests.browser.views import SHOWN
 
 pytestmark = pytest.mark.browser
 
@@ -160,7 +161,7 @@ def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) 
     page.wait_for_url("**source=**")
     reach(page, "growth", "as in the sentence")
     page.keyboard.press("ArrowDown")
-    page.wait_for_function("() => window.attnvizOrder === 'strongest'")
+    page.wait_for_function(f"() => {SHOWN}.order === 'strongest'")
     reach(page, "ledger_rival-en")
     page.keyboard.press("ArrowDown")
     page.get_by_role("option").nth(3).wait_for()

@@ -18,6 +18,16 @@ function rows(base64, width) {
 
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
+// What the language of the page writes before a fraction.
+function decimalMark() {
+  return new Intl.NumberFormat(document.documentElement.lang || "en").format(0.5)[1];
+}
+
+// A number with so many places, as the language of the page writes it, with a true minus.
+function number(value, places) {
+  return value.toFixed(places).replace("-", "\u2212").replace(".", decimalMark());
+}
+
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -15,7 +15,9 @@ def glossary() -> Iterator[str]:
     yield say("**`<s>`, `</s>`, `<unk>`**: the start of a sentence, its end, and a stretch of text the model has never "
               "seen.")  # fmt: skip
     if language() != "en":
-        yield say("**0.5**: numbers are written with a decimal point, as in the equations and in the files.")
+        yield say(
+            "**0.5**: numbers on the page are written as the language does; those in the files have a decimal point."
+        )
     yield say("**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.")
     yield say("**State** $s_i$: all that the decoder keeps in mind after step $i$, a list of numbers.")
     yield say(

@@ -1,45 +1,55 @@
-"""Sentences to begin with."""
+"""Sentences to begin with, by what they show. tests/ui/test_examples.py holds the model to it."""
 
 from __future__ import annotations
 
-from attnviz.evaluation.sentences import FIGURE_3
+from collections.abc import Mapping
+
+from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.languages import say
 
-OPENING = FIGURE_3[0]
-"""What the page opens on, the first sentence of the paper's Fig. 3."""
+OPENING = "The green house at the end of the street is very old."
+"""What the page opens on: whole words, and an adjective and its noun that change places."""
 
-_LONG_TALE = (
-    "When I was a child, my grandmother used to tell me stories about the sea, and every summer we went to the beach "
-    "together to look for the shells that she had described."
-)
-_LONG_SPEECH = (
-    "Mr President, I would like to thank the Commission for its proposal, which we have read with great interest, but "
-    "I must also say that the Member States still do not agree on the most important question."
-)
+FORMER_OPENING = FIGURE_3[0]
+"""What the page once opened on. It was left out of its links, which still open it: those that name a step, say, but no
+sentence."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
+    "Changes of order": (OPENING, "The little black cat sleeps on the big red chair."),
+    "One word becomes several": ("Where is the nearest station, please?", "I have just arrived."),
+    "Names and numbers": (
+        "Mr Schneider met Angela Merkel in Berlin on 14 May 2009.",
+        "In 2004, Barack Obama lived in Chicago.",
+    ),
+    "A mistake, and why": (
+        "He is sitting on the bank of the river.",
+        "The agreement was signed in August. Nobody knew what it meant. The ministers went home. The journalists wrote "
+        "that it was a success. The people did not care.",
+        "We need flour, sugar, eggs, butter, milk, salt, yeast, lemons, almonds, raisins and a large bowl.",
+    ),
+    "Greedy or beam": ("I miss my brother.",),
     "From the paper, Fig. 3": FIGURE_3,
-    "Everyday": (
-        "I don't know where my keys are.",
-        "Could you tell me how to get to the station?",
-        "She gave her little brother the last piece of cake.",
-        "We have not seen each other for ten years.",
-    ),
-    "Captions": (
-        "A girl is riding a red bicycle.",
-        "Two men in blue shirts are playing guitar on a busy street.",
-        "A small white dog runs through the tall grass with a ball in its mouth.",
-    ),
-    "Long": (_LONG_TALE, _LONG_SPEECH),
+    "Long, from the paper": TABLE_3,
 }
-"""Sentences by kind."""
+"""Sentences by what they show."""
+
+_OF_A_TRANSLATION = frozenset({"step", "source", "word", "rival", "stage", "target"})
+"""Parameters of an address that mean nothing without the sentence they were written for."""
+
+
+def opening(linked: Mapping[str, str]) -> str:
+    """Return the sentence of an address that names none."""
+    return FORMER_OPENING if _OF_A_TRANSLATION & set(linked) else OPENING
 
 
 def kind_name(kind: str) -> str:
     """Return what a kind of sentence is called on the page."""
     return {
+        "Changes of order": say("Changes of order"),
+        "One word becomes several": say("One word becomes several"),
+        "Names and numbers": say("Names and numbers"),
+        "A mistake, and why": say("A mistake, and why"),
+        "Greedy or beam": say("Greedy or beam"),
         "From the paper, Fig. 3": say("From the paper, Fig. 3"),
-        "Everyday": say("Everyday"),
-        "Captions": say("Captions"),
-        "Long": say("Long"),
+        "Long, from the paper": say("Long, from the paper"),
     }[kind]

@@ -79,7 +79,7 @@ function figure(state, source) {
       ...layout,
       width: widthOf(state.chart, state),
       shapes: shapes(numbers, added, units, source),
-      yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${weight.toFixed(2)}`) },
+      yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${number(weight, 2)}`) },
       yaxis2: { ...layout.yaxis2, ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers) })}</b>` : words.part] },
     },
   };
@@ -96,7 +96,7 @@ function tell(root, state) {
   range.setAttribute("aria-valuetext", fill(words.count, { k: added, n: count }));
   const told = added === count
     ? fill(words.all, { n: count, c: context(numbers) })
-    : fill(words.some, { k: added, n: count, weight: weight.toFixed(2) });
+    : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
   root.querySelector("output").textContent = told;
   root.querySelector(".build").textContent = state.timer ? words.stop : words.build;
   const alt = [numbers.skeleton.layout.meta.alt, state.data.captions[numbers.step], `${told}.`];

@@ -3,11 +3,10 @@
 
 const WIDE = 640; // pixels from which there is room for the operands
 
-const minus = (text) => text.replace("-", "\u2212");
-const plain = (value, places = 3) => minus(value.toFixed(places));
+const plain = (value, places = 3) => number(value, places);
 function signed(value, places = 2) {
-  const text = value.toFixed(places);
-  return Number(text) === 0 ? text.replace("-", "") : (value < 0 ? "" : "+") + minus(text);
+  const zero = Number(value.toFixed(places)) === 0;
+  return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
 }
 
 // The units of a cell, largest |contribution| first.

@@ -7,11 +7,17 @@ function looked({ data, step, source }) {
   return source ?? data.orders[step][0];
 }
 
+// The weight of a source word at a step, and of how many of its pieces that is the sum.
+function share({ source, weights }, step, k, places) {
+  const { of } = source[k];
+  return `α = ${number(weights[step][k], places)}${of && ` (${of})`}`;
+}
+
 function paintSource(root, { data, step, source: chosen }, source) {
   root.querySelectorAll(".source .word").forEach((word, k) => {
     const weight = data.weights[step][k];
     word.style.setProperty("--weight", `${Math.round(Math.sqrt(weight) * MOST_GREEN)}%`);
-    word.title = `α = ${weight.toFixed(4)}`;
+    word.title = share(data, step, k, 4);
     const current = data.source[k].pieces.includes(source);
     word.classList.toggle("current", current);
     word.classList.toggle("held", current && chosen !== null);
@@ -47,7 +53,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
   write(line.querySelector(".name"), held ? words.examined : words.looks);
   write(line.querySelector(".why"), held ? words.held : words.strongest);
   line.querySelector(".follow").hidden = !held;
-  line.title = `α = ${data.weights[step][k].toFixed(4)}`;
+  line.title = share(data, step, k, 4);
 }
 
 // A line at the top of the window, for those who have scrolled down to the stages: which word it is, and which source word.
@@ -59,7 +65,7 @@ function paintBar(bar, { data, step }, source) {
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   bar.querySelector(".at").textContent = fill(words.at, { i: step + 1, n: weights.length });
   bar.querySelector(".wrote").replaceChildren(...wrote);
-  bar.querySelector(".look").textContent = `${data.source[k].text}  α = ${weights[step][k].toFixed(2)}`;
+  bar.querySelector(".look").textContent = `${data.source[k].text}  ${share(data, step, k, 2)}`;
 }
 
 /** Marks the step and source piece of `state`, and tells the view of them. */

@@ -21,6 +21,7 @@ from attnviz.ui.page_state.address import address_record
 from attnviz.ui.page_state.heatmap_choices import Order, choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import Selection, choose, selection_of
 from attnviz.ui.page_state.view import View
+from attnviz.wording.weights import summed
 
 NO_BREAK_SPACE = "\u00a0"
 """Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
@@ -48,9 +49,9 @@ def player(view: View) -> None:
 
 
 def player_record(trace: Trace, selection: Selection, by: By = "words", order: Order | None = None) -> dict[str, Any]:
-    """Return what the browser draws: words with their pieces, each source word's share of every alpha, and for every
-    step the source pieces by weight; `order` is that of the rows in stages 1 to 3, `by` what the rows and columns of
-    the heatmap stand for."""
+    """Return what the browser draws: words with their pieces, each source word's share of every alpha (and `of` what
+    that is the sum), and for every step the source pieces by weight; `order` is that of the rows in stages 1 to 3, `by`
+    what the rows and columns of the heatmap stand for."""
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -60,6 +61,7 @@ def player_record(trace: Trace, selection: Selection, by: By = "words", order: O
             "end": _is_end(trace.source_pieces, group),
             "pieces": list(group),
             "parts": _parts(trace.source_surfaces, group),
+            "of": summed(len(group)),
         }
         for group in words.source_groups
     ]

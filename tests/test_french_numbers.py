@@ -1,0 +1,113 @@
+"""French text writes 0,5: everything that is printed of a translation, none of what machines read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Trace, Translator
+from attnviz.analysis.ledger import ledger
+from attnviz.analysis.microscope import microscope
+from attnviz.analysis.proof import Discrepancy
+from attnviz.export.tikz import heatmap_tikz
+from attnviz.figures import STEP_FIGURES, heatmap
+from attnviz.figures.ledger import ledger_waterfall
+from attnviz.figures.microscope import microscope_figure
+from attnviz.languages import say, speak
+from attnviz.model_folder import load_weights
+from attnviz.ui.components.findings.findings import findings_record
+from attnviz.wording.equations import equations, number
+from attnviz.wording.ledger import ledger_sentence
+from attnviz.wording.narration import narrate, step_sentence
+from attnviz.wording.numbers import decimal, signed, significant
+from attnviz.wording.proof import discrepancy_text
+
+POINT = re.compile(r"\d\.\d")
+READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
+"""What Plotly shows as it is; numbers it writes itself follow `layout.separators`."""
+
+
+@pytest.fixture(autouse=True)
+def _in_french() -> Iterator[None]:
+    speak("fr")
+    yield
+    speak("en")
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate("Two dogs play in the snow, and nobody looks at them.")
+
+
+def texts(value: Any, shown: bool = False) -> Iterator[str]:
+    """Yield the strings of a figure that are read as they are."""
+    if isinstance(value, str) and shown:
+        yield value
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from texts(one, shown=name in READ)
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts(one, shown)
+
+
+def test_a_fraction_in_a_sentence_has_a_comma_and_a_word_keeps_its_point() -> None:
+    assert say("{n} more units: {c}", n=3, c=0.25) == "0,25".join(say("{n} more units: {c}", n=3, c="@").split("@"))
+    assert say("“{text}”", text="St. 2.5") == "«\u00a0St. 2.5\u00a0»"
+    assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1,23", "0,012", "+0,50")
+    assert number(0.25) == "0{,}250"
+    speak("en")
+    assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1.23", "0.012", "+0.50")
+    assert number(0.25) == "0.250"
+
+
+def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> None:
+    told = [*findings_record(trace)["steps"], findings_record(trace)["summary"]]
+    told += [finding["text"] for finding in findings_record(trace)["findings"]]
+    for step in range(len(trace.target_pieces)):
+        told.append(step_sentence(trace, step, "un blanc"))
+        told += [text for stage in narrate(trace, step) for text in (stage.sentence, stage.outcome)]
+        told += [equation.latex for equation in equations(trace, step)]
+    told.append(discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3))
+    assert not [text for text in told if POINT.search(text)]
+    assert any(re.search(r"\d,\d", text) for text in told)
+
+
+def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, model_folder: Path) -> None:
+    weights = load_weights(model_folder)
+    entries = ledger(trace, weights, 1, trace.target_ids[1])
+    assert not POINT.search(ledger_sentence(trace, entries, "un", None))
+    figures = [heatmap(trace, by="words", margins=True), heatmap(trace, by="pieces", root=True)]
+    figures += [one.draw(trace, 1) for one in STEP_FIGURES.values()]
+    figures += [microscope_figure(microscope(trace, weights, 1, 1)), ledger_waterfall(trace, entries, "un")]
+    found = []
+    for figure in figures:
+        drawn = json.loads(figure.to_json())
+        found += list(texts(drawn))
+        assert drawn["layout"]["separators"][0] == ","
+    assert not [text for text in found if POINT.search(text)]
+    assert sum(bool(re.search(r"\d,\d", text)) for text in found) > 100
+
+
+def test_files_for_machines_keep_the_point(trace: Trace) -> None:
+    for name, figure in STEP_FIGURES.items():
+        fields = figure.table(trace, 1).reset_index().to_numpy().ravel()
+        assert not [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)], name
+    assert re.search(r"\d\.\d{4}", heatmap_tikz(trace))
+    assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
+
+
+def test_each_table_holds_its_own_numbers(trace: Trace) -> None:
+    speak("en")
+    tables = {name: figure.table(trace, 1) for name, figure in STEP_FIGURES.items()}
+    texts_of = {name: table.to_csv() for name, table in tables.items()}
+    assert len(set(texts_of.values())) == len(tables)
+    assert "alpha" not in tables["energy"]
+    exponentials = tables["softmax"]["exp(e - max)"]
+    np.testing.assert_allclose(exponentials / exponentials.sum(), tables["softmax"]["alpha"], atol=1e-6)

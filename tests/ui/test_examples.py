@@ -1,0 +1,102 @@
+"""Each example shows what its name says, with the model that comes with the program and a beam of five."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Trace, Translator
+from attnviz.analysis.findings import Kind, findings_of
+from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
+from attnviz.ui.toolbar.examples import EXAMPLES, FORMER_OPENING, OPENING, kind_name, opening
+
+Translate = Callable[..., Trace]
+
+
+@pytest.fixture(scope="module")
+def translate(shipped_model: Path) -> Translate:
+    return Translator.load(shipped_model, device="cpu").translate
+
+
+def looked_at(trace: Trace) -> dict[str, str]:
+    """Return the source word that each target word looked at most."""
+    words = trace.words()
+    return {word: words.source[j] for word, j in zip(words.target, words.alignment.argmax(axis=1), strict=True)}
+
+
+def looks_back(trace: Trace) -> int:
+    looks = trace.words().alignment.argmax(axis=1)
+    return int((np.diff(looks) < 0).sum())
+
+
+def test_the_page_opens_on_whole_words_that_change_places(translate: Translate) -> None:
+    for beam in (1, 5):
+        trace = translate(OPENING, beam=beam)
+        words = trace.words()
+        assert all(len(group) == 1 for group in (*words.source_groups, *words.target_groups))
+        assert trace.translation == "La maison verte à la fin de la rue est très vieille."
+        assert (looked_at(trace)["maison"], looked_at(trace)["verte"]) == ("house", "green")
+
+
+def test_the_order_changes(translate: Translate) -> None:
+    for sentence in EXAMPLES["Changes of order"]:
+        assert looks_back(translate(sentence, beam=5)) >= 1
+
+
+def test_one_word_becomes_several(translate: Translate) -> None:
+    for sentence in EXAMPLES["One word becomes several"]:
+        trace = translate(sentence, beam=5)
+        words = trace.words()
+        looks = words.alignment.argmax(axis=1).tolist()
+        assert max(looks.count(j) for j, word in enumerate(words.source) if word[0].isalpha()) >= 2
+        assert not [finding for finding in findings_of(trace) if finding.strong]
+    please = looked_at(translate("Where is the nearest station, please?", beam=5))
+    assert [word for word, source in please.items() if source == "please"] == ["s'", "il", "te", "plaît"]
+
+
+def test_names_and_numbers_are_kept(translate: Translate) -> None:
+    for sentence in EXAMPLES["Names and numbers"]:
+        alike = [finding for finding in findings_of(translate(sentence, beam=5)) if finding.kind is Kind.IDENTICAL]
+        assert len(alike) >= 4
+
+
+def test_each_mistake_has_a_reason_to_be_seen(translate: Translate) -> None:
+    bank, line, shopping = (translate(sentence, beam=5) for sentence in EXAMPLES["A mistake, and why"])
+    assert looked_at(bank)["banque"] == "bank"  # the right word, the wrong one of its meanings
+    assert [f.kind for f in findings_of(line) if f.strong] == [Kind.OMITTED]
+    assert Kind.REPEATED in {f.kind for f in findings_of(shopping) if f.strong}
+    assert sum(f.kind is Kind.IMPROBABLE for f in findings_of(shopping)) >= 3
+
+
+def test_a_beam_finds_what_greedy_search_misses(translate: Translate) -> None:
+    (sentence,) = EXAMPLES["Greedy or beam"]
+    assert translate(sentence, beam=1).translation == "Mon frère a raté mon frère."
+    assert translate(sentence, beam=5).translation == "Mon frère me manque."
+
+
+def test_the_paper_s_own_sentences_are_there() -> None:
+    assert EXAMPLES["From the paper, Fig. 3"] == FIGURE_3
+    assert EXAMPLES["Long, from the paper"] == TABLE_3
+    assert all(len(sentence.split()) >= 28 for sentence in TABLE_3)
+
+
+def test_no_example_stands_in_two_places_and_each_kind_has_a_name() -> None:
+    sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
+    assert len(set(sentences)) == len(sentences)
+    assert [kind_name(kind) for kind in EXAMPLES] == list(EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("linked", "sentence"),
+    [
+        ({}, OPENING),
+        ({"lang": "fr"}, OPENING),
+        ({"step": "5"}, FORMER_OPENING),
+        ({"lang": "fr", "source": "2"}, FORMER_OPENING),
+    ],
+)
+def test_an_old_link_without_a_sentence_opens_what_it_opened(linked: dict[str, str], sentence: str) -> None:
+    assert opening(linked) == sentence
