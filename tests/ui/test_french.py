@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.export import Look, lecture_html
-from attnviz.figures import heatmap_table, step_figures
+from attnviz.figures import Subject, heatmap_table, step_figures
 from attnviz.languages import catalogue, speak
 from attnviz.palette import FONT
 from attnviz.ui.toolbar.downloads import _made
@@ -152,6 +152,6 @@ def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -
 @pytest.mark.usefixtures("french")
 def test_the_tables_have_french_headings() -> None:
     trace = synthetic.trace()
-    tables = [figure.table(trace, 0) for figure in step_figures(trace).values()]
+    tables = [figure.table(Subject(trace, 0)) for figure in step_figures(Subject(trace, 0)).values()]
     for table in (*tables, heatmap_table(trace, margins=True)):
         assert not ENGLISH & {*table.columns, table.index.name}

@@ -21,6 +21,7 @@ from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.proof import Discrepancy, prove
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
+from attnviz.figures.subject import Subject
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
@@ -28,7 +29,7 @@ from attnviz.ui.components.findings.findings import SEVERITY, findings_record
 from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.page_state.selection import Selection, selection_address
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.step.ledger import called, ledger_of
+from attnviz.ui.step.ledger import called
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
 from attnviz.ui.step.proof import proof_table
 from attnviz.wording.findings import finding_sentence, step_look
@@ -308,7 +309,7 @@ def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     for step in range(len(trace.target_pieces)):
         ids, chances = trace.top_ids[step], trace.top_probabilities[step]
-        difference = ledger_of(trace, weights, step, int(ids[0]), int(ids[3])).logit
+        difference = Subject(trace, step, weights, None, int(ids[0]), int(ids[3])).contrast.logit
         assert difference == pytest.approx(np.log(chances[0] / chances[3]), abs=1e-4)
 
 
