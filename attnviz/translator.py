@@ -193,12 +193,8 @@ class Translator:
         lengths = lengths.to(self.device)
         return self._decoder.memory(self._encoder(ids.to(self.device), lengths), lengths)
 
-    def _trace(
-        self, text: str, source: Sequence[int], memory: Memory, course: _Course,
-        interventions: tuple[Intervention, ...], started: float,
-    ) -> Trace:  # fmt: skip
-        """Bring the numbers of one translation together."""
-        ids, how = course.ids, course.search
+    def _arrays(self, memory: Memory, course: _Course) -> dict[str, Tensor]:
+        """Return what was computed of one translation, named and shaped as in `Trace`."""
 
         def column(name: str) -> Tensor:
             return torch.stack(
@@ -207,9 +203,9 @@ class Translator:
 
         log_probabilities = column("log_probabilities")
         top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
-        chosen = log_probabilities.gather(1, torch.tensor(ids, device=self.device)[:, None])[:, 0]
+        chosen = log_probabilities.gather(1, torch.tensor(course.ids, device=self.device)[:, None])[:, 0]
         alignment, scorer = column("alignment"), self.network.decoder.attention
-        arrays = {
+        return {
             "annotations": memory.annotations[0],
             "initial_state": self.network.decoder.initial_state(memory.annotations)[0],
             "keys": memory.keys[0],
@@ -227,8 +223,15 @@ class Translator:
             "top_ids": top_ids.int(),
             "top_probabilities": top.exp(),
         }
-        numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
-        score = float(chosen.sum()) / len(ids) ** how.length_penalty
+
+    def _trace(
+        self, text: str, source: Sequence[int], memory: Memory, course: _Course,
+        interventions: tuple[Intervention, ...], started: float,
+    ) -> Trace:  # fmt: skip
+        """Bring the numbers of one translation together."""
+        ids, how = course.ids, course.search
+        numbers = {name: tensor.cpu().numpy() for name, tensor in self._arrays(memory, course).items()}
+        score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
         return Trace(
             source_text=text,
             translation=course.translation,

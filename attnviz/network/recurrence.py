@@ -110,17 +110,9 @@ class AttentiveGRUSequence(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        inputs: Tensor,
-        initial: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        query: Tensor | None,
-        score: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+        ctx: Any, inputs: Tensor, initial: Tensor, keys: Tensor, values: Tensor, mask: Tensor, weight: Tensor,
+        bias: Tensor, query: Tensor | None, score: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Return the states (Ty, B, n) and the alignment (Ty, B, Tx).
 
         `inputs` (Ty, B, 3n): the previous word's half of the gates; `initial` (B, n): s_0; `keys` (B, Tx, n'): U_a h_j,

@@ -18,7 +18,7 @@ from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.step.ledger_choice import piece_of
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import SHOWN, everywhere, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 
 pytestmark = pytest.mark.browser
@@ -74,7 +74,7 @@ def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace) -> Non
     page.keyboard.press("ArrowRight")
     expect_cell(page, trace, 4, int(trace.alignment[3].argmax()) + 1)
     page.keyboard.press("ArrowDown")
-    moved = page.evaluate("() => window.attnvizSource")
+    moved = page.evaluate(f"() => {SHOWN}.source + 1")
     assert moved != int(trace.alignment[3].argmax()) + 1
     expect_cell(page, trace, 4, moved)
     operands = chart(page, "microscope").evaluate("(chart) => chart.data.length")
@@ -141,7 +141,7 @@ def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page
         rows[other],
     )
     page.mouse.click(x, y)
-    page.wait_for_function("(source) => window.attnvizSource === source", arg=other + 1)
+    page.wait_for_function(f"(source) => {SHOWN}.source === source", arg=other)
     assert ledger.evaluate(marked) == [rows[other]]
 
 
@@ -158,21 +158,21 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
     page = open_page("?step=4")
     chart(page, "ledger")
-    type_word(page, "ledger_word", "maison")
+    type_word(page, "ledger_word-en", "maison")
     expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{house}”")
     assert query(page)["word"][0].isdecimal()
-    type_word(page, "ledger_rival", "voiture")
+    type_word(page, "ledger_rival-en", "voiture")
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
     assert query(page)["rival"][0].isdecimal()
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    type_word(page, "ledger_word", "offert")
+    type_word(page, "ledger_word-en", "offert")
     expect(page.locator(".st-key-contrast h3")).to_have_text(
         f"Why “offert” (scored by its first piece, “off”) and not “{car}”"
     )
-    expect(page.locator(".st-key-ledger_word input")).to_have_value("offert")
+    expect(page.locator(".st-key-ledger_word-en input")).to_have_value("offert")
     expect(page.locator(".st-key-inside_word")).to_contain_text("The model writes “offert” in 2 pieces")
-    type_word(page, "ledger_word", "北京")
+    type_word(page, "ledger_word-en", "北京")
     expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
 
 
@@ -204,9 +204,9 @@ def test_a_finding_leads_to_its_cell(open_page: Opener) -> None:
     first = page.locator(".words li:visible button").first
     step = first.get_attribute("data-step")
     first.click()
-    expect(page.locator(".player .current .chosen")).to_have_attribute("data-step", str(step))
+    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step))
     expect(first).to_have_attribute("aria-current", "step")
-    expect(page.locator(".words .step")).to_contain_text(f"Step {step}, “")
+    expect(page.locator(".words .step")).to_contain_text(f"Step {int(step or 0) + 1}, “")
 
 
 @on_both

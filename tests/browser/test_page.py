@@ -24,8 +24,8 @@ def heading(page: Page) -> str:
 def expect_step(page: Page, step: int) -> None:
     """Wait until the browser and the server both show `step`."""
     expect(page.locator(".st-key-facts h2")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
-    expect(page.locator(".player .current .chosen")).to_have_attribute("data-step", str(step))
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step - 1))
+    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step - 1))
 
 
 def steps(page: Page) -> int:
@@ -173,7 +173,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
     page.locator(".st-key-choices button").click()
-    page.locator(".st-key-search input").click()
+    page.locator(".st-key-search-en input").click()
     page.get_by_role("option", name="beam 3", exact=True).click()
     expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")
@@ -275,7 +275,7 @@ def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
           const scroll = document.querySelector(".st-key-heatmap .scroll");
           const chart = scroll.querySelector(".chart");
           const axis = chart._fullLayout.xaxis;
-          const weights = chart._fullData[0].z[chart.layout.meta.rows[window.attnvizStep - 1]];
+          const weights = chart._fullData[0].z[chart.layout.meta.rows[document.querySelector(".st-key-room").attnvizView.step]];
           const x = axis._offset + axis.c2p(weights.indexOf(Math.max(...weights))) - scroll.scrollLeft;
           return scroll.scrollWidth > scroll.clientWidth && x > 0 && x < scroll.clientWidth;
         }"""

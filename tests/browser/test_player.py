@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_accessibility import BOXES, FOCUSED, settled
 from tests.browser.test_page import expect_step, query, steps, type_sentence
+from tests.browser.views import SHOWN
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -68,7 +69,7 @@ def test_by_pieces_the_arrows_go_from_piece_to_piece(open_page: Opener) -> None:
     for piece in range(2, count + 1):
         page.keyboard.press("ArrowDown")
         expect_column(page, piece - 1)
-        assert page.evaluate("window.attnvizSource") == piece
+        assert page.evaluate(f"{SHOWN}.source") == piece - 1
 
 
 def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener) -> None:
@@ -204,3 +205,68 @@ def test_the_french_page_says_how_numbers_are_written(open_page: Opener) -> None
     page = open_page("?lang=fr")
     page.locator(".st-key-glossary button").click()
     expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("point décimal")
+
+
+def test_space_plays_after_a_click_on_a_word(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.locator(".player .target .word").nth(1).click()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press("Space")
+    page.locator(".player .source .word").nth(1).click()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def test_a_click_on_a_blank_spot_draws_no_frame_around_the_page(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.mouse.click(8, 500)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    assert page.evaluate("() => document.querySelector('.stMain').matches(':focus-visible')") is False
+
+
+def test_a_held_piece_is_examined_not_looked_at(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    name = page.locator(".player .shown .name")
+    expect(name).to_have_text("Looks at")
+    page.locator(".player .source .word").last.click()
+    expect(name).to_have_text("Examined")
+    page.keyboard.press("Escape")
+    expect(name).to_have_text("Looks at")
+
+
+def test_two_tab_stops_lie_between_download_and_play(open_page: Opener) -> None:
+    page = open_page()
+    settled(page)
+    page.locator(".st-key-downloads button").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED)["name"] == "Skip the words, to the buttons"
+    box = page.locator(".player .skip").bounding_box()
+    assert box
+    assert box["width"] > 100, "it is seen where it has the focus"
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUSED)["name"].startswith("Play")
+
+
+def test_the_slider_is_named_once(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    expect(page.get_by_role("slider", name="Step", exact=True)).to_have_count(1)
+
+
+def test_the_line_at_the_top_stays_clear_of_the_menu(open_page: Opener) -> None:
+    page = open_page("?step=2", width=390, height=844)
+    expect_step(page, 2)
+    page.locator(".st-key-stage_5").scroll_into_view_if_needed()
+    look = page.locator(".player .bar .look")
+    expect(look).to_be_visible()
+    menu = page.locator("[data-testid=stMainMenu]").bounding_box()
+    inside = page.locator(".player .bar").evaluate(
+        "(bar) => Math.max(...[...bar.children].map((node) => node.getBoundingClientRect().right))"
+    )
+    assert menu
+    assert inside <= menu["x"]

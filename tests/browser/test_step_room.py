@@ -20,7 +20,7 @@ from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.narration import narrate
 from tests.browser.test_accessibility import settled
 from tests.browser.test_page import expect_step, framed_row, steps
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import SHOWN, everywhere, on_both
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -59,7 +59,7 @@ def expect_source(page: Page, piece: int) -> None:
             (shape) => shape.type === "rect" && shape.line.width === 2 && shape.yref !== "y2");
           const heatmap = chart("heatmap").layout;
           const cell = heatmap.shapes[1];
-          return window.attnvizSource === piece
+          return document.querySelector(".st-key-room").attnvizView.source === piece - 1
             && ["energy", "softmax"].every((key) => band(key)?.y0 + 0.5 === piece - 1)
             && frame?.y0 + 0.5 === piece - 1
             && cell?.x0 + 0.5 === heatmap.meta.columns[piece - 1]
@@ -153,7 +153,7 @@ def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, open
     weights = [float(label.split()[-1]) for label in labels]
     assert weights == sorted(weights, reverse=True)
     page.keyboard.press("ArrowDown")
-    page.wait_for_function("(piece) => window.attnvizSource === piece", arg=order[1] + 1)
+    page.wait_for_function(f"(piece) => {SHOWN}.source === piece", arg=order[1])
 
 
 @on_both
@@ -195,16 +195,16 @@ def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
     page.evaluate(
         """() => {
           window.times = [];
-          window.addEventListener("attnviz:step", ({ detail }) => {
+          document.querySelector(".st-key-room").addEventListener("attnviz:step", ({ detail }) => {
             if (!times.length || times.at(-1)[0] !== detail) times.push([detail, performance.now()]);
           });
         }"""
     )
     page.keyboard.press("Space")
-    page.wait_for_function("() => window.attnvizStep >= 4")
+    page.wait_for_function(f"() => {SHOWN}.step >= 3")
     page.keyboard.press("Space")
     times = dict(page.evaluate("() => times"))
-    assert 400 <= times[3] - times[2] <= 850
+    assert 400 <= times[2] - times[1] <= 850
 
 
 @everywhere
@@ -250,6 +250,12 @@ def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
     page.locator(".facts button").nth(4).click()
     expect(page.locator(".st-key-stage_5 h3").first).to_be_in_viewport()
     page.wait_for_url(re.compile("stage=5"))
+    marked = page.locator(".facts button[aria-current=location] .number")
+    expect(marked).to_have_text("5")
+    expect(page.locator("[class*=st-key-stage_][data-chosen]")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    expect(marked).to_have_text("5")
 
 
 def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, opening: Trace) -> None:
@@ -277,15 +283,25 @@ def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Tra
     page.wait_for_url(lambda url: "word=" not in url)
 
 
-def test_without_motion_the_context_vector_is_there_at_once(open_page: Opener) -> None:
+def test_without_motion_the_context_vector_grows_in_a_few_jumps(open_page: Opener, opening: Trace) -> None:
     page = open_page()
     expect_step(page, 1)
     page.emulate_media(reduced_motion="reduce")
-    page.locator(".growth .added").evaluate(
-        "(range) => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    told = page.locator(".growth output")
+    expect(told).to_have_text(re.compile("^all "))
+    page.evaluate(
+        """() => {
+          const output = document.querySelector(".growth output");
+          window.told = [];
+          new MutationObserver(() => told.push(output.textContent)).observe(output, { childList: true });
+        }"""
     )
     page.get_by_role("button", name="Build it up").click()
-    expect(page.locator(".growth output")).to_have_text(re.compile("^all "), timeout=1000)
+    expect(told).to_have_text(re.compile("^0 of "))
+    expect(told).to_have_text(re.compile("^all "))
+    counts = [text.split()[0] for text in page.evaluate("() => told")]
+    stride = -(-len(opening.source_pieces) // 5)
+    assert list(dict.fromkeys(counts)) == [*map(str, range(0, len(opening.source_pieces), stride)), "all"]
     transition = page.locator(".player .source .word").first.evaluate(
         "(node) => getComputedStyle(node).transitionDuration"
     )

@@ -21,6 +21,9 @@ class View(NamedTuple):
 WIDE, NARROW = View(1440, 900, dark=False), View(390, 844, dark=False)
 WIDE_DARK, NARROW_DARK = WIDE._replace(dark=True), NARROW._replace(dark=True)
 
+SHOWN = "document.querySelector('.st-key-room').attnvizView"
+"""JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
+
 everywhere = pytest.mark.parametrize("open_page", [WIDE, WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
 """Runs a test in every window, for what the page is for."""
 on_both = pytest.mark.parametrize("open_page", [WIDE, NARROW_DARK], indirect=True, ids=str)

@@ -48,6 +48,8 @@ function keys(event, state, { choose, play }) {
 }
 
 function release(event) {
+  // A click on a blank spot gives the whole page the focus, and the next key would draw its frame.
+  if (document.activeElement?.matches(".stMain")) document.activeElement.blur();
   // The arrows of a radio group are for those who came to it by the keyboard; after the mouse they are to step again.
   // The press ends before the click and the choice is drawn anew after it: hence the wait.
   if (!event.target.closest?.("[role='radio'], [type='radio'], label:has([type='radio'])")) return;

@@ -9,6 +9,12 @@ function say(root, words) {
   for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", words[node.dataset.label]);
 }
 
+// Streamlit names its slider by itself and by its label: "Step Step".
+function nameSlider(root) {
+  const slider = viewOf(root).querySelector("[class*='st-key-slider'] input[type='range']");
+  if (slider?.ariaLabel) slider.removeAttribute("aria-labelledby");
+}
+
 // The line at the top of the window is there while the buttons are above it and something of their view is below.
 function watchBar(root) {
   const seen = new Map();
@@ -87,6 +93,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     paint(root, state);
   }
   writeAddress(state, data.address);
+  nameSlider(root);
   root.dataset.confirmed = data.step;
   return state.stop;
 }

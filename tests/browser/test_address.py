@@ -1,0 +1,124 @@
+"""The address and the browser's history: a link has everything that changes the view, steps replace, views are pushed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.ui.toolbar.examples import OPENING
+from tests.browser.test_page import NEW, expect_step, query, type_sentence
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+
+
+def entries(page: Page) -> int:
+    return int(page.evaluate("() => history.length"))
+
+
+def test_steps_replace_the_entry_and_back_shows_the_sentence_before(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    expect_step(page, 2)
+    page.wait_for_function("() => history.state?.attnvizEntry")
+    before = entries(page)
+    for step in (3, 4):
+        page.keyboard.press("ArrowRight")
+        expect_step(page, step)
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url(re.compile("source="))
+    assert entries(page) == before, "a step or a source piece is no new entry"
+    left = query(page)
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    page.wait_for_url(re.compile("sentence=Two"))
+    assert entries(page) == before + 1
+    expect_step(page, 1)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    page.go_back()
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
+    expect_step(page, 4)
+    expect(page.locator(".player .source .held")).to_have_count(1)
+    assert query(page) == left
+    page.go_forward()
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
+    expect_step(page, 2)
+    assert entries(page) == before + 1
+
+
+CHOSEN = {"by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
+
+
+def drawn(page: Page) -> dict[str, Any]:
+    """Return what of the heatmap and the stages the choices change."""
+    found: dict[str, Any] = page.evaluate(
+        """() => {
+          const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
+          const { data, layout } = chart("heatmap");
+          return { columns: layout.xaxis.ticktext, rows: layout.yaxis.ticktext, scale: data[0].colorscale,
+            pictures: data.length, order: Array.from(chart("softmax").data[0].y) };
+        }"""
+    )
+    return found
+
+
+def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> None:
+    page = open_page()
+    expect_step(page, 1)
+    page.get_by_role("radio", name="pieces").click()
+    page.wait_for_url(re.compile("by=pieces"))
+    for name, parameter in (("√α", "root=1"), ("End mark", "end=0"), ("Margins", "margins=1")):
+        page.get_by_role("switch", name=name).locator("xpath=ancestor::label").click()
+        page.wait_for_url(re.compile(parameter))
+    page.get_by_text("strongest first").click()
+    page.wait_for_url(re.compile("order=strongest"))
+    page.locator(".st-key-colours-en input").click()
+    page.get_by_role("option", name="Cividis").click()
+    page.wait_for_url(re.compile("colours=cividis"))
+    assert {key: values[0] for key, values in query(page).items()} == CHOSEN
+    page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
+    before = drawn(page)
+    page.reload()
+    page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
+    page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
+    assert drawn(page) == before
+    assert {key: values[0] for key, values in query(page).items()} == CHOSEN
+
+
+def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:
+    page = open_page("?step=4")
+    box = page.locator(".st-key-ledger_rival input")
+    box.click()
+    box.fill("offert")
+    page.keyboard.press("Enter")
+    heading = page.locator(".st-key-contrast h3")
+    expect(heading).to_contain_text("“offert” (scored by its first piece")
+    page.wait_for_url(re.compile("typed_rival=offert"))
+    page.reload()
+    expect(heading).to_contain_text("“offert” (scored by its first piece")
+    expect(page.locator(".st-key-ledger_rival input")).to_have_value("offert")
+
+
+def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
+    page = open_page(
+        "?step=x&source=-1&word=99999999&rival=%3Cb%3E&stage=9&by=letters&colours=red&root=2&end=&order=up"
+        "&model=nobody&search=beam+999&lang=xx&typed_rival=%24x%24"
+    )
+    expect_step(page, 1)
+    assert page.locator(".stException").count() == 0
+    page.wait_for_url(lambda url: "letters" not in url and "=xx" not in url and "nobody" not in url)
+    assert query(page) == {}
+
+
+def test_copy_link_copies_the_address(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    expect_step(page, 3)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
