@@ -1,4 +1,4 @@
-"""What the browser writes itself: numbers in the page's language, each with what it is of, and Streamlit's own words."""
+"""What the browser writes itself: numbers in the page's language, each with what it is of, and Streamlit's words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_french_page_has_no_decimal_point_and_no_english_of_streamlit_s(open_p
     read = page.locator("body").inner_text()
     assert any(re.search(r"\d,\d", text) for text in drawn)
     assert not [text for text in [*drawn, *read.splitlines()] if re.search(r"\d\.\d", text)]
-    expect(page.get_by_label("Aide pour Marges")).to_be_attached()
     page.get_by_role("button", name="Ouvrir une trace").first.click()
+    expect(page.get_by_label("Aide pour Marges")).to_be_attached()
     button = page.locator("[data-testid=stFileUploaderDropzone] button p")
     assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Choisir un fichier"'

@@ -31,5 +31,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.language;
   if (!probe.nameHelp) document.addEventListener("focusin", () => probe.nameHelp());
   probe.nameHelp = () => nameHelp(data.help);
-  setTimeout(probe.nameHelp, 3000); // once the rest of the page stands
+  for (const wait of [1000, 4000, 12000]) setTimeout(probe.nameHelp, wait); // the rest of the page comes later
 }
