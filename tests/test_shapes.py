@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "attnviz"
-ROOMS = ("network", "decoding", "trace", "analysis")
-FILES = sorted(path for room in ROOMS for path in (PACKAGE / room).glob("*.py"))
+
+FILES = sorted(PACKAGE.rglob("*.py"))
 ARRAYS = re.compile(r"\b(Tensor|NDArray|Array|ArrayLike|FloatArray|IntArray)\b")
 SHAPE = re.compile(r"\((?:[A-Za-z0-9.~']+(?: [+x] [A-Za-z0-9']+)*,|\.\.\.|\)|[A-Z],? ?\))")
 """As in `(B, Tx, 2n)`, `(n,)`, `(..., n)` and `()`."""
