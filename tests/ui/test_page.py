@@ -227,6 +227,5 @@ def test_nothing_typed_raises(
 def test_examples_are_short_enough_and_unlike() -> None:
     sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert len(set(sentences)) == len(sentences) >= 12
-    assert OPENING in EXAMPLES["From the paper, Fig. 3"]
     assert max(len(sentence.split()) for sentence in sentences) <= 60
-    assert min(len(sentence.split()) for sentence in EXAMPLES["Long"]) >= 30
+    assert OPENING in EXAMPLES["Changes of order"]
