@@ -105,12 +105,12 @@ def test_each_view_has_its_own_part_of_the_address(page: Page) -> None:
     page.locator(".st-key-room-a .player .next").last.click()
     page.locator(".st-key-room-b").get_by_text("pieces", exact=True).click()
     page.locator(".st-key-room-b .player .source .word").nth(2).click()
-    page.wait_for_url(re.compile("source-b=3"))
+    page.wait_for_url(re.compile("source-b=4"))
     page.wait_for_url(re.compile("step-a=2"))
     page.wait_for_url(re.compile("by-b=pieces"))
     assert {key for key in parse_qs(urlsplit(page.url).query)} == {"step-a", "source-b", "by-b"}
     page.reload()
     expect_step(page, "a", 1)
     expect_step(page, "b", 0)
-    assert shown(page, "b")["source"] == 2
+    assert shown(page, "b")["source"] == 3
     assert page.evaluate("Object.keys(window).filter((name) => name.startsWith('attnviz'))") in ([], ["attnvizLoading"])

@@ -75,11 +75,11 @@ def test_another_sentence_begins_at_step_one(page: Run) -> None:
 def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     app = page()
     app.text_area(key="sentence").set_value("It's over there!").run()
-    app.selectbox(key="search").set_value("beam 3").run()
+    app.selectbox(key="search-en").set_value("beam 3").run()
     assert "beam search, width 3" in texts(app)
     app.text_area(key="target").set_value("C'est là-bas !").run()
     assert "your own translation" in texts(app)
-    assert app.selectbox(key="search").disabled
+    assert app.selectbox(key="search-en").disabled
 
 
 def test_a_given_translation_is_told_and_cleared(page: Run) -> None:
@@ -227,6 +227,5 @@ def test_nothing_typed_raises(
 def test_examples_are_short_enough_and_unlike() -> None:
     sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert len(set(sentences)) == len(sentences) >= 12
-    assert OPENING in EXAMPLES["From the paper, Fig. 3"]
     assert max(len(sentence.split()) for sentence in sentences) <= 60
-    assert min(len(sentence.split()) for sentence in EXAMPLES["Long"]) >= 30
+    assert OPENING in EXAMPLES["Changes of order"]

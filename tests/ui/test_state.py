@@ -34,13 +34,16 @@ from tests.figures import synthetic
 PAGE = REPOSITORY / "attnviz" / "ui"
 
 
+MAIN_VIEW = View(MAIN, synthetic.trace())
+
+
 def main_view(**changes: Any) -> View:
     return View(MAIN, synthetic.trace(**changes))
 
 
 @given(st.integers(-50, 50))
 def test_a_step_is_always_one_there_is(step: int) -> None:
-    view, kept = main_view(), {}
+    view, kept = MAIN_VIEW, {}
     open_view(kept, view, {})
     choose(kept, view, {"step": step})
     shown = selection_of(kept, view).step
@@ -77,7 +80,7 @@ LINKED = {"source": "2", "word": "7", "stage": "3"}
     )
 )
 def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
-    view = main_view()
+    view = MAIN_VIEW
     chosen = linked_selection(view, linked)
     assert 0 <= chosen.step < view.steps
     assert chosen.source is None or 0 <= chosen.source < len(view.trace.source_pieces)
@@ -96,7 +99,9 @@ def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
 )  # fmt: skip
 def test_a_link_opens_what_was_chosen(selection: Selection) -> None:
     """What is written from 1 is read from 1; and so for a view beside the main one."""
-    for view in (main_view(), View("b", synthetic.trace())):
+    if selection.word is None or selection.rival is None:  # nothing was typed that has a logit
+        selection = dataclasses.replace(selection, typed_word="", typed_rival="")
+    for view in (MAIN_VIEW, View("b", MAIN_VIEW.trace)):
         written = selection_address(view, selection)
         assert all((key.endswith("-b")) == (view.id == "b") for key in written)
         linked = {key: value for key, value in written.items() if value is not None}

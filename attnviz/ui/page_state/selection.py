@@ -94,13 +94,14 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of a link; what it names that is not there is not chosen."""
     trace, given = view.trace, {name: linked.get(view.key(name)) for name in _PARAMETERS}
     step = _number(given["step"], 10**6, first=1)
+    word, rival = _piece(given["word"], trace), _piece(given["rival"], trace)
     return Selection(
         step=0 if step is None else min(step - 1, view.steps - 1),
         source=_from_one(given["source"], len(trace.source_pieces)),
-        word=_piece(given["word"], trace),
-        rival=_piece(given["rival"], trace),
-        typed_word=(given["typed_word"] or "")[:LONGEST_TYPED],
-        typed_rival=(given["typed_rival"] or "")[:LONGEST_TYPED],
+        word=word,
+        rival=rival,
+        typed_word="" if word is None else (given["typed_word"] or "")[:LONGEST_TYPED],
+        typed_rival="" if rival is None else (given["typed_rival"] or "")[:LONGEST_TYPED],
         stage=_stage(given["stage"]),
     )
 
@@ -112,8 +113,8 @@ def selection_address(view: View, selection: Selection) -> dict[str, str | None]
         "source": None if selection.source is None else selection.source + 1,
         "word": selection.word,
         "rival": selection.rival,
-        "typed_word": selection.typed_word[:LONGEST_TYPED] or None,
-        "typed_rival": selection.typed_rival[:LONGEST_TYPED] or None,
+        "typed_word": None if selection.word is None else selection.typed_word[:LONGEST_TYPED] or None,
+        "typed_rival": None if selection.rival is None else selection.typed_rival[:LONGEST_TYPED] or None,
         "stage": selection.stage,
     }
     return {view.key(name): None if value is None else str(value) for name, value in written.items()}

@@ -131,4 +131,5 @@ def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
         }
         for one in offered
     ]
-    component("downloads")(key="export", data={"pictures": record})
+    words = {"failed": say("This file could not be made here. Try it again; if it fails again, reload the page.")}
+    component("downloads")(key="export", data={"pictures": record, "words": words})
