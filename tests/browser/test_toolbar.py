@@ -35,7 +35,7 @@ CLASHES = """
   const box = (node) => node.getBoundingClientRect();
   const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
   const targets = [...document.querySelectorAll("button, input[type=range], [role=radio], [role=combobox], a[href], summary")]
-    .filter((node) => seen(node) && box(node).width > 1 && !node.closest("[aria-hidden=true]"));
+    .filter((node) => seen(node) && box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
   const small = targets.filter((node) => !node.matches(".word, .player .piece, .finding, a"))
     .filter((node) => box(node).height < smallest || box(node).width < smallest).map(name);
   const crossed = [];
