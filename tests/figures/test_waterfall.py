@@ -93,7 +93,7 @@ def test_a_ledger_and_its_contrast_have_the_same_rows() -> None:
 
 
 def test_pieces_that_add_nothing_share_a_row() -> None:
-    trace = make_trace(attention="none")
+    trace = make_trace()
     entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
     labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 2 + 1
