@@ -17,7 +17,8 @@ def heatmap(trace: Trace, **choices: Any) -> go.Figure:
 
 def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Figure:
     """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name."""
-    return figures.step_figure(trace, picture).draw(trace, step, **choices)
+    subject = figures.Subject(trace, step)
+    return figures.step_figure(subject, picture).draw(subject, **choices)
 
 
 def table_html(trace: Trace) -> str:

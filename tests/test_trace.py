@@ -310,8 +310,9 @@ def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: 
     holder[name] = data.draw(REPLACEMENTS)
     with contextlib.suppress(AttnvizError):
         loaded = Trace.from_json(json.dumps(record))
-        for picture in figures.step_figures(loaded).values():
-            picture.draw(loaded, 0).to_json()
+        subject = figures.Subject(loaded, 0)
+        for picture in figures.step_figures(subject).values():
+            picture.draw(subject).to_json()
         loaded.heatmap().to_json()
         equations(loaded, 0)
 

@@ -118,7 +118,7 @@ class FixedContext(Scorer):
         return state[:0]
 
     def activations(self, query: Array, keys: Array) -> Array:
-        """Raise ValueError: there are no units, of any shape."""
+        """Raise ValueError: there are no units, query (0,) and keys (Tx, 0) are empty."""
         raise ValueError("a model without attention has no energies to take apart")
 
     def score_vector(self, decoder: Decoder, units: int) -> Array:

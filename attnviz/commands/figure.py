@@ -28,8 +28,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
         ".json: the trace; .pharaoh: word links")  # fmt: skip
     add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
     add("--picture", default="heatmap", metavar="NAME",
-        help="heatmap, or a picture of the step: attention, context, candidates …")  # fmt: skip
+        help="heatmap, or a picture of the step: attention, context, candidates, ledger …")  # fmt: skip
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
+    add("--source", type=positive, metavar="N",
+        help="the source piece, from 1, that the microscope is of and the ledger names; else the strongest")  # fmt: skip
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
 
     ending = check_ending(options.output)  # before a model is loaded for nothing
     look = Look(
-        picture=options.picture, step=None if options.step is None else options.step - 1, by=options.by,
+        picture=options.picture, step=_from_0(options.step), source=_from_0(options.source), by=options.by,
         colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
@@ -62,17 +64,26 @@ def run(options: argparse.Namespace) -> None:
         trace = Trace.load(options.trace)
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
-    save(trace, options.output, look, _weights(trace, options.model) if ending == "html" else None)
+    from attnviz.figures.registry import STEP_FIGURES
+
+    drawn = STEP_FIGURES.get(options.picture)
+    weights = _weights(trace, options.model) if ending == "html" or (drawn and drawn.uses_weights) else None
+    if weights is None and ending == "html":
+        print(
+            f"The page has no logit ledger: this needs the model that made the trace, {trace.model}, and "
+            f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
+        )  # fmt: skip
+    save(trace, options.output, look, weights)
+
+
+def _from_0(number: int | None) -> int | None:
+    return None if number is None else number - 1
 
 
 def _weights(trace: Trace, folder: Path) -> Weights | None:
-    """Return the weights in the model's `folder` if they made `trace`; else say what the file will lack."""
+    """Return the weights in the model's `folder` if they made `trace`."""
     from attnviz.model_folder import WEIGHTS, load_weights, weights_digest
 
     if (folder / WEIGHTS).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
-    print(
-        f"The page has no logit ledger: this needs the model that made the trace, {trace.model}, and {folder} is not "
-        "it. Name its folder with --model.", file=sys.stderr,
-    )  # fmt: skip
     return None

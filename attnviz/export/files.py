@@ -20,9 +20,10 @@ from attnviz.figures.build import for_print
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figure
+from attnviz.figures.subject import Subject
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.wording.captions import heatmap_heading, step_heading
+from attnviz.wording.captions import heatmap_heading
 
 HEATMAP = "heatmap"
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
@@ -37,6 +38,8 @@ class Look:
     """The heatmap, or the name of a picture of a step."""
     step: int | None = None
     """0-based; the heatmap frames its row, a picture of a step is of this one."""
+    source: int | None = None
+    """0-based source piece that the microscope is of and the ledger has among its rows; if None, the strongest."""
     by: By = "words"
     colours: Colours = "paper"
     root: bool = False
@@ -53,8 +56,9 @@ def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weig
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
     translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
 
-    With the `weights` of the model that made the trace (`load_weights`), .html has the logit ledgers. Raise
-    AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
+    The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers;
+    with them .html has these too. Raise AttnvizError for another ending, a step or picture that there is not, and where
+    it cannot be written.
     """
     path = Path(path)
     content = contents(trace, check_ending(path), look or Look(), weights)
@@ -74,11 +78,11 @@ def check_ending(path: Path) -> str:
 
 def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = None) -> bytes:
     """Return what a file of this `ending`, one of ENDINGS, holds; raise AttnvizError as `save` does."""
-    _check(trace, ending, look)
+    _check(trace, ending, look, weights)
     if ending in IMAGES:
-        return image(_sheet(trace, look), IMAGES[ending])
+        return image(_sheet(trace, look, weights), IMAGES[ending])
     if ending == "csv":
-        return csv(table(trace, look))
+        return csv(table(trace, look, weights))
     if ending == "json":
         text = trace.to_json()
     elif ending == "pharaoh":
@@ -93,34 +97,43 @@ def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = No
     return text.encode("utf-8", "replace")
 
 
-def heading(trace: Trace, look: Look) -> str:
+def heading(trace: Trace, look: Look, weights: Weights | None = None) -> str:
     """Return what the picture is, in a few words."""
-    if look.picture == HEATMAP:
-        return heatmap_heading(look.by, look.root)
-    return step_heading(trace, look.step or 0, step_figure(trace, look.picture).title())
+    if look.picture != HEATMAP:
+        subject = _subject(trace, look, weights)
+        return step_figure(subject, look.picture).headline(subject)
+    return heatmap_heading(look.by, look.root)
 
 
-def _sheet(trace: Trace, look: Look) -> go.Figure:
+def _sheet(trace: Trace, look: Look, weights: Weights | None) -> go.Figure:
     """Return the picture as an image holds it."""
+    drawn = picture(trace, look, weights)
     if look.title:
-        return printed(picture(trace, look), trace, heading(trace, look), theme=look.theme)
-    return for_print(picture(trace, look), palette(look.theme).sheet)
+        return printed(drawn, trace, heading(trace, look, weights), theme=look.theme)
+    return for_print(drawn, palette(look.theme).sheet)
 
 
-def picture(trace: Trace, look: Look) -> go.Figure:
+def _subject(trace: Trace, look: Look, weights: Weights | None) -> Subject:
+    """Return what a picture of a step is drawn from."""
+    return Subject(trace, look.step or 0, weights, look.source)
+
+
+def picture(trace: Trace, look: Look, weights: Weights | None = None) -> go.Figure:
     """Return the heatmap, or the picture of the step, as Plotly draws it."""
     if look.picture != HEATMAP:
-        return step_figure(trace, look.picture).draw(trace, look.step or 0, theme=look.theme)
+        subject = _subject(trace, look, weights)
+        return step_figure(subject, look.picture).draw(subject, theme=look.theme)
     return heatmap(
         trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
         theme=look.theme,
     )  # fmt: skip
 
 
-def table(trace: Trace, look: Look) -> pd.DataFrame:
+def table(trace: Trace, look: Look, weights: Weights | None = None) -> pd.DataFrame:
     """Return the numbers of the picture."""
     if look.picture != HEATMAP:
-        return step_figure(trace, look.picture).table(trace, look.step or 0)
+        subject = _subject(trace, look, weights)
+        return step_figure(subject, look.picture).table(subject)
     return heatmap_table(trace, by=look.by, end=look.end, margins=look.margins)
 
 
@@ -129,16 +142,19 @@ def csv(numbers: pd.DataFrame) -> bytes:
     return numbers.to_csv().encode("utf-8-sig")
 
 
-def _check(trace: Trace, ending: str, look: Look) -> None:
+def _check(trace: Trace, ending: str, look: Look, weights: Weights | None) -> None:
     """Raise AttnvizError unless there is what is asked for."""
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:
         raise AttnvizError(f"There is no step {look.step + 1}: this translation has steps 1 to {steps}.")
+    pieces = len(trace.source_pieces)
+    if look.source is not None and not 0 <= look.source < pieces:
+        raise AttnvizError(f"There is no source piece {look.source + 1}: this sentence has pieces 1 to {pieces}.")
     if look.margins and ending in ("tex", "json", "pharaoh"):
         raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
     if look.picture == HEATMAP:
         return
-    step_figure(trace, look.picture)
+    step_figure(_subject(trace, look, weights), look.picture)
     if look.margins:
         raise AttnvizError(f"Margins belong to the heatmap; the picture {look.picture!r} has none.")
     if look.step is None:

@@ -18,6 +18,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.registry import StepFigure, step_figures
+from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, say, speak
 from attnviz.palette import FONT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
@@ -59,7 +60,7 @@ class _Lecture:
         )  # fmt: skip
         drawn: dict[str, Any] = {"heatmap": _plain(grid)}
         for name, picture in self._pictures().items():
-            drawn[name] = [_plain(picture.draw(self.trace, i, theme=theme)) for i in self._steps()]
+            drawn[name] = [_plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
         if self.accounts:
             drawn[LEDGER] = [
                 _plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
@@ -73,7 +74,11 @@ class _Lecture:
         steps = []
         for i in self._steps():
             told = {stage.number: stage.sentence for stage in narrate(self.trace, i)}
-            notes = {name: {"title": pictures[name].title(), "note": told[_STAGES[name]]} for name in pictures}
+            subject = Subject(self.trace, i)
+            notes = {
+                name: {"title": picture.title(subject), "note": told[_STAGES[name]]}
+                for name, picture in pictures.items()
+            }
             if self.accounts:
                 name = self._name(i)
                 note = ledger_sentence(self.trace, self.accounts[i], name, None)
@@ -94,7 +99,7 @@ class _Lecture:
         return piece_name(self.trace.target_pieces[step])
 
     def _pictures(self) -> dict[str, StepFigure]:
-        return {name: figure for name, figure in step_figures(self.trace).items() if name in PICTURES}
+        return {name: figure for name, figure in step_figures(Subject(self.trace, 0)).items() if name in PICTURES}
 
 
 def lecture_html(

@@ -6,10 +6,13 @@ from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
+from attnviz.figures.subject import Subject
+from attnviz.figures.translation import translation_figure, translation_table
 
 __all__ = [
     "STEP_FIGURES",
     "StepFigure",
+    "Subject",
     "attention_bars",
     "attention_table",
     "candidates",
@@ -21,4 +24,6 @@ __all__ = [
     "heatmap_table",
     "step_figure",
     "step_figures",
+    "translation_figure",
+    "translation_table",
 ]

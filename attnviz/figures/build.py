@@ -60,7 +60,7 @@ def base_axis(ink: Palette) -> Spec:
 
 
 def numbers(ends: NDArray[np.floating], texts: list[str], size: int, ink: Palette) -> Spec:
-    """Return `texts` at the `ends` (N,) of horizontal bars at 0, 1, 2 ..., outside of them.
+    """Return `texts` at the `ends` of horizontal bars at 0, 1, 2 ..., outside of them.
 
     As a trace of its own: text of a bar is measured at every drawing, which takes longer than all else.
     """
@@ -91,8 +91,8 @@ def emphasise(label: str, colour: str) -> str:
 def for_print(figure: go.Figure, paper: str = "#ffffff", width: int | None = None) -> go.Figure:
     """Return `figure` on `paper` and of a fixed width: what a file is made of.
 
-    The width is PRINT_WIDTH unless given, but at least `layout.meta["narrowest"]` and, where a figure has such a bound,
-    at most `layout.meta["widest"]`. On the page a figure is as wide as its box, and the page shows through.
+    The width is PRINT_WIDTH unless given, but at least `layout.meta["narrowest"]` and at most `layout.meta["widest"]`,
+    where a figure has this bound. On the page a figure is as wide as its box, and the page shows through.
     """
     meta, wanted = figure.layout.meta, width or PRINT_WIDTH
     bounded = max(meta["narrowest"], min(wanted, meta.get("widest", wanted)))

@@ -1,4 +1,7 @@
-"""The pictures of a decoder step, by name: what there is to show of a step, to save, and to hand out as a table."""
+"""The pictures of a decoder step, by name: what there is to show of a step, to save, and to hand out as a table.
+
+This is the one list of them: page, files, lecture and command line ask it what there is, and what a picture lacks.
+"""
 
 from __future__ import annotations
 
@@ -9,71 +12,162 @@ from typing import Protocol
 import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz.analysis import readout
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table, energy_table, softmax_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.energies import energy_bars
+from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_waterfall
 from attnviz.figures.maxout import maxout_strips, maxout_table
+from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.softmax import softmax_bars
 from attnviz.figures.state import state_strips, state_table
+from attnviz.figures.subject import ATTENTION, RIVAL, SCORE_VECTOR, WEIGHTS, Need, Subject
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
+from attnviz.wording.captions import step_heading
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.ledger import ledger_title
 
 
 class Draw(Protocol):
-    """Draws a picture of 0-based `step`."""
+    """Draws a picture of a step."""
 
-    def __call__(self, trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    def __call__(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
         """Return the picture, with `alt` and `narrowest` in its `layout.meta`."""
-
-
-class Tabulate(Protocol):
-    """Makes the table of the numbers in a picture of 0-based `step`."""
-
-    def __call__(self, trace: Trace, step: int) -> pd.DataFrame:
-        """Return the table."""
 
 
 @dataclass(frozen=True)
 class StepFigure:
     """A picture of a step, with its table."""
 
-    title: Callable[[], str]
+    title: Callable[[Subject], str]
     """Its name in the language in use."""
     draw: Draw
-    table: Tabulate
-    needs_attention: bool = False
-    """Whether it has something to say only of a model that has energies."""
+    table: Callable[[Subject], pd.DataFrame]
+    """Returns the numbers in the picture."""
+    needs: tuple[Need, ...] = ()
+    uses_weights: bool = False
+    """Whether the weights of the model make it possible, or more complete."""
+    summary: bool = False
+    """Whether it puts together what others show apart: the page, which has those, leaves it out."""
+    heading: Callable[[Subject], str] | None = None
+    """What it shows in a line of a file of its own, where that is not its title."""
+
+    def lacking(self, subject: Subject) -> str:
+        """Return why there is no such picture of `subject`, in a sentence; nothing where there is one."""
+        return next((need.sentence(subject) for need in self.needs if not need.met(subject)), "")
+
+    def headline(self, subject: Subject) -> str:
+        """Return what the picture is and of which step, for a file of its own."""
+        if self.heading is not None:
+            return self.heading(subject)
+        return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def maxout(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the readout of 0-based `step` after the maxout; what it was chosen from is not in a trace."""
-    return maxout_strips(trace, step, None, theme=theme)
+def _of_trace(draw: Callable[..., go.Figure]) -> Draw:
+    """Return how to draw a picture for which the trace and the step are enough."""
+
+    def drawn(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+        return draw(subject.trace, subject.step, theme=theme)
+
+    return drawn
+
+
+def _table(tabulate: Callable[[Trace, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
+    return lambda subject: tabulate(subject.trace, subject.step)
+
+
+def _maxout(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the readout; the pairs it was chosen from, which no trace keeps, where the weights are at hand."""
+    pairs = None if subject.weights is None else readout.pairs(subject.trace, subject.weights, subject.step)
+    return maxout_strips(subject.trace, subject.step, pairs, theme=theme)
+
+
+def _maxout_table(subject: Subject) -> pd.DataFrame:
+    pairs = None if subject.weights is None else readout.pairs(subject.trace, subject.weights, subject.step)
+    return maxout_table(subject.trace, subject.step, pairs)
+
+
+def _microscope(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+    return microscope_figure(subject.units, theme=theme)
+
+
+def _microscope_heading(subject: Subject) -> str:
+    return step_heading(subject.trace, subject.step, say("Energy microscope"), subject.examined)
+
+
+def rows_of(subject: Subject) -> tuple[int, ...]:
+    """Return the source pieces with a row of their own, in the ledger as in the contrast; the examined one is among
+    them."""
+    if subject.rows is not None:
+        return subject.rows
+    both = [subject.ledger] if subject.against is None else [subject.ledger, subject.contrast]
+    return ledger_rows(both, subject.examined)
+
+
+def _ledger(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+    title = ledger_title(subject.name(subject.explained))
+    return ledger_waterfall(subject.trace, subject.ledger, title, rows=rows_of(subject), theme=theme)
+
+
+def _ledger_heading(subject: Subject) -> str:
+    title = say("Logit ledger")
+    if subject.explained != subject.trace.target_ids[subject.step]:
+        title = f"{title}, {quote(shorten(subject.name(subject.explained), 20))}"
+    return step_heading(subject.trace, subject.step, title)
+
+
+def _contrast(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+    title = ledger_title(*_rivals(subject))
+    return ledger_waterfall(subject.trace, subject.contrast, title, rows=rows_of(subject), theme=theme)
+
+
+def _contrast_title(subject: Subject) -> str:
+    name, against = (quote(shorten(name, 9)) for name in _rivals(subject))
+    return say("Why {name} and not {against}", name=name, against=against)
+
+
+def _rivals(subject: Subject) -> tuple[str, str]:
+    assert subject.against is not None  # RIVAL
+    return subject.name(subject.explained), subject.name(subject.against)
 
 
 STEP_FIGURES: dict[str, StepFigure] = {
-    "attention": StepFigure(lambda: say("Energies and weights"), attention_bars, attention_table, needs_attention=True),
-    "energy": StepFigure(lambda: say("Energies"), energy_bars, energy_table, needs_attention=True),
-    "softmax": StepFigure(lambda: say("Softmax"), softmax_bars, softmax_table, needs_attention=True),
-    "context": StepFigure(lambda: say("Context vector"), context_strips, context_table),
-    "state": StepFigure(lambda: say("State"), state_strips, state_table),
-    "maxout": StepFigure(lambda: say("Maxout"), maxout, lambda trace, step: maxout_table(trace, step, None)),
-    "candidates": StepFigure(lambda: say("Likeliest words"), candidates, candidates_table),
-}
-"""Every picture of a step, in the order of the equations; the keys are part of file names and of the command line."""
+    "attention": StepFigure(lambda _: say("Energies and weights"), _of_trace(attention_bars), _table(attention_table),
+                            (ATTENTION,), summary=True),
+    "energy": StepFigure(lambda _: say("Energies"), _of_trace(energy_bars), _table(energy_table), (ATTENTION,)),
+    "softmax": StepFigure(lambda _: say("Softmax"), _of_trace(softmax_bars), _table(softmax_table), (ATTENTION,)),
+    "context": StepFigure(lambda _: say("Context vector"), _of_trace(context_strips), _table(context_table)),
+    "state": StepFigure(lambda _: say("State"), _of_trace(state_strips), _table(state_table)),
+    "maxout": StepFigure(lambda _: say("Maxout"), _maxout, _maxout_table, uses_weights=True),
+    "candidates": StepFigure(lambda _: say("Likeliest words"), _of_trace(candidates), _table(candidates_table)),
+    "microscope": StepFigure(lambda _: say("Energy microscope"), _microscope,
+                             lambda subject: microscope_table(subject.units), (ATTENTION, SCORE_VECTOR),
+                             uses_weights=True, heading=_microscope_heading),
+    "ledger": StepFigure(lambda _: say("Logit ledger"), _ledger,
+                         lambda subject: ledger_table(subject.trace, subject.ledger), (WEIGHTS,), uses_weights=True,
+                         heading=_ledger_heading),
+    "contrast": StepFigure(_contrast_title, _contrast, lambda subject: ledger_table(subject.trace, subject.contrast),
+                           (WEIGHTS, RIVAL), uses_weights=True),
+}  # fmt: skip
+"""Every picture of a step, in the order of the equations, then what lies inside an energy and a logit; the keys are
+part of file names and of the command line."""
 
 
-def step_figures(trace: Trace) -> dict[str, StepFigure]:
-    """Return the pictures that there are of each step of `trace`."""
-    has_energies = trace.config["attention"] != "none"
-    return {name: figure for name, figure in STEP_FIGURES.items() if has_energies or not figure.needs_attention}
+def step_figures(subject: Subject) -> dict[str, StepFigure]:
+    """Return the pictures that there are of `subject`."""
+    return {name: figure for name, figure in STEP_FIGURES.items() if not figure.lacking(subject)}
 
 
-def step_figure(trace: Trace, name: str) -> StepFigure:
-    """Return the picture `name` of a step of `trace`; raise AttnvizError where there is none of that name."""
-    offered = step_figures(trace)
-    if name not in offered:
-        raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {', '.join(offered)}.")
-    return offered[name]
+def step_figure(subject: Subject, name: str) -> StepFigure:
+    """Return the picture `name` of `subject`; raise AttnvizError where there is none of that name, or no such of it."""
+    if name not in STEP_FIGURES:
+        offered = ", ".join(step_figures(subject))
+        raise AttnvizError(f"There is no picture {name!r} of this translation's steps. There are {offered}.")
+    lacking = STEP_FIGURES[name].lacking(subject)
+    if lacking:
+        raise AttnvizError(lacking)
+    return STEP_FIGURES[name]

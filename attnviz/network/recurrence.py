@@ -161,8 +161,7 @@ class AttentiveGRUSequence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_alignment: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of all inputs but `mask`, given those of the states (Ty, B, n) and the alignment
-        (Ty, B, Tx)."""
+        """Return the gradients of all inputs but `mask`, from those of states (Ty, B, n) and alignment (Ty, B, Tx)."""
         states, gates, candidates, recurrents, alignment, units, keys, values, stacked, vector = ctx.saved_tensors
         steps, batch, n = candidates.shape
         dtype = ctx.product_dtype

@@ -175,8 +175,11 @@ class FixedContext(Scorer):
     def unroll(
         self, inputs: Tensor, initial: Tensor, annotations: Tensor, lengths: Tensor, columns: Tensor, gru: nn.GRUCell
     ) -> Unrolled:
-        """Run the decoder over a given target, as `Scorer.unroll`: the context is the same at every step, so that its
-        product with the gates is computed once and nothing is left to attend to."""
+        """Run the decoder over a given target, as `Scorer.unroll` and with its shapes, but for `columns` (3n, n).
+
+        The context is the same at every step, so that its product with the gates is computed once and nothing is left
+        to attend to.
+        """
         last = (lengths - 1)[:, None, None].expand(-1, 1, self.context_size)
         context = annotations[..., : self.context_size].gather(1, last).transpose(0, 1)
         states = GRUSequence.apply(

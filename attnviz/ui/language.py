@@ -1,6 +1,13 @@
-"""The language of the page: chosen at its top, kept in the address, and at first that of the visitor's browser."""
+"""The language of the page: chosen at its top, kept in the address, and at first that of the visitor's browser.
+
+Streamlit knows an option by its label, also in what a browser sends it; whatever offers options that are called
+differently in each language therefore has a widget key for each, as `localised` draws them.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -31,6 +38,36 @@ def language_switch() -> None:
 def language_address() -> dict[str, str | None]:
     """Return the address parameter of the language; None for that of the visitor's browser."""
     return {LANGUAGE: None if language() == _of_browser() else language()}
+
+
+def key_in_language(key: str) -> str:
+    """Return a widget's `key` in the language in use: what a browser says of the widget in another, perhaps late, is
+    never taken for this one's."""
+    return f"{key}-{language()}"
+
+
+def localised(
+    widget: Callable[..., Any], label: str, options: Mapping[str, str], *, key: str, default: str, **more: Any
+) -> str:
+    """Draw `widget`, a select box or a segmented control, over `options`, from value to name in the language in use;
+    return the value chosen, at first `default`. `more` is for the widget.
+
+    The value is kept in the session under `key`, whichever language it was chosen in.
+    """
+    kept, own = st.session_state, key_in_language(key)
+    if kept.get(key) not in options:
+        kept[key] = default
+    if kept.get(own) != kept[key]:
+        kept[own] = kept[key]
+    widget(
+        label, list(options), format_func=lambda value: options.get(value, value), key=own, on_change=_keep,
+        args=(key, own), **more,
+    )  # fmt: skip
+    return str(kept[key])
+
+
+def _keep(key: str, own: str) -> None:
+    st.session_state[key] = st.session_state[own]
 
 
 def _of_browser() -> str:

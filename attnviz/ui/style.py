@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.languages import language
+from attnviz.languages import language, say
 from attnviz.palette import ThemeName, palette
 from attnviz.ui.components.loader import component
 
@@ -27,5 +27,5 @@ def apply_style(theme: ThemeName) -> None:
     """
     st.html(f"<style>{(_FOLDER / 'page.css').read_text(encoding='utf-8')}</style>")
     component("focus", isolate=False)(key="focus", height=1)
-    record = {"background": palette(theme).paper, "language": language()}
+    record = {"background": palette(theme).paper, "language": language(), "help": say("Help for {name}")}
     component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

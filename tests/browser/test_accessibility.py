@@ -112,8 +112,9 @@ def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
 
 
 ORDER = (
-    "sentence", "translate", "example_0", "own", "choices", "downloads", "player", "step", "by", "root", "colours",
-    "facts", "proof", "glossary", "microscope_table", "growth", "ledger_word", "ledger_rival", "ledger_table", "tables",
+    "sentence", "translate", "example_0", "own", "choices", "downloads", "player", "step", "by-en", "root",
+    "colours-en", "facts", "proof", "glossary", "microscope_table", "growth", "ledger_word-en", "ledger_rival-en",
+    "ledger_table", "tables",
 )  # fmt: skip
 """Stops on the way through the page, in the order of reading; there are others in between."""
 
@@ -161,7 +162,7 @@ def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) 
     reach(page, "growth", "as in the sentence")
     page.keyboard.press("ArrowDown")
     page.wait_for_function(f"() => {SHOWN}.order === 'strongest'")
-    reach(page, "ledger_rival")
+    reach(page, "ledger_rival-en")
     page.keyboard.press("ArrowDown")
     page.get_by_role("option").nth(3).wait_for()
     for _ in range(3):

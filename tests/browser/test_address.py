@@ -79,7 +79,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
         page.wait_for_url(re.compile(parameter))
     page.get_by_text("strongest first").click()
     page.wait_for_url(re.compile("order=strongest"))
-    page.locator(".st-key-colours input").click()
+    page.locator(".st-key-colours-en input").click()
     page.get_by_role("option", name="Cividis").click()
     page.wait_for_url(re.compile("colours=cividis"))
     assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": OPENING}

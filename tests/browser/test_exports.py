@@ -132,6 +132,33 @@ def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
     assert fetch(other, "Likeliest words, PNG", tmp_path).read_bytes() != with_font
 
 
+def test_a_font_that_failed_once_is_asked_for_again(open_page: Opener, tmp_path: Path) -> None:
+    page = open_page()
+    open_downloads(page)
+    page.route(re.compile("SourceSansVF-Upright"), lambda route: route.abort(), times=1)
+    without = fetch(page, "Likeliest words, PNG", tmp_path).read_bytes()
+    with page.expect_response(re.compile("SourceSansVF-Upright")) as font:
+        again = fetch(page, "Likeliest words, PNG", tmp_path).read_bytes()
+    assert font.value.ok
+    assert again[:8] == without[:8] == b"\x89PNG\r\n\x1a\n"
+    assert again != without
+
+
+@pytest.mark.parametrize(
+    ("query", "said"), [("", "This file could not be made here."), ("?lang=fr", "Ce fichier n’a pas pu être produit")]
+)
+def test_a_picture_that_cannot_be_made_says_so(open_page: Opener, tmp_path: Path, query: str, said: str) -> None:
+    page = open_page(query)
+    page.locator(".st-key-downloads button").first.click()
+    row = page.locator(".picture").first
+    page.evaluate("() => { window.kept = Plotly.toImage; Plotly.toImage = () => Promise.reject(new Error('no')); }")
+    row.get_by_role("button", name=re.compile("PNG$")).click()
+    expect(row.get_by_role("alert")).to_contain_text(said)
+    page.evaluate("() => { Plotly.toImage = window.kept; }")
+    assert fetch(page, row.get_by_role("button").first.get_attribute("aria-label") or "", tmp_path).exists()
+    expect(row.get_by_role("alert")).to_have_text("")
+
+
 def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?step=2")
     open_downloads(page)

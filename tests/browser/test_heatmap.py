@@ -10,77 +10,16 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 
-WORDS = [
-    "When",
-    "I",
-    "was",
-    "a",
-    "child",
-    "my",
-    "grandmother",
-    "used",
-    "to",
-    "tell",
-    "me",
-    "stories",
-    "about",
-    "the",
-    "sea",
-    "and",
-    "every",
-    "summer",
-    "we",
-    "went",
-    "to",
-    "the",
-    "beach",
-    "together",
-    "to",
-    "look",
-    "for",
-    "the",
-    "shells",
-    "that",
-    "she",
-    "had",
-    "described",
-    "in",
-    "the",
-    "long",
-    "letters",
-    "which",
-    "our",
-    "father",
-    "kept",
-    "in",
-    "a",
-    "small",
-    "wooden",
-    "box",
-    "under",
-    "the",
-    "bed",
-    "of",
-    "the",
-    "house",
-    "where",
-    "we",
-    "lived",
-    "until",
-    "the",
-    "war",
-    "had",
-    "taken",
-    "everything",
-    "from",
-    "us",
-    ".",
-]
+TEXT = (
+    "When I was a child my grandmother used to tell me stories about the sea and every summer we went to the beach "
+    "together to look for the shells that she had described in the long letters which our father kept in a small "
+    "wooden box under the bed of the house where we lived until the war had taken everything from us ."
+)
 
 
 def sentence(words: int) -> str:
     """Return a query that opens a sentence of so many words."""
-    return f"?sentence={quote(' '.join([*WORDS[: words - 1], '.']))}"
+    return f"?sentence={quote(' '.join([*TEXT.split()[: words - 1], '.']))}"
 
 
 def geometry(page: Page) -> dict[str, Any]:

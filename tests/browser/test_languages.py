@@ -50,13 +50,13 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
-    page.locator(".st-key-by button", has_text="pieces").click()
+    page.locator(".st-key-by-en button", has_text="pieces").click()
     translation = page.locator(".st-key-player .target").inner_text()
     switch(page, "fr")
     expect_french(page, 3)
     assert page.locator(".st-key-player .target").inner_text() == translation
     expect(page.locator(".st-key-status")).to_contain_text("recherche en faisceau, largeur 3")
-    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("pièces")
+    expect(page.locator(".st-key-by-fr [aria-checked=true], .st-key-by-fr [aria-pressed=true]")).to_have_text("pièces")
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
     assert linked(page) == {"lang": "fr", "step": "3", "sentence": SENTENCE, "search": "beam 3"}
@@ -102,3 +102,60 @@ def test_french_fits(open_page: Opener, width: int, height: int) -> None:
     if width > 700:  # the slider stands on the line of the player's buttons
         (_, buttons), (slider, _) = edges(page, ".st-key-player .speed"), edges(page, ".st-key-slider")
         assert buttons <= slider
+
+
+def choose(page: Page, box: str, option: str) -> None:
+    page.locator(f"{box} input").click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def touch_every_control(page: Page) -> None:
+    """Choose in every control something else than what it opens with, in English."""
+    page.locator(".st-key-by-en button", has_text="pieces").click()
+    for key in ("root", "end", "margins"):
+        page.locator(f".st-key-{key} label").click()
+    choose(page, ".st-key-colours-en", "Cividis, safe for colour blindness")
+    page.locator(".st-key-choices button").click()
+    choose(page, ".st-key-search-en", "beam 3")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-status")).to_contain_text("width 3")
+    for _ in range(2):
+        page.locator(".player .next").last.click()
+    page.locator(".growth input[value=strongest]").check()
+    page.locator(".player .speed button").last.click()
+    for key in ("microscope_table", "ledger_table", "tables"):
+        page.locator(f".st-key-{key} summary").click()
+    page.locator(".st-key-ledger_rival-en input").click()
+    page.get_by_role("option").nth(4).click()
+    page.wait_for_url(re.compile("rival="))
+
+
+def choices_on_show(page: Page, code: str) -> dict[str, object]:
+    """Return what the controls say, as far as it is the same in every language."""
+    chart = page.locator(".st-key-heatmap .js-plotly-plot")
+    return {
+        "switches": [page.locator(f".st-key-{key} input").is_checked() for key in ("root", "end", "margins")],
+        "scale": chart.evaluate("(chart) => JSON.stringify(chart.data[0].colorscale)"),
+        "rows": chart.evaluate("(chart) => chart.data[0].z.length"),
+        "rival": page.locator(f".st-key-ledger_rival-{code} input").input_value(),
+        "order": page.locator(".growth input:checked").get_attribute("value"),
+        "speed": page.locator(".player .speed [aria-pressed=true]").inner_text(),
+        "link": {key: value for key, value in linked(page).items() if key != "lang"},
+    }
+
+
+def test_to_and_fro_with_every_control_touched(open_page: Opener) -> None:
+    page = open_page(f"?sentence={SENTENCE}")
+    touch_every_control(page)
+    chosen = choices_on_show(page, "en")
+    assert chosen["switches"] == [True, False, True]
+    for code, step in (("fr", 3), ("en", 3), ("fr", 4), ("en", 4)):
+        switch(page, code)
+        expect(page.locator(f".st-key-colours-{code} input")).to_have_value(re.compile("Cividis"))
+        expect(page.locator(".st-key-status")).to_contain_text("largeur 3" if code == "fr" else "width 3")
+        expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
+        if step == 3:
+            assert choices_on_show(page, code) == chosen
+        if (code, step) == ("en", 3):
+            page.locator(".player .next").last.click()
+        assert page.locator(".stException").count() == 0

@@ -158,21 +158,21 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     house, car = (piece_name(tokenizer.piece(piece_of(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
     page = open_page("?step=4")
     chart(page, "ledger")
-    type_word(page, "ledger_word", "maison")
+    type_word(page, "ledger_word-en", "maison")
     expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{house}”")
     assert query(page)["word"][0].isdecimal()
-    type_word(page, "ledger_rival", "voiture")
+    type_word(page, "ledger_rival-en", "voiture")
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
     assert query(page)["rival"][0].isdecimal()
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    type_word(page, "ledger_word", "offert")
+    type_word(page, "ledger_word-en", "offert")
     expect(page.locator(".st-key-contrast h3")).to_have_text(
         f"Why “offert” (scored by its first piece, “off”) and not “{car}”"
     )
-    expect(page.locator(".st-key-ledger_word input")).to_have_value("offert")
+    expect(page.locator(".st-key-ledger_word-en input")).to_have_value("offert")
     expect(page.locator(".st-key-inside_word")).to_contain_text("The model writes “offert” in 2 pieces")
-    type_word(page, "ledger_word", "北京")
+    type_word(page, "ledger_word-en", "北京")
     expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
 
 

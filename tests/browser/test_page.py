@@ -173,7 +173,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
     page.locator(".st-key-choices button").click()
-    page.locator(".st-key-search input").click()
+    page.locator(".st-key-search-en input").click()
     page.get_by_role("option", name="beam 3", exact=True).click()
     expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")

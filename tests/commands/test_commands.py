@@ -284,7 +284,7 @@ def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder:
     )
     assert (done.returncode, done.stderr) == (0, "")
     table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
-    assert table == figures.step_figure(trace, "state").table(trace, 0).to_csv()
+    assert table == figures.STEP_FIGURES["state"].table(figures.Subject(trace, 0)).to_csv()
 
 
 def test_figure_with_margins_and_ledgers(

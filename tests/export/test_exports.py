@@ -32,6 +32,7 @@ from attnviz.export.sheet import fit, printed, width
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print
 from attnviz.figures.registry import STEP_FIGURES, step_figures
+from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import palette
 from attnviz.wording.captions import step_heading
@@ -171,7 +172,7 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
             speak(code)
             assert set(drawn) == shown | {"heatmap"}
             for name in shown:
-                expected = STEP_FIGURES[name].draw(trace, 1, theme=theme)
+                expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
                 assert drawn[name][1] == json.loads(expected.to_json())
             assert drawn["heatmap"] == json.loads(figures.heatmap(trace, margins=True, theme=theme).to_json())
             speak("en")
@@ -219,24 +220,25 @@ def test_a_bare_heatmap_is_a_table_of_all_weights(hard: Trace) -> None:
 
 def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace) -> None:
     none = synthetic.trace(attention="none")
-    assert set(step_figures(trace)) == set(STEP_FIGURES)
-    assert "energy" not in step_figures(none)
-    for one in (trace, none):
+    subjects = Subject(trace, 1), Subject(none, 1)
+    assert set(step_figures(subjects[0])) == set(STEP_FIGURES) - {"ledger", "contrast"}, "those need the weights"
+    assert not {"attention", "energy", "softmax", "microscope"} & set(step_figures(subjects[1]))
+    for one in subjects:
         for name, picture in step_figures(one).items():
             for theme in ("light", "dark"):
-                figure = picture.draw(one, 1, theme=theme)
+                figure = picture.draw(one, theme=theme)
                 assert figure.layout.meta["alt"], name
                 printed = for_print(figure)
                 assert printed.layout.width >= figure.layout.meta["narrowest"]
                 assert printed.layout.height > 0
                 assert figure.layout.width is None, "the page's figure is left as it was"
-            assert len(picture.table(one, 1)) > 0
+            assert len(picture.table(one)) > 0
             assert re.fullmatch(r"[a-z]+", name), "it is part of a file's name"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_saved_picture_has_a_title_above_it(trace: Trace, theme: str) -> None:
-    figure = step_figures(trace)["softmax"].draw(trace, 2, theme=theme)
+    figure = STEP_FIGURES["softmax"].draw(Subject(trace, 2), theme=theme)
     sheet = printed(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
     lines = sheet.layout.title.text.split("<br>")
     assert "Softmax: step 3 of 7, “a”" in lines[0]

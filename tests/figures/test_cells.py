@@ -34,11 +34,8 @@ def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: boo
     meta = figure.layout.meta
     on_page = max(meta["narrowest"], min(COLUMN, meta["widest"]))
     sheet = printed(figure, trace, "Alignment")
-    for drawn, width in (
-        (figure, on_page),
-        (for_print(figure), for_print(figure).layout.width),
-        (sheet, sheet.layout.width),
-    ):
+    bare = for_print(figure)
+    for drawn, width in ((figure, on_page), (bare, bare.layout.width), (sheet, sheet.layout.width)):
         wide, high = cell(drawn, width)
         assert 0.8 <= wide / high <= ASPECT + 0.1
 

@@ -15,7 +15,8 @@ from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import microscope
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.microscope import microscope_figure
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import step_figures
+from attnviz.figures.subject import Subject
 from attnviz.palette import CELL_FRAME, CIVIDIS, DARK, GREYS, LIGHT, PALE, ROW_FRAME, Palette, ThemeName, palette
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -147,8 +148,9 @@ def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
 
 def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
     trace = synthetic.trace()
-    for name, figure in STEP_FIGURES.items():
-        yield name, figure.draw(trace, 2, theme=theme).to_dict()
+    subject = Subject(trace, 2)
+    for name, figure in step_figures(subject).items():
+        yield name, figure.draw(subject, theme=theme).to_dict()
     for margins in (False, True):
         yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
     entries = np.linspace(-2, 2, len(trace.source_pieces))

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.toolbar import downloads
+from attnviz.ui.step import subject
 from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
 from tests.conftest import REPOSITORY, SENTENCES
@@ -29,12 +29,13 @@ def trace(translator: Translator) -> Trace:
 
 
 def test_the_pictures_of_a_step_have_names_of_their_own(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(downloads, "weights_of", lambda _: None)
-    monkeypatch.setattr(downloads, "tokenizer_of", lambda _: None)
-    monkeypatch.setattr(downloads, "pairs_of", lambda *_: None)
+    monkeypatch.setattr(subject, "weights_of", lambda _: None)
+    monkeypatch.setattr(subject, "tokenizer_of", lambda _: None)
     offered = list(pictures(View(MAIN, trace), {"selection": (trace.fingerprint, Selection(2))}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
+    assert "step-3-microscope" in names, "the trace has all it is drawn from"
+    assert "step-3-ledger" not in names
     assert {"step-3-energy", "step-3-softmax", "step-3-context", "step-3-state", "step-3-candidates"} <= set(names)
     assert len(set(names)) == len({picture.title for picture in offered}) == len(offered)
     assert file_name(trace, f"{names[2]}.png") == "attnviz-a-girl-is-riding-step-3-softmax.png"

@@ -77,11 +77,11 @@ def test_another_sentence_begins_at_step_one(page: Run) -> None:
 def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     app = page()
     app.text_area(key="sentence").set_value("It's over there!").run()
-    app.selectbox(key="search").set_value("beam 3").run()
+    app.selectbox(key="search-en").set_value("beam 3").run()
     assert "beam search, width 3" in texts(app)
     app.text_area(key="target").set_value("C'est là-bas !").run()
     assert "your own translation" in texts(app)
-    assert app.selectbox(key="search").disabled
+    assert app.selectbox(key="search-en").disabled
 
 
 def test_what_of_a_given_translation_was_never_seen_is_told(page: Run) -> None:

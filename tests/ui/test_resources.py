@@ -12,11 +12,13 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Translator
+from attnviz.analysis import readout
 from attnviz.checkpoint import save_model
-from attnviz.figures.strips import maxout_strips
+from attnviz.figures.maxout import maxout_strips
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
-from attnviz.ui import proof_view, resources, stages
+from attnviz.ui import resources
+from attnviz.ui.step import proof, stages
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
 
@@ -66,12 +68,12 @@ def test_a_translation_is_one_object_for_all_visitors(folder: Path) -> None:
 def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
-    class Counted(proof_view.Prover):
+    class Counted(proof.Prover):
         def __init__(self, *given: Any) -> None:
             built.append(given)
             super().__init__(*given)
 
-    monkeypatch.setattr(proof_view, "Prover", Counted)
+    monkeypatch.setattr(proof, "Prover", Counted)
     app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
     for step in (2, 3):
         app.slider(key="step").set_value(step).run()
@@ -90,6 +92,5 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
     stages._chart(trace, "maxout", {1: ""}, "light")
     elsewhere.rename(folder)
     stages._chart(trace, "maxout", {1: ""}, "light")
-    pairs = stages.pairs_of(trace, 1)
-    assert pairs is not None
+    pairs = readout.pairs(trace, resources.weights_of(trace), 0)
     assert drawn == [maxout_strips(trace, 0, found, theme="light").to_json() for found in (None, pairs)]

@@ -21,6 +21,7 @@ from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.proof import Discrepancy, prove
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
+from attnviz.figures.subject import Subject
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
@@ -28,7 +29,7 @@ from attnviz.ui.components.findings.findings import SEVERITY, findings_record
 from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.page_state.selection import Selection, selection_address
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.step.ledger import called, ledger_of
+from attnviz.ui.step.ledger import called
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
 from attnviz.ui.step.proof import proof_table
 from attnviz.wording.findings import finding_sentence, step_look
@@ -209,23 +210,23 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
 
 def test_a_word_of_the_ledger_is_chosen(page: Run, tokenizer: Tokenizer) -> None:
     app = page()
-    box = app.selectbox(key="ledger_word")
+    box = app.selectbox(key="ledger_word-en")
     assert box.value == OWN
     box.set_value(box.options[3]).run()
     assert piece_name(tokenizer.piece(selection(app).word)) == box.options[3]
     select(app, word=len(tokenizer))  # as a link may have it
     assert not app.exception
-    assert app.selectbox(key="ledger_word").value == OWN
+    assert app.selectbox(key="ledger_word-en").value == OWN
 
 
 def test_a_rival_is_in_the_address_and_goes_with_its_step(page: Run) -> None:
     app = page()
-    box = app.selectbox(key="ledger_rival")
+    box = app.selectbox(key="ledger_rival-en")
     box.set_value(box.options[2]).run()
     assert selection_address(View(MAIN, make_trace()), selection(app))["rival"] == str(selection(app).rival)
     app.slider(key="step").set_value(2).run()
     assert selection(app) == Selection(1)
-    assert app.selectbox(key="ledger_rival").value == NEXT_BEST
+    assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
 
 
 def test_typed_words_become_pieces(tokenizer: Tokenizer) -> None:
@@ -288,18 +289,18 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, token
     # The test page cannot type into a box.
     select(app, word=word, rival=rival, typed_word="bicyclettes", typed_rival="montagnardes")
     assert not app.exception
-    assert app.selectbox(key="ledger_word").value == "bicyclettes"
-    assert app.selectbox(key="ledger_rival").value == "montagnardes"
+    assert app.selectbox(key="ledger_word-en").value == "bicyclettes"
+    assert app.selectbox(key="ledger_rival-en").value == "montagnardes"
     assert "The model writes “bicyclettes” in" in texts(app)
     assert "The model writes “montagnardes” in" in texts(app)
     first = piece_name(tokenizer.piece(selection(app).word))
     assert called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
     assert called(first, None) == f"“{first}”"
-    app.selectbox(key="ledger_word").set_value(OWN).run()
+    app.selectbox(key="ledger_word-en").set_value(OWN).run()
     assert "bicyclettes" not in texts(app)
     app.slider(key="step").set_value(2).run()
     assert "montagnardes" not in texts(app)
-    assert app.selectbox(key="ledger_rival").value == NEXT_BEST
+    assert app.selectbox(key="ledger_rival-en").value == NEXT_BEST
 
 
 def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
@@ -308,7 +309,7 @@ def test_the_difference_of_two_ledgers_is_the_ratio_of_the_probabilities(
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     for step in range(len(trace.target_pieces)):
         ids, chances = trace.top_ids[step], trace.top_probabilities[step]
-        difference = ledger_of(trace, weights, step, int(ids[0]), int(ids[3])).logit
+        difference = Subject(trace, step, weights, None, int(ids[0]), int(ids[3])).contrast.logit
         assert difference == pytest.approx(np.log(chances[0] / chances[3]), abs=1e-4)
 
 

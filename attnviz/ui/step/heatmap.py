@@ -12,6 +12,7 @@ from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart
+from attnviz.ui.language import localised
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import View
 
@@ -34,9 +35,9 @@ def _drawn(_trace: Trace, identity: str, chosen: HeatmapChoices, theme: ThemeNam
 def _switches(view: View) -> None:
     """Draw the choices, which the session has already: `heatmap_choices` sees to that."""
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
-        st.segmented_control(
-            say("Rows and columns"), ["words", "pieces"], required=True, key=view.key("by"),
-            format_func={"words": say("words"), "pieces": say("pieces")}.__getitem__, label_visibility="collapsed",
+        localised(
+            st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
+            key=view.key("by"), default="words", required=True, label_visibility="collapsed",
         )  # fmt: skip
         st.toggle("√α", key=view.key("root"), help=say("Colour by the square root, so that small weights can be seen."))
         st.toggle(say("End mark"), key=view.key("end"), help=say(
@@ -49,8 +50,8 @@ def _switches(view: View) -> None:
             "words."
         ))  # fmt: skip
         scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
-        st.selectbox(say("Colours"), list(scales), format_func=scales.__getitem__, key=view.key("colours"),
-                     label_visibility="collapsed", width=260)  # fmt: skip
+        localised(st.selectbox, say("Colours"), scales, key=view.key("colours"), default="paper",
+                  label_visibility="collapsed", width=260)  # fmt: skip
 
 
 def _how_to_read(trace: Trace, by: By, end: bool) -> None:

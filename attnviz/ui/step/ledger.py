@@ -5,18 +5,18 @@ By default every step shows the ledger of its own word, and all of these are in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_waterfall
+from attnviz.figures.ledger import ledger_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import rows_of as ledger_rows_of
+from attnviz.figures.subject import Subject
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.text import Tokenizer, piece_name
+from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.page_state.selection import at_step, selection_of, source_of
@@ -25,17 +25,16 @@ from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
 from attnviz.ui.step.stages import steps_at_once
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
+from attnviz.wording.ledger import ledger_heading, ledger_sentence
 
 
 def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
     both."""
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
-    if weights is None or tokenizer is None:
-        st.text(say("The logit ledger is computed from the weights of the model that made this translation, “{model}”, "
-                    "which is not here. Put it in the folder of models and open the translation again.",
-                    model=trace.model))  # fmt: skip
+    lacking = STEP_FIGURES["ledger"].lacking(Subject(trace, 0, weights))
+    if lacking or weights is None or tokenizer is None:
+        st.text(lacking)
         return
     word_choices(view, tokenizer)
     shown = _on_show(view, weights, tokenizer)
@@ -90,25 +89,10 @@ def _on_show(view: View, weights: Weights, tokenizer: Tokenizer) -> dict[int, Co
     return found
 
 
-def ledger_of(trace: Trace, weights: Weights, step: int, word: int, rival: int | None) -> Ledger:
-    """Return the ledger of piece `word` at `step`, less that of `rival` where there is one."""
-    entries = ledger(trace, weights, step, word)
-    return entries if rival is None else entries - ledger(trace, weights, step, rival)
-
-
 def rows_of(view: View, weights: Weights, step: int, word: int, rival: int | None, source: int) -> tuple[int, ...]:
     """Return the source pieces with a row of their own at `step`, in the ledger of `word` as in its contrast; `source`,
     the one on show, is among them."""
     return _rows(view.trace, weights, (view.identity, step, word, rival, source))
-
-
-def ledger_figure(
-    trace: Trace, entries: Ledger, name: str, rival: str | None, *, rows: Sequence[int] | None = None,
-    theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
-    """Return the waterfall of a ledger; `name` and `rival` are the names of the two pieces, `rows` the source pieces
-    with a row of their own."""
-    return ledger_waterfall(trace, entries, ledger_title(name, rival), rows=rows, theme=theme)
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
@@ -118,13 +102,14 @@ def _drawn(
     """Return the picture of one ledger as JSON, with its heading and sentence. `what`, the key of the cache, is the
     identity of the trace, what is compared, theme and language."""
     _, one, theme, _ = what
-    entries = ledger_of(_trace, _weights, one.step, one.word, one.rival)
-    name = piece_name(_tokenizer.piece(one.word))
-    against = None if one.rival is None else piece_name(_tokenizer.piece(one.rival))
+    subject = Subject(_trace, one.step, _weights, None, one.word, one.rival, _tokenizer.piece, one.rows)
+    name = subject.name(one.word)
+    against = None if one.rival is None else subject.name(one.rival)
     heading = ledger_heading(
         called(name, one.typed_word), None if against is None else called(against, one.typed_rival)
     )
-    figure = ledger_figure(_trace, entries, name, against, rows=one.rows, theme=theme)
+    figure = STEP_FIGURES["ledger" if one.rival is None else "contrast"].draw(subject, theme=theme)
+    entries = subject.ledger if one.rival is None else subject.contrast
     return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
 
 
@@ -140,8 +125,7 @@ def _rows(_trace: Trace, _weights: Weights, what: tuple[str, int, int, int | Non
     """Return the rows of `rows_of`. `what`, the key of the cache, is the identity of the trace, the step, word, rival
     and the source piece on show."""
     _, step, word, rival, source = what
-    rivals = (None,) if rival is None else (None, rival)
-    return ledger_rows([ledger_of(_trace, _weights, step, word, against) for against in rivals], source)
+    return ledger_rows_of(Subject(_trace, step, _weights, source, word, word if rival is None else rival))
 
 
 def _tables(view: View, weights: Weights, one: Compared) -> None:
@@ -153,7 +137,8 @@ def _tables(view: View, weights: Weights, one: Compared) -> None:
         left, right = st.columns(2, gap="large")
         for column, name, against in ((left, say("logit"), None), (right, say("difference"), one.rival)):
             if against is not None or column is left:
-                entries = ledger_of(view.trace, weights, one.step, one.word, against)
+                subject = Subject(view.trace, one.step, weights, None, one.word, against)
+                entries = subject.ledger if against is None else subject.contrast
                 column.markdown(say("Step {step}: the entries of the {name} add up to {sum:.6f}",
                                     step=one.step + 1, name=name, sum=entries.logit))  # fmt: skip
                 column.dataframe(ledger_table(view.trace, entries), height=420)

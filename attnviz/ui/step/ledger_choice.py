@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
+from attnviz.ui.language import key_in_language
 from attnviz.ui.page_state.selection import LONGEST_TYPED, Selection, choose, selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.wording.labels import shorten
@@ -59,7 +60,8 @@ def _box(
 ) -> None:
     """Draw the box of the `word` or of the `rival`, with what is chosen in it; its first choice is shown as
     `first_shown`."""
-    selection, key, session = selection_of(st.session_state, view), view.key(f"ledger_{what}"), st.session_state
+    selection, session = selection_of(st.session_state, view), st.session_state
+    key = key_in_language(view.key(f"ledger_{what}"))
     index, typed = getattr(selection, what), getattr(selection, f"typed_{what}")
     if index is not None and index >= len(tokenizer):
         index = None

@@ -7,6 +7,8 @@ import streamlit as st
 from attnviz.analysis.microscope import SATURATED, microscope, score_vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.microscope import microscope_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
@@ -20,18 +22,12 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
     `weights` are needed only for a trace that lacks v_a.
     """
     trace = view.trace
-    kind = trace.config["attention"]
-    if kind == "none":
-        st.text(say("This model has no attention: no energy is computed, so there is none to take apart."))
+    lacking = STEP_FIGURES["microscope"].lacking(Subject(trace, 0, weights))
+    if lacking:
+        st.text(lacking)
         return
-    try:
-        score = score_vector(trace, weights)
-    except ValueError:
-        st.text(say("This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy "
-                    "cannot be taken apart. Put the model in the folder of models.", model=trace.model))  # fmt: skip
-        return
-    energy_microscope(view, score, theme)
-    st.html(f'<p class="reading">{_legend(kind)}</p>')
+    energy_microscope(view, score_vector(trace, weights), theme)
+    st.html(f'<p class="reading">{_legend(trace.config["attention"])}</p>')
     _table(view, weights)
 
 

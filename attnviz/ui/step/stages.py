@@ -7,16 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from attnviz import figures
-from attnviz.analysis import readout
-from attnviz.figures.energies import energy_bars
-from attnviz.figures.maxout import maxout_strips
-from attnviz.figures.softmax import softmax_bars
-from attnviz.figures.state import state_strips
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -88,7 +82,7 @@ def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
 
 def _chart(view: View, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
-    weights = weights_digest_of(view.trace) if name == "maxout" else None
+    weights = weights_digest_of(view.trace) if STEP_FIGURES[name].uses_weights else None
     drawn = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
     chart(view, drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
@@ -113,15 +107,5 @@ def _drawn(
     theme: ThemeName,
 ) -> dict[int | str, str]:
     """Return picture `name` of each of the `steps` as JSON."""
-    if name == "maxout":
-        return {i: maxout_strips(_trace, i, pairs_of(_trace, i), theme=theme).to_json() for i in steps}
-    draw = {
-        "energy": energy_bars, "softmax": softmax_bars, "state": state_strips, "candidates": figures.candidates,
-    }[name]  # fmt: skip
-    return {i: draw(_trace, i, theme=theme).to_json() for i in steps}
-
-
-def pairs_of(trace: Trace, step: int) -> NDArray[np.float32] | None:
-    """Return the pairs of `step` before the maxout, or None where the weights are not at hand."""
-    weights = weights_of(trace)
-    return None if weights is None else readout.pairs(trace, weights, step)
+    weights = weights_of(_trace) if STEP_FIGURES[name].uses_weights else None
+    return {i: STEP_FIGURES[name].draw(Subject(_trace, i, weights), theme=theme).to_json() for i in steps}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz import figures
-from attnviz.figures.maxout import maxout_table
 from attnviz.figures.state import state_table
 from attnviz.languages import say
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.ui.step.stages import pairs_of
+from attnviz.ui.step.subject import subject_of
 
 
 def chart_tables(view: View) -> None:
@@ -21,14 +20,15 @@ def chart_tables(view: View) -> None:
         return
     trace, chosen = view.trace, heatmap_choices(st.session_state, view)
     step = selection_of(st.session_state, view).step
-    alignment = figures.heatmap_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
+    maxout = figures.STEP_FIGURES["maxout"].table(subject_of(view, st.session_state))
+    alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     with box:
         for name, table in (
             (say("Alignment"), alignment),
             (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
             (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
             (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
-            (say("Maxout of step {step}", step=step + 1), maxout_table(trace, step, pairs_of(trace, step))),
+            (say("Maxout of step {step}", step=step + 1), maxout),
             (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
         ):
             st.markdown(f"**{name}**")

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import say
+from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import reopening
@@ -101,12 +102,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
 def _search(forced: bool) -> str:
     """Draw the choice of search, which is kept by its English name."""
     linked = st.query_params.get(inputs.SEARCH)
-    if inputs.SEARCH not in st.session_state:
-        st.session_state[inputs.SEARCH] = linked if linked in SEARCHES else _DEFAULT_SEARCH
-    names = {search: _search_name(search) for search in SEARCHES}
-    return st.selectbox(
-        say("Search"), SEARCHES, key=inputs.SEARCH, disabled=forced, format_func=names.__getitem__,
-        persist_state="session",
+    return localised(
+        st.selectbox, say("Search"), {search: _search_name(search) for search in SEARCHES}, key=inputs.SEARCH,
+        default=linked if linked in SEARCHES else _DEFAULT_SEARCH, disabled=forced,
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
 

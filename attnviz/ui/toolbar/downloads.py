@@ -11,28 +11,19 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.analysis.microscope import microscope
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
-from attnviz.figures.ledger import ledger_table
-from attnviz.figures.maxout import maxout_strips, maxout_table
-from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
-from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
-from attnviz.ui.page_state.selection import selection_of, source_of
+from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import tokenizer_of, weights_of
-from attnviz.ui.step.ledger import ledger_figure, ledger_of, rows_of
-from attnviz.ui.step.ledger_choice import chosen_pair
-from attnviz.ui.step.stages import pairs_of
-from attnviz.wording.captions import step_heading
-from attnviz.wording.labels import quote, shorten
+from attnviz.ui.resources import weights_of
+from attnviz.ui.step.subject import subject_of
 
 WIDTH = 656
 """Pixels of the box: two columns, so that it is no higher than a small window."""
@@ -102,46 +93,14 @@ def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: 
 
 
 def pictures(view: View, session: Session) -> Iterator[Picture]:
-    """Yield the pictures on show: the heatmap, those of the step, and, where the weights are at hand, what lies inside
-    the chosen energy and logit."""
-    look, trace, selection = _look(view, session), view.trace, selection_of(session, view)
-    step, source = selection.step, source_of(selection, trace)
+    """Yield the pictures on show: the heatmap, and those of the step that can be drawn, also inside the chosen energy
+    and logit."""
+    look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
     yield Picture(say("Heatmap"), heading(trace, look), "heatmap", picture(trace, look), table(trace, look))
-
-    def of_step(title: str, name: str, figure: go.Figure, numbers: pd.DataFrame, heading: str = "") -> Picture:
-        """Return a picture of the step; `heading` says what it is where its title alone would not."""
-        return Picture(title, heading or step_heading(trace, step, title), f"step-{step + 1}-{name}", figure, numbers)
-
-    for name, drawn in step_figures(trace).items():
-        if name == "attention":  # energies and softmax in one picture: not on the page, which has them apart
-            continue
-        if name == "maxout":
-            pairs = pairs_of(trace, step)
-            figure, numbers = maxout_strips(trace, step, pairs), maxout_table(trace, step, pairs)
-        else:
-            figure, numbers = drawn.draw(trace, step), drawn.table(trace, step)
-        yield of_step(drawn.title(), name, figure, numbers)
-    weights, tokenizer = weights_of(trace), tokenizer_of(trace)
-    if weights is None or tokenizer is None:
-        return
-    if trace.config["attention"] != "none":
-        units = microscope(trace, weights, step, source)
-        title, figure, numbers = say("Energy microscope"), microscope_figure(units), microscope_table(units)
-        yield of_step(title, "microscope", figure, numbers, step_heading(trace, step, title, source))
-    word, rival = chosen_pair(trace, selection, len(tokenizer))
-    name = piece_name(tokenizer.piece(word))
-    entries = ledger_of(trace, weights, step, word, None)
-    rows = rows_of(view, weights, step, word, rival, source)
-    waterfall = ledger_figure(trace, entries, shorten(name, 9), None, rows=rows)
-    title, numbers = say("Logit ledger"), ledger_table(trace, entries)
-    full = title if word == trace.target_ids[step] else f"{title}, {quote(shorten(name, 20))}"
-    yield of_step(title, "ledger", waterfall, numbers, step_heading(trace, step, full))
-    if rival is not None:
-        against = piece_name(tokenizer.piece(rival))
-        entries = ledger_of(trace, weights, step, word, rival)
-        title = say("Why {name} and not {against}", name=quote(shorten(name, 9)), against=quote(shorten(against, 9)))
-        waterfall = ledger_figure(trace, entries, name, against, rows=rows)
-        yield of_step(title, "contrast", waterfall, ledger_table(trace, entries))
+    for name, one in step_figures(subject).items():
+        if not one.summary:
+            figure, numbers = one.draw(subject), one.table(subject)
+            yield Picture(one.title(subject), one.headline(subject), f"step-{subject.step + 1}-{name}", figure, numbers)
 
 
 def file_name(trace: Trace, ending: str) -> str:
@@ -166,4 +125,5 @@ def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
         }
         for one in offered
     ]
-    component("downloads")(key="export", data={"pictures": record})
+    words = {"failed": say("This file could not be made here. Try it again; if it fails again, reload the page.")}
+    component("downloads")(key="export", data={"pictures": record, "words": words})

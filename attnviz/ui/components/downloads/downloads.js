@@ -8,28 +8,37 @@ const drawn = ({ figure }, format) => {
   return window.Plotly.toImage(figure, { format, width, height });
 };
 
-// An SVG that is shown as an image sees none of the page's fonts, and a PNG is made from such an image.
-let face;
-function pageFont() {
-  face ??= (async () => {
-    const rules = [...document.styleSheets].flatMap((sheet) => {
-      try { return [...sheet.cssRules]; } catch { return []; } // another origin's
-    });
-    const rule = rules.find((one) => one instanceof CSSFontFaceRule
-      && one.style.getPropertyValue("font-family").replace(/["']/g, "") === FACE
-      && !/italic/.test(one.style.getPropertyValue("font-style")));
-    const path = rule?.style.getPropertyValue("src").match(/url\(["']?([^"')]+)/)?.[1];
-    if (!path) return "";
-    const answer = await fetch(new URL(path, rule.parentStyleSheet.href ?? document.baseURI));
-    if (!answer.ok) return ""; // the picture then has the next of its fonts that the machine knows
-    const blob = await answer.blob();
-    const url = await new Promise((read) => {
-      const reader = new FileReader();
-      reader.onload = () => read(reader.result);
-      reader.readAsDataURL(blob);
-    });
-    return `@font-face { font-family: "${FACE}"; font-weight: 100 900; src: url(${url}); }`;
-  })();
+// The address of the page's own font, or null.
+function fontAddress() {
+  const rules = [...document.styleSheets].flatMap((sheet) => {
+    try { return [...sheet.cssRules]; } catch { return []; } // another origin's
+  });
+  const rule = rules.find((one) => one instanceof CSSFontFaceRule
+    && one.style.getPropertyValue("font-family").replace(/["']/g, "") === FACE
+    && !/italic/.test(one.style.getPropertyValue("font-style")));
+  const path = rule?.style.getPropertyValue("src").match(/url\(["']?([^"')]+)/)?.[1];
+  return path ? new URL(path, rule.parentStyleSheet.href ?? document.baseURI) : null;
+}
+
+async function fontRule(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  const blob = await answer.blob();
+  const url = await new Promise((read, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => read(reader.result);
+    reader.onerror = () => fail(reader.error);
+    reader.readAsDataURL(blob);
+  });
+  return `@font-face { font-family: "${FACE}"; font-weight: 100 900; src: url(${url}); }`;
+}
+
+// An SVG that is shown as an image sees none of the page's fonts, and a PNG is made from such an image. Without the font
+// a picture has the next of its fonts that the machine knows; the next picture asks for it again.
+let face = "";
+async function pageFont() {
+  const address = fontAddress();
+  if (!face && address) face = await fontRule(address).catch(() => "");
   return face;
 }
 
@@ -65,23 +74,29 @@ async function save(button, picture, form) {
   link.remove();
 }
 
-export default function ({ data, parentElement }) {
-  const list = parentElement.querySelector(".pictures");
-  list.replaceChildren();
-  for (const picture of data.pictures) {
-    const row = document.createElement("div");
-    row.className = "picture";
-    const title = document.createElement("span");
-    title.textContent = picture.title;
-    row.append(title);
-    for (const form of Object.keys(FORMS)) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = form.toUpperCase();
-      button.setAttribute("aria-label", `${picture.title}, ${form.toUpperCase()}`);
-      button.onclick = () => save(button, picture, form);
-      row.append(button);
-    }
-    list.append(row);
+function entry(picture, words) {
+  const row = document.createElement("div");
+  row.className = "picture";
+  const title = document.createElement("span");
+  title.textContent = picture.title;
+  const problem = document.createElement("p");
+  problem.setAttribute("role", "alert");
+  row.append(title);
+  for (const form of Object.keys(FORMS)) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = form.toUpperCase();
+    button.setAttribute("aria-label", `${picture.title}, ${form.toUpperCase()}`);
+    button.onclick = () => {
+      problem.textContent = "";
+      save(button, picture, form).catch(() => { problem.textContent = words.failed; });
+    };
+    row.append(button);
   }
+  row.append(problem);
+  return row;
+}
+
+export default function ({ data, parentElement }) {
+  parentElement.querySelector(".pictures").replaceChildren(...data.pictures.map((one) => entry(one, data.words)));
 }

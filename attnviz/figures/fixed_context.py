@@ -1,0 +1,136 @@
+"""What a model without attention has instead of an alignment: one vector of the whole sentence, for every step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.grid import By, Grid, grid, rows_of_steps
+from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
+from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
+from attnviz.figures.labels import axis_labels, label_stride, literal
+from attnviz.figures.strips import note
+from attnviz.languages import say
+from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+
+_READ, _STRIP = 0.1, 0.55
+"""In the left half, from 0 to 1: where the encoder reads along, and the near side of the vector, whose other is 1."""
+_HEAD = 0.96
+"""In the right half, from 0 to 1: the tips of the arrows."""
+_ROWS, _TOP = 420, 34
+"""Pixels of all rows together while none is at its lowest, and above the first."""
+
+
+def fixed_context(
+    trace: Trace, *, by: By = "words", end: bool = True, step: int | None = None, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw c, (n,), the last forward annotation: made of all source words, read in order, and given to every step.
+
+    On the left stands the source, in the order in which it is read; in the middle the vector, a strip of its n units; on
+    the right the target, a row for each word (or piece), with an arrow from the vector. `step` (0-based) frames the
+    row it belongs to. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `steps`, `rows` and
+    `frame`. Raise ValueError unless `by` is "words" or "pieces".
+    """
+    cells, ink = grid(trace, by, end), palette(theme)
+    vector = trace.contexts[0]
+    rows = rows_of_steps(cells, len(trace.target_pieces))
+    layout = _layout(cells, len(vector), ink) | {
+        "meta": {
+            "alt": say(
+                "One vector for every step: the encoder reads {count} source words in order; its last forward "
+                "annotation, {units} numbers, goes to each of {rows} target words.", count=len(cells.source),
+                units=len(vector), rows=len(cells.target),
+            ),
+            "narrowest": 330, "widest": 760, "steps": [steps[0] for steps in cells.steps], "rows": rows,
+            "frame": ROW_FRAME,
+        },
+    }  # fmt: skip
+    row = None if step is None else rows[step]
+    if row is not None:
+        layout["shapes"] = [*layout["shapes"], rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, 2.5)]
+    limit = float(np.quantile(np.abs(vector), 0.98)) or 1.0
+    strip = {
+        "type": "heatmap", "name": "context", "z": vector[:, None], "x": [_STRIP, 1], "yaxis": "y3", "xaxis": "x2",
+        "y0": 1, "dy": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
+        "showscale": False, "hovertemplate": say("unit %{y}: %{z:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+    return build([strip, *_reading(len(cells.source), ink), *_writing(cells, ink)], layout)
+
+
+def fixed_context_table(trace: Trace) -> pd.DataFrame:
+    """Return c, the same at every step, one row for each of its n units (counted from 1)."""
+    index = pd.RangeIndex(1, trace.contexts.shape[1] + 1, name=say("unit"))
+    return pd.DataFrame({say("context, the same at every step"): trace.contexts[0]}, index=index)
+
+
+def _reading(count: int, ink: Palette) -> list[Spec]:
+    """Return the way of the encoder: down the source, a point at each word, and from the last into the vector."""
+    line = {"type": "scatter", "mode": "lines+markers", "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip", "name": "encoder",
+            "line": {"color": ink.encoder, "width": 1.5}}  # fmt: skip
+    points = {"size": 5, "color": ink.encoder}
+    end = count - 1
+    down = line | {"x": [_READ] * count, "y": list(range(count)), "marker": points}
+    into = line | {"x": [_READ, _STRIP - 0.03], "y": [end, end],
+                   "marker": {"size": [5, 10], "color": ink.encoder, "symbol": ["circle", "triangle-right"]}}  # fmt: skip
+    return [down, into]
+
+
+def _writing(cells: Grid, ink: Palette) -> list[Spec]:
+    """Return an arrow from the middle of the vector to each row, and what is read and clicked there."""
+    count = len(cells.target)
+    middle = (count - 1) / 2
+    ends = [part for row in range(count) for part in (middle, row, None)]
+    lines = {
+        "type": "scatter", "mode": "lines", "name": "arrows", "hoverinfo": "skip", "y": ends,
+        "x": [0, _HEAD, None] * count, "line": {"color": ink.context, "width": 1},
+    }  # fmt: skip
+    heads = {
+        "type": "scatter", "mode": "markers", "name": "heads", "hoverinfo": "skip", "x": [_HEAD] * count,
+        "y": list(range(count)), "marker": {"symbol": "triangle-right", "size": 9, "color": ink.context},
+    }  # fmt: skip
+    hover = [[say("{word}: the same vector", word=literal(shorten(word, 60)))] for word in cells.target]
+    surface = {
+        "type": "heatmap", "name": "rows", "z": np.zeros((count, 1)), "x": [0, 1], "opacity": 0,
+        "showscale": False, "text": hover, "hoverinfo": "text",
+    }  # fmt: skip
+    return [lines, heads, surface]
+
+
+def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
+    """Return the layout: `y` has the target's rows, `y2` the source's, `y3` the units of the vector."""
+    rows, sources = len(cells.target), len(cells.source)
+    most = max(rows, sources)
+    height = round(most * float(np.clip(_ROWS / most, LOWEST_ROW, HIGHEST_ROW)))
+    across, down = label_stride(sources), label_stride(rows)
+    left, right = (
+        int(max(len(shorten(name)) for name in names) * font_size(len(names)) * 0.56) + 18
+        for names in (cells.source, cells.target)
+    )
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    return base_layout(ink) | {
+        "height": _TOP + height + 12, "margin": {"l": left, "r": right, "t": _TOP, "b": 12}, "hovermode": "closest",
+        "xaxis": axis | {"range": [0, 1], "domain": [0.5, 1], "showticklabels": False},
+        "xaxis2": axis | {"range": [0, 1], "domain": [0, 0.5], "showticklabels": False, "anchor": "y2"},
+        "yaxis": axis | {
+            "range": [rows - 0.5, -0.5], "side": "right", "tickvals": list(range(0, rows, down)),
+            "ticktext": axis_labels(cells.target[::down]), "tickfont": {"size": font_size(rows), "color": ink.decoder},
+        },
+        "yaxis2": axis | {
+            "range": [sources - 0.5, -0.5], "side": "left", "anchor": "x2",
+            "tickvals": list(range(0, sources, across)), "ticktext": axis_labels(cells.source[::across]),
+            "tickfont": {"size": font_size(sources), "color": ink.encoder},
+        },
+        "yaxis3": axis | {"range": [units + 0.5, 0.5], "overlaying": "y2", "showticklabels": False, "anchor": "x2"},
+        "shapes": [{
+            "type": "rect", "xref": "x2", "yref": "paper", "x0": _STRIP, "x1": 1, "y0": 0, "y1": 1,
+            "line": {"color": ink.context, "width": 2},
+        }],
+        "annotations": [
+            note(say("c, {count} numbers", count=units), 0, ink) | {
+                "x": 0.5, "xanchor": "right", "yshift": 4, "font": {"size": 13, "color": ink.context},
+            },
+        ],
+    }  # fmt: skip

@@ -1,0 +1,128 @@
+"""What a picture of a step is drawn from, and what some pictures need of it that a trace alone may not have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from attnviz.analysis.ledger import Ledger, ledger
+from attnviz.analysis.measures import weight_order
+from attnviz.analysis.microscope import Microscope, microscope, score_vector
+from attnviz.analysis.recomputation import Weights
+from attnviz.languages import say
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One step of a translation, and what of it is looked at more closely. All counts are from 0."""
+
+    trace: Trace
+    step: int
+    weights: Weights | None = None
+    """Those of the model that made the trace, where they are at hand."""
+    source: int | None = None
+    """The source piece examined; if None, that of the largest weight."""
+    word: int | None = None
+    """Id of the piece whose logit is taken apart; if None, the one the step chose."""
+    rival: int | None = None
+    """Id of the piece it is held against; if None, the likeliest other."""
+    spelling: Callable[[int], str] | None = None
+    """Returns the piece of an id, for those that are not among the likeliest of the step."""
+
+    rows: tuple[int, ...] | None = None
+    """Source pieces with a row of their own in both ledgers; if None, those of the largest entries and the examined."""
+
+    @property
+    def examined(self) -> int:
+        """The source piece j of the microscope."""
+        return int(weight_order(self.trace, self.step)[0]) if self.source is None else self.source
+
+    @property
+    def explained(self) -> int:
+        """Id of the piece whose logit is taken apart."""
+        return int(self.trace.target_ids[self.step]) if self.word is None else self.word
+
+    @property
+    def against(self) -> int | None:
+        """Id of the piece it is held against; None where there is no other."""
+        if self.rival is not None:
+            return None if self.rival == self.explained else self.rival
+        return next((int(index) for index in self.trace.top_ids[self.step] if index != self.explained), None)
+
+    def name(self, index: int) -> str:
+        """Return what the pictures call the piece of an id; raise KeyError where it is not known."""
+        if self.spelling is not None:
+            return piece_name(self.spelling(index))
+        known = dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
+        return piece_name((known | {self.trace.target_ids[self.step]: self.trace.target_pieces[self.step]})[index])
+
+    @cached_property
+    def units(self) -> Microscope:
+        """The energy of the examined piece, unit by unit; ValueError where SCORE_VECTOR is not met."""
+        return microscope(self.trace, self.weights, self.step, self.examined)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The logit of the explained piece, entry by entry; ValueError without weights."""
+        return self._ledger(self.explained)
+
+    @cached_property
+    def contrast(self) -> Ledger:
+        """The ledger of the explained piece less that of the other; ValueError without weights, or another."""
+        if self.against is None:
+            raise ValueError("there is no other piece to hold this one against")
+        return self.ledger - self._ledger(self.against)
+
+    def _ledger(self, index: int) -> Ledger:
+        if self.weights is None:
+            raise ValueError("a logit ledger needs the weights of the model that made the trace")
+        return ledger(self.trace, self.weights, self.step, index)
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something without which there is no picture."""
+
+    met: Callable[[Subject], bool]
+    sentence: Callable[[Subject], str]
+    """Says what is missing and, where something can be done, what."""
+
+
+def _has_score_vector(subject: Subject) -> bool:
+    try:
+        score_vector(subject.trace, subject.weights)
+    except ValueError:
+        return False
+    return True
+
+
+def has_attention(trace: Trace) -> bool:
+    """Return whether the model that made `trace` looks: without attention it has one vector for every step."""
+    return bool(trace.config["attention"] != "none")
+
+
+ATTENTION = Need(
+    lambda subject: has_attention(subject.trace),
+    lambda _: say("This model has no attention: no energy is computed, so there is none to take apart."),
+)
+SCORE_VECTOR = Need(
+    _has_score_vector,
+    lambda subject: say(
+        "This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy cannot be "
+        "taken apart. Put the model in the folder of models.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+WEIGHTS = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: say(
+        "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
+        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+RIVAL = Need(
+    lambda subject: subject.against is not None,
+    lambda _: say("There is no other piece to hold this one against."),
+)

@@ -1,0 +1,33 @@
+"""A visitor who tries everything in no order at all: whatever is taken, nothing breaks and no sentence is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.views import NARROW_DARK, WIDE
+from tests.browser.walker import Walker
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+Opener = Callable[..., Page]
+
+ACTIONS, FEWEST = 60, 12
+"""How many things are tried, and how many at least on a machine that is busy."""
+LIMIT = 90
+"""Seconds after which a walk ends."""
+
+
+@pytest.mark.parametrize(
+    ("open_page", "query", "seed"), [(WIDE, "", 1), (NARROW_DARK, "?lang=fr", 2)], indirect=["open_page"], ids=str
+)
+def test_nothing_breaks_on_a_random_walk(open_page: Opener, query: str, seed: int) -> None:
+    page = open_page(query)
+    walker, end = Walker(page, seed), time.monotonic() + LIMIT
+    while len(walker.steps) < ACTIONS and time.monotonic() < end:
+        walker.step()
+        assert walker.faults == [], "\n".join(walker.steps)
+    assert len(walker.steps) >= FEWEST, "the page is too slow to be walked about"
+    assert sum("out of reach" in step for step in walker.steps) < len(walker.steps) / 2, walker.steps

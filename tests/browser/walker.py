@@ -1,0 +1,169 @@
+"""A visitor who tries everything: takes one control of the page after another at random, and notes what goes wrong.
+
+`python tests/browser/walker.py --seed 7 --actions 300` looks for faults for as long as one likes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, sync_playwright
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+
+CONTROLS = {
+    "button": "button:visible:enabled:not(.word, [role=radio], [aria-label='Main menu'], header button)",
+    "word": ".player .word:visible",
+    "choice": "[role=radio]:visible, .growth label:visible",
+    "language": ".st-key-lang [role=radio]:visible",
+    "toggle": ".stCheckbox label:visible",
+    "summary": "summary:visible",
+    "select box": ".stSelectbox input:visible:enabled",
+    "slider": "input[type=range]:visible",
+    "picture": ".js-plotly-plot:visible .nsewdrag",
+    "text": "textarea:visible:enabled",
+    "menu item": "[role=menuitem]:visible",
+}
+"""What can be taken hold of, by kind; a kind is chosen before one of its number, so that the many words do not win."""
+KEYS = ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End", " ", "Escape", "Tab", "Enter")
+SENTENCES = (
+    "Two dogs play in the snow.", "A man sleeps.", "Where is the station?", "  spaced   out ", "", "北京很大。",
+    "The zyxwvut plays with qwxyzzy 😀.", "<b>bold</b> & $x_1$ :red[red]", "word " * 250,
+)  # fmt: skip
+TARGETS = ("", "Deux chiens jouent.", "Où ça ? 😀", "_a_ *b* $c$")
+PATIENCE = 30_000
+"""Milliseconds until the page must have come to rest."""
+
+
+class Walker:
+    """Walks about `page`; `steps` says where it has been, `faults` what it found."""
+
+    def __init__(self, page: Page, seed: int) -> None:
+        self.page = page
+        self.chance = random.Random(seed)
+        self.sentence = page.locator(".st-key-sentence textarea").input_value()
+        self.steps: list[str] = []
+        self.faults: list[str] = []
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.faults.append(f"console: {message.text}")
+
+    def step(self) -> None:
+        """Do one thing, wait until the page has answered, and look at what it shows."""
+        present = {kind: found for kind, name in CONTROLS.items() if (found := self.page.locator(name)).count()}
+        kind = self.chance.choice([*present, "key", "theme"])
+        try:
+            if kind == "key":
+                self._press()
+            elif kind == "theme":
+                scheme = self.chance.choice(("light", "dark"))
+                self.steps.append(f"theme {scheme}")
+                self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            else:
+                self._take(kind, present[kind].nth(self.chance.randrange(present[kind].count())))
+        except Error as error:  # what was there a moment ago is gone, or covered by an open box: as it is for a visitor
+            covering = [line.strip() for line in str(error).splitlines() if "intercepts" in line]
+            self.steps[-1] += f" (out of reach{': ' if covering else ''}{''.join(covering[-1:])[:90]})"
+            self.page.keyboard.press("Escape")
+        self.rest()
+        self.look()
+
+    def _press(self) -> None:
+        key = self.chance.choice(KEYS)
+        self.steps.append(f"key {key!r}")
+        self.page.keyboard.press(key)
+
+    def _take(self, kind: str, control: Locator) -> None:
+        self.steps.append(kind)
+        named = control.evaluate(
+            "(node) => node.getAttribute('aria-label') || node.textContent || node.id", timeout=2000
+        )
+        self.steps[-1] += f" {' '.join(str(named).split())[:60]!r}"
+        if kind == "text":
+            self._type(control)
+        elif kind == "slider":
+            control.focus(timeout=2000)
+            for _ in range(self.chance.randint(1, 4)):
+                self.page.keyboard.press(self.chance.choice(("ArrowRight", "ArrowLeft", "Home", "End")))
+        elif kind == "select box":
+            control.click(timeout=2000)
+            options = self.page.get_by_role("option")
+            options.first.wait_for(timeout=2000)
+            option = options.nth(self.chance.randrange(options.count()))
+            self.steps[-1] += f" → {option.inner_text()!r}"
+            option.click(timeout=2000)
+        elif kind == "picture":
+            box = control.bounding_box(timeout=2000) or {"width": 2.0, "height": 2.0}
+            place = {"x": self.chance.uniform(1, box["width"] - 1), "y": self.chance.uniform(1, box["height"] - 1)}
+            control.click(position=place, timeout=2000)  # type: ignore[arg-type]
+        elif kind == "menu item":
+            text = control.inner_text(timeout=2000)
+            control.click(timeout=2000)
+            self.sentence = text
+        else:
+            control.click(timeout=2000)
+
+    def _type(self, box: Locator) -> None:
+        own = box.evaluate("(node) => Boolean(node.closest('.st-key-sentence'))")
+        text = self.chance.choice(SENTENCES if own else TARGETS)
+        box.fill(text, timeout=2000)
+        if own:
+            self.sentence = text
+        how = self.chance.choice(("Control+Enter", "Tab", None))
+        self.steps[-1] += f" := {text[:40]!r}, {how}"
+        if how:
+            self.page.keyboard.press(how)
+
+    def rest(self) -> None:
+        """Wait until the page is at rest: nothing runs on the server, and the browser has told it what it waits to."""
+        self.page.wait_for_timeout(200)
+        self.page.wait_for_selector(".stApp[data-test-script-state=notRunning]", timeout=PATIENCE)
+
+    def look(self) -> None:
+        """Note an error that is shown, and a sentence that is no longer what was typed or chosen."""
+        self.faults += [f"shown: {text}" for text in self.page.locator(".stException:visible").all_inner_texts()]
+        written = self.page.locator(".st-key-sentence textarea").input_value()
+        if written != self.sentence:
+            self.faults.append(f"the sentence is {written!r}, not {self.sentence!r}")
+
+
+def main() -> None:
+    """Walk until something is found, and say what."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--actions", type=int, default=300)
+    parser.add_argument("--query", default="", help="what follows the address")
+    parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
+    options = parser.parse_args()
+    width, height = map(int, options.size.split("x"))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_page(REPOSITORY / "models", Path(folder) / "page.log") as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(f"{address}/{options.query}")
+        page.wait_for_selector(READY, timeout=120_000)
+        walker = Walker(page, options.seed)
+        for _ in range(options.actions):
+            walker.step()
+            print(walker.steps[-1], flush=True)
+            if walker.faults:
+                break
+        print("\n".join(walker.faults) or "nothing found")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
