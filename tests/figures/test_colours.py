@@ -111,7 +111,7 @@ def test_widgets_read_on_their_grounds(theme: ThemeName) -> None:
 @both_themes
 def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
     ink = palette(theme)
-    program = (REPOSITORY / "attnviz" / "ui" / "components" / "player" / "player.js").read_text(encoding="utf-8")
+    program = (REPOSITORY / "attnviz" / "ui" / "components" / "player" / "paint.js").read_text(encoding="utf-8")
     most = re.search(r"MOST_GREEN = (\d+)", program)
     assert most
     for share in np.linspace(0, int(most[1]) / 100, 9):
