@@ -1,7 +1,5 @@
 // What of the sentences and buttons is marked at a step.
 
-const MOST_GREEN = 48; // percent of green behind a word of weight 1: more, and the word is hard to read in the dark theme
-
 // The source piece on show: the chosen one, or the one of the largest weight.
 function looked({ data, step, source }) {
   return source ?? data.orders[step][0];
@@ -16,7 +14,7 @@ function share({ source, weights }, step, k, places) {
 function paintSource(root, { data, step, source: chosen }, source) {
   root.querySelectorAll(".source .word").forEach((word, k) => {
     const weight = data.weights[step][k];
-    word.style.setProperty("--weight", `${Math.round(Math.sqrt(weight) * MOST_GREEN)}%`);
+    word.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(weight))}%`);
     word.title = share(data, step, k, 4);
     const current = data.source[k].pieces.includes(source);
     word.classList.toggle("current", current);
