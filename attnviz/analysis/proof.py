@@ -107,12 +107,13 @@ class Prover:
             acting_on(trace.interventions, step),
         )  # fmt: skip
         probabilities, logits = found["probabilities"], found["logits"]
-        pairs: dict[str, tuple[Any, Array]] = dict(self._of_all_steps)
+        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
         recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
         pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
         pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
+        pairs["coverage"] = coverage(trace.alignment), self._coverage
         if trace.attends:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self.weights, step, position).energy for position in columns]
@@ -126,7 +127,7 @@ class Prover:
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
 
     @cached_property
-    def _of_all_steps(self) -> dict[str, tuple[Any, Array]]:
+    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
         """What is the same at every step: as shown, and recomputed."""
         trace, decoder = self.trace, self._decoder
         encoder = {n: v if n == "embedding.weight" else _exact(v) for n, v in below(self.weights, "encoder.").items()}
@@ -139,14 +140,20 @@ class Prover:
             ),
             "keys": (trace.keys, scorer_of(trace.config).keys(decoder, annotations)),
         }  # fmt: skip
-        rows = [
-            attend(decoder, trace.config, _exact(trace.keys), _exact(state), acting_on(trace.interventions, i))[2]
-            for i, state in enumerate(trace.previous_states)
-        ]
-        pairs["coverage"] = coverage(trace.alignment), np.sum(rows, axis=0)
         if trace.score_vector.size:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
         return pairs
+
+    @cached_property
+    def _coverage(self) -> Array:
+        """The sum over all steps of the alignment as recomputed, (Tx,)."""
+        trace, keys = self.trace, _exact(self.trace.keys)
+        rows = [
+            attend(self._decoder, trace.config, keys, _exact(state), acting_on(trace.interventions, i))[2]
+            for i, state in enumerate(trace.previous_states)
+        ]
+        total: Array = np.stack(rows).sum(axis=0)
+        return total
 
 
 def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof:

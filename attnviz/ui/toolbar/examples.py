@@ -16,20 +16,21 @@ sentence."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "Changes of order": (OPENING, "The little black cat sleeps on the big red chair."),
-    "One word becomes several": ("Where is the nearest station, please?", "I have just arrived."),
+    "One word, several": ("Where is the nearest station, please?", "I have just arrived."),
     "Names and numbers": (
         "Mr Schneider met Angela Merkel in Berlin on 14 May 2009.",
         "In 2004, Barack Obama lived in Chicago.",
     ),
-    "A mistake, and why": (
+    "Mistakes, and why": (
         "He is sitting on the bank of the river.",
-        "The agreement was signed in August. Nobody knew what it meant. The ministers went home. The journalists wrote "
-        "that it was a success. The people did not care.",
+        (
+            "The agreement was signed in August. Nobody knew what it meant. The ministers went home. The journalists "
+            "wrote that it was a success. The people did not care."
+        ),
         "We need flour, sugar, eggs, butter, milk, salt, yeast, lemons, almonds, raisins and a large bowl.",
     ),
-    "Greedy or beam": ("I miss my brother.",),
     "From the paper, Fig. 3": FIGURE_3,
-    "Long, from the paper": TABLE_3,
+    "Long": TABLE_3,
 }
 """Sentences by what they show."""
 
@@ -46,10 +47,9 @@ def kind_name(kind: str) -> str:
     """Return what a kind of sentence is called on the page."""
     return {
         "Changes of order": say("Changes of order"),
-        "One word becomes several": say("One word becomes several"),
+        "One word, several": say("One word, several"),
         "Names and numbers": say("Names and numbers"),
-        "A mistake, and why": say("A mistake, and why"),
-        "Greedy or beam": say("Greedy or beam"),
+        "Mistakes, and why": say("Mistakes, and why"),
         "From the paper, Fig. 3": say("From the paper, Fig. 3"),
-        "Long, from the paper": say("Long, from the paper"),
+        "Long": say("Long"),
     }[kind]

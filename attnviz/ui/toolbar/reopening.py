@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -36,10 +37,21 @@ def opener() -> None:
     """Draw the box that takes a file."""
     count = st.session_state.get(_COUNT, 0)  # another box after each file: closed, and ready for the same one again
     with st.popover(say("Open a trace"), type="tertiary", key=f"open_{count}", width="content"):
+        st.html(f"<style>{_own_words()}</style>")
         st.file_uploader(
             say("A trace that was saved here as JSON: it opens with every number, and needs no model."),
             key=f"file_{count}", max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
         )  # fmt: skip
+
+
+def _own_words() -> str:
+    """Return the style that writes our words over Streamlit's, which knows those of its box in English only."""
+    box, size = "[data-testid='stFileUploaderDropzone", say("up to {size} MB", size=LARGEST_FILE)
+    return "".join(
+        f"{where} {{ font-size: 0; }} {where}::after {{ content: {json.dumps(words, ensure_ascii=False)}; "
+        "font-size: 1rem; }"
+        for where, words in ((f"{box}'] button p", say("Choose a file")), (f"{box}Instructions'] span", size))
+    )
 
 
 def _take_file(key: str) -> None:

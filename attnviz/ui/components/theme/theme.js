@@ -3,6 +3,16 @@
 
 const NAMES = ["background", "secondary-background", "text", "border", "primary", "green", "violet", "orange", "red"];
 
+// Streamlit's question marks have names in English only; React gives one its English name again when its label changes.
+function nameHelp(template) {
+  const start = "Help for ";
+  for (const mark of document.querySelectorAll(`[aria-label^="${start}"], [data-helps]`)) {
+    const label = mark.getAttribute("aria-label");
+    if (label.startsWith(start)) mark.dataset.helps = label.slice(start.length);
+    mark.setAttribute("aria-label", fill(template, { name: mark.dataset.helps }));
+  }
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const probe = parentElement.querySelector(".theme");
   const publish = () => {
@@ -19,4 +29,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   publish();
   document.documentElement.lang = data.language;
+  if (!probe.nameHelp) document.addEventListener("focusin", () => probe.nameHelp());
+  probe.nameHelp = () => nameHelp(data.help);
+  for (const wait of [1000, 4000, 12000]) setTimeout(probe.nameHelp, wait); // the rest of the page comes later
 }

@@ -1,0 +1,28 @@
+"""What the browser writes itself: numbers in the page's language, each with what it is of, and Streamlit's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+
+def test_a_french_page_has_no_decimal_point_and_no_english_of_streamlit_s(open_page: Opener) -> None:
+    page = open_page("?lang=fr&sentence=Where+is+the+nearest+station%2C+please%3F&step=7")
+    nearest = page.locator(".player .source .word").nth(3)
+    expect(nearest).to_have_attribute("title", re.compile(r"^α = 0,\d{4} \(les deux pièces\)$"))
+    expect(page.locator(".player .source .word").first).to_have_attribute("title", re.compile(r"^α = 0,\d{4}$"))
+    expect(page.locator(".js-plotly-plot").nth(4)).to_be_attached()
+    drawn = page.locator(".js-plotly-plot text").all_text_contents()
+    read = page.locator("body").inner_text()
+    assert any(re.search(r"\d,\d", text) for text in drawn)
+    assert not [text for text in [*drawn, *read.splitlines()] if re.search(r"\d\.\d", text)]
+    page.get_by_role("button", name="Ouvrir une trace").first.click()
+    expect(page.get_by_label("Aide pour Marges")).to_be_attached()
+    button = page.locator("[data-testid=stFileUploaderDropzone] button p")
+    assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Choisir un fichier"'
