@@ -91,7 +91,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     linked = st.query_params.get(inputs.MODEL)
     if st.session_state.get(inputs.MODEL) not in models:
         st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
-    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, persist_state="session")
+    # A browser draws these only when their box is opened, and begins with `index`: see `ui.language.localised`.
+    first = list(models).index(st.session_state[inputs.MODEL])
+    name = st.selectbox(say("Model"), list(models), first, key=inputs.MODEL, persist_state="session")
     device = st.selectbox(
         say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
         help=say("auto takes a GPU where there is one."),
