@@ -275,7 +275,8 @@ def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
           const scroll = document.querySelector(".st-key-heatmap .scroll");
           const chart = scroll.querySelector(".chart");
           const axis = chart._fullLayout.xaxis;
-          const weights = chart._fullData[0].z[chart.layout.meta.rows[document.querySelector(".st-key-room").attnvizView.step]];
+          const { step } = document.querySelector(".st-key-room").attnvizView;
+          const weights = chart._fullData[0].z[chart.layout.meta.rows[step]];
           const x = axis._offset + axis.c2p(weights.indexOf(Math.max(...weights))) - scroll.scrollLeft;
           return scroll.scrollWidth > scroll.clientWidth && x > 0 && x < scroll.clientWidth;
         }"""

@@ -42,7 +42,7 @@ function framed({ meta, xaxis, shapes = [] }) {
   const row = meta.rows[step - 1] ?? null;
   if (row === null) return shapes;
   const [x0, x1] = xaxis.range;
-  return [...shapes, { type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: meta.frame, width: 2.5 } }];
+  return [...shapes, { type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: meta.frame, width: ROW_FRAME_WIDTH } }];
 }
 
 const WIDE = 640; // pixels; a heatmap that needs more than its column has a line to itself

@@ -14,6 +14,7 @@ import streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
+from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
@@ -63,7 +64,7 @@ def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
     trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
-    files = list(_whole().items())
+    files = list(_whole(has_attention(trace)).items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
@@ -76,14 +77,16 @@ def _whole_buttons(view: View) -> None:
             )  # fmt: skip
 
 
-def _whole() -> dict[str, tuple[str, str]]:
-    """Return the files of the whole translation: the end of the name, the button and the type."""
-    return {
+def _whole(looks: bool) -> dict[str, tuple[str, str]]:
+    """Return the files of the whole translation: the end of the name, the button and the type. Those of an alignment
+    are left out where no step `looks`."""
+    files = {
         "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
         "links.pharaoh": (say("Word links, Pharaoh"), "text/plain"),
         "trace.json": (say("Whole trace, JSON"), "application/json"),
     }
+    return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
 
 
 def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
@@ -96,7 +99,9 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the pictures on show: the heatmap, and those of the step that can be drawn, also inside the chosen energy
     and logit."""
     look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
-    yield Picture(say("Heatmap"), heading(trace, look), "heatmap", picture(trace, look), table(trace, look))
+    looks = has_attention(trace)
+    title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
+    yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
     for name, one in step_figures(subject).items():
         if not one.summary:
             figure, numbers = one.draw(subject), one.table(subject)
@@ -111,7 +116,8 @@ def file_name(trace: Trace, ending: str) -> str:
 
 def _look(view: View, session: Session) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
-    return Look(**asdict(heatmap_choices(session, view)))
+    chosen = asdict(heatmap_choices(session, view))
+    return Look(**chosen | {"margins": chosen["margins"] and has_attention(view.trace)})
 
 
 def _export_buttons(trace: Trace, offered: list[Picture]) -> None:

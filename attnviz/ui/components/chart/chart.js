@@ -8,20 +8,23 @@ function box(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
 }
 
+// A colour as #rrggbb, of an opacity from 0 to 1.
+const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
+
 // The frames of the step's row and of the cell in the source piece's column; or the band of the source piece's row.
 function marks(layout, { step, source }, places) {
   const { meta } = layout;
   if (places) {
     const row = places[source] ?? null;
     if (row === null) return []; // in a row with others
-    return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: `${meta.mark}29`, layer: "below" })];
+    return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: tinted(meta.mark, BAND), layer: "below" })];
   }
   const row = meta.rows?.[step] ?? null;
   if (row === null) return [];
   const [x0, x1] = layout.xaxis.range;
-  const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, 2.5)];
+  const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH)];
   const column = meta.columns?.[source] ?? null;
-  if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, 3.5));
+  if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH));
   return found;
 }
 

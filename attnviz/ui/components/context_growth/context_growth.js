@@ -40,7 +40,7 @@ function multiply(state, step, strongest) {
   }
   const total = sum(lines.map((line) => line.strip), units);
   const row = (source) => (rest.includes(source) ? own : pieces.indexOf(source));
-  return { step, skeleton, lines, row, total, limit: quantile(total, 0.98) };
+  return { step, skeleton, lines, row, total, limit: quantile(total, STRONGEST) };
 }
 
 function shapes({ skeleton, lines, row }, added, units, source) {
@@ -49,8 +49,8 @@ function shapes({ skeleton, lines, row }, added, units, source) {
   const rule = (x0, x1, y0, y1, line, more) => ({ type: "line", x0, x1, y0, y1, line, ...more });
   const frame = (y0, y1, color, more) => ({ type: "rect", x0: 0.5, x1: units + 0.5, y0, y1, line: { color, width: 2 }, ...more });
   const found = [];
-  if (count <= 48) lines.forEach((_, k) => found.push(rule(0.5, units + 0.5, k + 0.5, k + 0.5, { color: paper, width: 2 })));
-  if (added < count) found.push(frame(added - 0.5, count - 0.5, paper, { line: { width: 0 }, fillcolor: paper, opacity: 0.78 }));
+  if (count <= MOST_ROWS) lines.forEach((_, k) => found.push(rule(0.5, units + 0.5, k + 0.5, k + 0.5, { color: paper, width: 2 })));
+  if (added < count) found.push(frame(added - 0.5, count - 0.5, paper, { line: { width: 0 }, fillcolor: paper, opacity: VEIL }));
   if (units > hidden) {
     found.push(rule(hidden + 0.5, hidden + 0.5, 0, 1, { color: mark, width: 1.5, dash: "dot" }, { yref: "paper" }));
   }

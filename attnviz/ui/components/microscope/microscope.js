@@ -1,8 +1,6 @@
 // The energy of the cell on show, unit by unit. Queries, keys and v_a of the whole sentence are here, so another cell
 // needs no server: this fills the figure that `attnviz.figures.microscope` drew with the numbers of that cell.
 
-const WIDE = 640; // pixels from which there is room for the operands
-
 const plain = (value, places = 3) => number(value, places);
 function signed(value, places = 2) {
   const zero = Number(value.toFixed(places)) === 0;
@@ -43,7 +41,7 @@ function redraw(figure, cell, data) {
       trace.textposition = totals.map((amount) => (amount < 0 ? "middle left" : "middle right"));
     } else {
       trace.x = top.map((unit) => unit[trace.name]);
-      if (trace.name === "activation") trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : 0.45));
+      if (trace.name === "activation") trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : PALE));
       trace.customdata = hover;
     }
   }
@@ -76,7 +74,7 @@ async function draw(box, state) {
   const source = Math.min(looked ?? data.peaks[step], data.sources.length - 1);
   const chart = box.querySelector(".chart");
   const width = widthOf(chart, state);
-  const wide = width >= WIDE;
+  const wide = width >= OPERANDS_WIDTH;
   const drawn = [data.identity, wide, step, source].join();
   if (drawn === state.drawn) return;
   Object.assign(state, { drawn, wide });
@@ -95,7 +93,7 @@ async function draw(box, state) {
 
 function listen(Plotly, box, chart, state) {
   watch(chart, state, () => {
-    if (state.width >= WIDE === state.wide) Plotly.relayout(chart, { width: state.width });
+    if (state.width >= OPERANDS_WIDTH === state.wide) Plotly.relayout(chart, { width: state.width });
     else draw(box, state);
   });
 }

@@ -1,7 +1,5 @@
 // What of the sentences and buttons is marked at a step.
 
-const MOST_GREEN = 48; // percent of green behind a word of weight 1: more, and the word is hard to read in the dark theme
-
 // The source piece on show: the chosen one, or the one of the largest weight.
 function looked({ data, step, source }) {
   return source ?? data.orders[step][0];
@@ -16,7 +14,7 @@ function share({ source, weights }, step, k, places) {
 function paintSource(root, { data, step, source: chosen }, source) {
   root.querySelectorAll(".source .word").forEach((word, k) => {
     const weight = data.weights[step][k];
-    word.style.setProperty("--weight", `${Math.round(Math.sqrt(weight) * MOST_GREEN)}%`);
+    word.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(weight))}%`);
     word.title = share(data, step, k, 4);
     const current = data.source[k].pieces.includes(source);
     word.classList.toggle("current", current);
@@ -65,19 +63,20 @@ function paintBar(bar, { data, step }, source) {
   const k = data.source.findIndex(({ pieces }) => pieces.includes(source));
   bar.querySelector(".at").textContent = fill(words.at, { i: step + 1, n: weights.length });
   bar.querySelector(".wrote").replaceChildren(...wrote);
-  bar.querySelector(".look").textContent = `${data.source[k].text}  ${share(data, step, k, 2)}`;
+  bar.querySelector(".look").textContent = !data.looks ? "" : `${data.source[k].text}  ${share(data, step, k, 2)}`;
 }
 
 /** Marks the step and source piece of `state`, and tells the view of them. */
 function paint(root, state) {
   const { data, step } = state;
   const source = looked(state);
-  paintSource(root, state, source);
+  if (data.looks) paintSource(root, state, source);
   paintTarget(root, step);
   root.querySelector(".verb").textContent = state.playing ? data.words.pause : data.words.play;
   for (const button of root.querySelectorAll(".previous")) button.disabled = step <= 0;
   for (const button of root.querySelectorAll(".next")) button.disabled = step >= data.weights.length - 1;
-  paintShown(root.querySelector(".shown"), state, source);
+  root.querySelector(".shown").hidden = !data.looks; // without attention no word is looked at
+  if (data.looks) paintShown(root.querySelector(".shown"), state, source);
   paintBar(root.querySelector(".bar"), state, source);
   announce(root, { step, source, order: state.order });
 }

@@ -9,10 +9,18 @@ function say(root, words) {
   for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", words[node.dataset.label]);
 }
 
-// Streamlit names its slider by itself and by its label: "Step Step".
-function nameSlider(root) {
-  const slider = viewOf(root).querySelector("[class*='st-key-slider'] input[type='range']");
-  if (slider?.ariaLabel) slider.removeAttribute("aria-labelledby");
+// Streamlit names its slider by itself and by its label: "Step Step". One of both is taken away whenever it is drawn.
+function nameSlider(root, state) {
+  const box = viewOf(root).querySelector("[class*='st-key-slider']");
+  if (!box || box === state.sliderBox) return;
+  const name = () => {
+    for (const slider of box.querySelectorAll("[aria-label][aria-labelledby]")) slider.removeAttribute("aria-labelledby");
+  };
+  state.sliderBox = box;
+  state.naming?.disconnect();
+  state.naming = new MutationObserver(name);
+  state.naming.observe(box, { subtree: true, childList: true, attributeFilter: ["aria-labelledby"] });
+  name();
 }
 
 // The line at the top of the window is there while the buttons are above it and something of their view is below.
@@ -58,6 +66,7 @@ function start(root) {
     control.pause();
     clearTimeout(state.late);
     bar.disconnect();
+    state.naming?.disconnect();
     deafen();
     states.delete(root);
   };
@@ -93,7 +102,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     paint(root, state);
   }
   writeAddress(state, data.address);
-  nameSlider(root);
+  nameSlider(root, state);
   root.dataset.confirmed = data.step;
   return state.stop;
 }

@@ -17,12 +17,12 @@ function mark(root, chosen) {
   });
 }
 
-function entry({ number, title }) {
+function entry({ number, place, title }) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.stage = number;
-  for (const [name, text] of [["number", number], ["title", title], ["outcome", ""]]) {
+  for (const [name, text] of [["number", place], ["title", title], ["outcome", ""]]) {
     const span = document.createElement("span");
     span.className = name;
     span.textContent = text;

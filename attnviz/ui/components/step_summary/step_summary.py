@@ -18,7 +18,10 @@ def step_summary(view: View, words: Narration) -> None:
     """Draw the step in short: what it wrote, and the outcome of each of its stages."""
     trace = view.trace
     record = {
-        "stages": [{"number": told.number, "title": told.title} for told in next(iter(words.values()))],
+        "stages": [
+            {"number": told.number, "place": place, "title": told.title}
+            for place, told in enumerate(next(iter(words.values())), 1)  # without attention three of the five
+        ],
         "steps": {
             str(i): {
                 "heading": say("Step {i} of {n}", i=i + 1, n=view.steps),
