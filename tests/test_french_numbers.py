@@ -22,9 +22,9 @@ from attnviz.model_folder import load_weights
 from attnviz.ui.components.findings.findings import findings_record
 from attnviz.wording.equations import equations, number
 from attnviz.wording.ledger import ledger_sentence
-from attnviz.wording.narration import narrate, step_sentence
 from attnviz.wording.numbers import decimal, signed, significant
 from attnviz.wording.proof import discrepancy_text
+from attnviz.wording.stages import narrate, step_sentence
 
 POINT = re.compile(r"\d\.\d")
 READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}

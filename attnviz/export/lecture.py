@@ -27,7 +27,7 @@ from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_n
 from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
-from attnviz.wording.narration import narrate, step_sentence
+from attnviz.wording.stages import narrate, step_sentence
 
 PICTURES = ("attention", "context", "candidates")
 """The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""

@@ -53,7 +53,7 @@ def maxout_strips(
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
-    """Return each pair of `maxout_strips`, where it is known, with the larger of the two (counted from 1)."""
+    """Return each of the `pairs` (2l,) of `maxout_strips`, where they are known, with the larger (counted from 1)."""
     columns = {} if pairs is None else {say("first"): pairs[0::2], say("second"): pairs[1::2]}
     index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=say("pair"))
     return pd.DataFrame(columns | {say("larger"): trace.readouts[step]}, index=index)

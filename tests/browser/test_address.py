@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.test_accessibility import settled
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
+from tests.browser.views import EXAMPLE
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def entries(page: Page) -> int:
 
 
 def test_steps_replace_the_entry_and_back_shows_the_sentence_before(open_page: Opener) -> None:
-    page = open_page(f"?step=2&sentence={quote(OPENING)}")
+    page = open_page(f"?step=2&sentence={quote(EXAMPLE)}")
     expect_step(page, 2)
     page.wait_for_function("() => history.state?.attnvizEntry")
     before = entries(page)
@@ -43,7 +43,7 @@ def test_steps_replace_the_entry_and_back_shows_the_sentence_before(open_page: O
     page.keyboard.press("ArrowRight")
     expect_step(page, 2)
     page.go_back()
-    expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
+    expect(page.locator(".st-key-sentence textarea")).to_have_value(EXAMPLE)
     expect_step(page, 4)
     expect(page.locator(".player .source .held")).to_have_count(1)
     assert query(page) == left
@@ -82,14 +82,14 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
     page.locator(".st-key-colours-en input").click()
     page.get_by_role("option", name="Cividis").click()
     page.wait_for_url(re.compile("colours=cividis"))
-    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": OPENING}
+    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": EXAMPLE}
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
     before = drawn(page)
     page.reload()
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
     assert drawn(page) == before
-    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": OPENING}
+    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": EXAMPLE}
 
 
 def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:

@@ -15,7 +15,7 @@ from attnviz import Trace
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import EXAMPLES, OPENING
-from attnviz.wording.narration import Stage, narrate
+from attnviz.wording.stages import Stage, narrate
 from tests.conftest import REPOSITORY, ModelFactory
 
 Run = Callable[[], AppTest]

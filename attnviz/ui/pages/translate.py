@@ -110,13 +110,15 @@ def _instead(request: Request | None) -> Trace | None:
             "opens without one.", variable=MODELS_VARIABLE,
         ))  # fmt: skip
         return None
-    if _LAST not in st.session_state:
-        try:
-            st.session_state[_LAST] = translate(request.folder, request.device, OPENING, 1, None)
-        except AttnvizError:
-            return None
-    st.text(say("Below is the last sentence that could be translated."))
-    return cast("Trace", st.session_state[_LAST])
+    if _LAST in st.session_state:
+        st.text(say("Below is the last sentence that could be translated."))
+        return cast("Trace", st.session_state[_LAST])
+    try:
+        opening = translate(request.folder, request.device, OPENING, request.beam, None)
+    except AttnvizError:
+        return None
+    st.text(say("Below is the sentence that this page opens on."))
+    return opening
 
 
 def _from_file(name: str, trace: Trace, back: bool) -> None:
