@@ -24,7 +24,7 @@ from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.wording.captions import heatmap_heading
+from attnviz.wording.file_headings import heatmap_heading
 
 HEATMAP = "heatmap"
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}

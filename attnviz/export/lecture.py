@@ -15,18 +15,19 @@ from plotly.offline import get_plotlyjs
 from attnviz.analysis.grid import By
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
+from attnviz.figures.browser import constants_script
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language, say, speak
-from attnviz.palette import FONT, Colours, ThemeName, palette
+from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
-from attnviz.wording.narration import narrate, step_sentence
+from attnviz.wording.stages import narrate, step_sentence
 
 PICTURES = ("attention", "context", "candidates")
 """The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""
@@ -136,11 +137,11 @@ def lecture_html(
     parts = {
         "language": language(),
         "title": escape(f"attnviz: {shorten(source, 80)}"),
-        "style": _fill(_asset("lecture.css"), {"font": FONT} | colour),
+        "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": get_plotlyjs(),
-        "program": _asset("lecture.js"),
+        "program": constants_script() + _asset("lecture.js"),
     }
     return _fill(_asset("lecture.html"), parts)
 

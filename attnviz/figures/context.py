@@ -11,7 +11,7 @@ from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.needs import has_attention
 from attnviz.languages import say
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
@@ -52,7 +52,7 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     """
     ink, (names, rows) = palette(theme), weighted_annotations(trace, step)
     units, hidden = rows.shape[1], trace.initial_state.shape[0]
-    limit = float(np.quantile(np.abs(rows[-1]), 0.98)) or 1.0
+    limit = float(np.quantile(np.abs(rows[-1]), STRONGEST)) or 1.0
     strips = {
         "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
         "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,

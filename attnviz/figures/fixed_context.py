@@ -12,7 +12,7 @@ from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.strips import note
 from attnviz.languages import say
-from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
+from attnviz.palette import ROW_FRAME, STRONGEST, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 
@@ -51,7 +51,7 @@ def fixed_context(
     row = None if step is None else rows[step]
     if row is not None:
         layout["shapes"] = [*layout["shapes"], rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, 2.5)]
-    limit = float(np.quantile(np.abs(vector), 0.98)) or 1.0
+    limit = float(np.quantile(np.abs(vector), STRONGEST)) or 1.0
     strip = {
         "type": "heatmap", "name": "context", "z": vector[:, None], "x": [_STRIP, 1], "yaxis": "y3", "xaxis": "x2",
         "y0": 1, "dy": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,

@@ -34,7 +34,8 @@ CLASHES = """
   const seen = (node) => node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
   const box = (node) => node.getBoundingClientRect();
   const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
-  const targets = [...document.querySelectorAll("button, input[type=range], [role=radio], [role=combobox], a[href], summary")]
+  const what = "button, input[type=range], [role=radio], [role=combobox], a[href], summary";
+  const targets = [...document.querySelectorAll(what)]
     .filter((node) => seen(node) && box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
   const small = targets.filter((node) => !node.matches(".word, .player .piece, .finding, a"))
     .filter((node) => box(node).height < smallest || box(node).width < smallest).map(name);

@@ -35,7 +35,7 @@ from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import palette
-from attnviz.wording.captions import step_heading
+from attnviz.wording.file_headings import step_heading
 from attnviz.wording.numbers import signed
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES

@@ -19,8 +19,8 @@ from attnviz.figures.state import state_rows, state_strips, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from attnviz.wording.labels import quoted
-from attnviz.wording.narration import narrate, titles
 from attnviz.wording.numbers import percent
+from attnviz.wording.stages import narrate, titles
 from tests.figures import synthetic
 
 KINDS = ("additive", "dot", "none")

@@ -18,7 +18,8 @@ from attnviz.figures.maxout import maxout_strips
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
-from attnviz.ui.step import proof, stages
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.step import proof_badge, stages
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
 
@@ -68,12 +69,12 @@ def test_a_translation_is_one_object_for_all_visitors(folder: Path) -> None:
 def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
-    class Counted(proof.Prover):
+    class Counted(proof_badge.Prover):
         def __init__(self, *given: Any) -> None:
             built.append(given)
             super().__init__(*given)
 
-    monkeypatch.setattr(proof, "Prover", Counted)
+    monkeypatch.setattr(proof_badge, "Prover", Counted)
     app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
     for step in (2, 3):
         app.slider(key="step").set_value(step).run()
@@ -87,10 +88,10 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
 ) -> None:
     trace = Translator.load(folder, device="cpu").translate(SENTENCES[0])
     drawn = []
-    monkeypatch.setattr(stages, "chart", lambda pictures, *_: drawn.append(pictures[1]))
+    monkeypatch.setattr(stages, "chart", lambda _, pictures, *_more: drawn.append(pictures[0]))
     elsewhere = folder.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
-    stages._chart(trace, "maxout", {1: ""}, "light")
+    stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
     elsewhere.rename(folder)
-    stages._chart(trace, "maxout", {1: ""}, "light")
+    stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
     pairs = readout.pairs(trace, resources.weights_of(trace), 0)
     assert drawn == [maxout_strips(trace, 0, found, theme="light").to_json() for found in (None, pairs)]

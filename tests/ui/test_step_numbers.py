@@ -31,7 +31,7 @@ from attnviz.ui.page_state.selection import Selection, selection_address
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step.ledger import called
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
-from attnviz.ui.step.proof import proof_table
+from attnviz.ui.step.proof_badge import proof_table
 from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
@@ -153,9 +153,10 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
 
 
 def _badge_alone(trace, weights) -> None:
-    from attnviz.ui.proof_view import proof_badge
+    from attnviz.ui.page_state.view import MAIN, View
+    from attnviz.ui.step.proof_badge import proof_badge
 
-    proof_badge(trace, weights, 1)
+    proof_badge(View(MAIN, trace), weights)
 
 
 def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(

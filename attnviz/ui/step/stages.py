@@ -21,7 +21,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_digest_of, weights_of
 from attnviz.wording.equations import Equation
-from attnviz.wording.narration import Narration, narrate
+from attnviz.wording.stages import Narration, narrate
 
 MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""

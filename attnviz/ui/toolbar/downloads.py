@@ -18,7 +18,7 @@ from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.downloads.downloads import Download, download_buttons
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
@@ -55,7 +55,7 @@ def downloads(view: View) -> None:
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        _export_buttons(view.trace, list(pictures(view, st.session_state)))
+        download_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
         st.caption(say("The whole translation"))
         _whole_buttons(view)
 
@@ -120,16 +120,6 @@ def _look(view: View, session: Session) -> Look:
     return Look(**chosen | {"margins": chosen["margins"] and has_attention(view.trace)})
 
 
-def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
-    """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
-    record = [
-        {
-            "title": one.title,
-            "file": file_name(trace, one.name),
-            "figure": printed(one.figure, trace, one.heading).to_json(),
-            "table": one.numbers.to_csv(),
-        }
-        for one in offered
-    ]
-    words = {"failed": say("This file could not be made here. Try it again; if it fails again, reload the page.")}
-    component("downloads")(key="export", data={"pictures": record, "words": words})
+def _file(trace: Trace, one: Picture) -> Download:
+    """Return a picture of `trace` as it is saved."""
+    return Download(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)

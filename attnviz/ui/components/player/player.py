@@ -45,8 +45,7 @@ def player(view: View) -> None:
     record = player_record(view.trace, selection_of(session, view), by, order) | {
         "address": address_record(session, view)
     }
-    programs = ("sentences", "paint", "control", "keys", "address")
-    component("player", programs=programs)(key=key, data=record, on_chosen_change=chosen)
+    component("player")(key=key, data=record, on_chosen_change=chosen)
 
 
 def player_record(trace: Trace, selection: Selection, by: By = "words", order: Order | None = None) -> dict[str, Any]:

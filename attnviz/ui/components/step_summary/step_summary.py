@@ -9,9 +9,9 @@ from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.wording import narration
+from attnviz.wording import stages
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.narration import Narration
+from attnviz.wording.stages import Narration
 
 
 def step_summary(view: View, words: Narration) -> None:
@@ -48,4 +48,4 @@ def _part(trace: Trace, step: int) -> str:
 
 def step_sentence(trace: Trace, step: int) -> str:
     """Return what happened at `step`, as plain text."""
-    return narration.step_sentence(trace, step, say("a blank"))
+    return stages.step_sentence(trace, step, say("a blank"))
