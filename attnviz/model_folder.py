@@ -121,7 +121,8 @@ def check_model(settings: dict[str, Any]) -> None:
 
 
 def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
-    """Raise AttnvizError, naming the file and the array, where `weights`, which are from it, are not all finite."""
+    """Raise AttnvizError, naming the file and the array, where `weights`, arrays of any shapes which are from it, are
+    not all finite."""
     for name, values in weights.items():
         if not np.isfinite(values).all():
             raise AttnvizError(say("The model's {path} is damaged: {name} holds numbers that are not finite.",

@@ -11,8 +11,8 @@ from attnviz.trace import Trace
 
 
 def heatmap(trace: Trace, **choices: Any) -> go.Figure:
-    """Return the alignment; choices as those of `figures.heatmap`."""
-    return figures.heatmap(trace, **choices)
+    """Return the alignment, or without attention what there is instead; choices as those of `figures.heatmap`."""
+    return figures.translation_figure(trace, **choices)
 
 
 def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Figure:

@@ -32,6 +32,33 @@ so that a frame stands out against all of them (3:1)."""
 PALE = 0.8
 """Opacity of bars that stand back. Paler, and they would fall below the 3:1 that WCAG asks of what carries meaning."""
 
+PALE_TEXT = 0.86
+"""Opacity of words that stand back: paler, and they would fall below the 4.5:1 that WCAG asks of text."""
+
+QUIET = 0.7
+"""Share of the ink in secondary text: it is read on the page, and on the tinted ground of a line that is chosen."""
+
+JOINT = 0.66
+"""Share of the ink in the line between two pieces of a word, also where the word is greenest (3:1)."""
+
+MOST_GREEN = 0.48
+"""Share of the encoder's colour behind a source word of weight 1: more, and the word is hard to read in the dark."""
+
+BAND = 0.16
+"""Opacity of the band of the encoder's colour below a row of bars that is marked."""
+
+VEIL = 0.78
+"""Opacity of the paper over strips that are not yet added: they carry no number of the sum on show."""
+
+LOST = 0.25
+"""Opacity of the unit of a pair that lost the maxout. That it lost is what it has to say, beside the one that won."""
+
+STRONGEST = 0.98
+"""Quantile of the amounts in a strip at which its colours end: a single large unit shall not pale all others."""
+
+ROW_FRAME_WIDTH, CELL_FRAME_WIDTH = 2.5, 3.5
+"""Pixels."""
+
 
 @dataclass(frozen=True)
 class Palette:

@@ -13,20 +13,18 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.analysis.ledger import ledger
-from attnviz.analysis.microscope import microscope
 from attnviz.analysis.proof import Discrepancy
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
-from attnviz.figures.ledger import ledger_waterfall
-from attnviz.figures.microscope import microscope_figure
+from attnviz.figures.subject import Subject
 from attnviz.languages import say, speak
 from attnviz.model_folder import load_weights
 from attnviz.ui.components.findings.findings import findings_record
 from attnviz.wording.equations import equations, number
 from attnviz.wording.ledger import ledger_sentence
-from attnviz.wording.narration import narrate, step_sentence
 from attnviz.wording.numbers import decimal, signed, significant
 from attnviz.wording.proof import discrepancy_text
+from attnviz.wording.stages import narrate, step_sentence
 
 POINT = re.compile(r"\d\.\d")
 READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
@@ -84,8 +82,8 @@ def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, model_fol
     entries = ledger(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(ledger_sentence(trace, entries, "un", None))
     figures = [heatmap(trace, by="words", margins=True), heatmap(trace, by="pieces", root=True)]
-    figures += [one.draw(trace, 1) for one in STEP_FIGURES.values()]
-    figures += [microscope_figure(microscope(trace, weights, 1, 1)), ledger_waterfall(trace, entries, "un")]
+    subject = Subject(trace, 1, weights)
+    figures += [one.draw(subject) for one in STEP_FIGURES.values()]
     found = []
     for figure in figures:
         drawn = json.loads(figure.to_json())
@@ -95,17 +93,19 @@ def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, model_fol
     assert sum(bool(re.search(r"\d,\d", text)) for text in found) > 100
 
 
-def test_files_for_machines_keep_the_point(trace: Trace) -> None:
+def test_files_for_machines_keep_the_point(trace: Trace, model_folder: Path) -> None:
+    weights = load_weights(model_folder)
     for name, figure in STEP_FIGURES.items():
-        fields = figure.table(trace, 1).reset_index().to_numpy().ravel()
+        fields = figure.table(Subject(trace, 1, weights)).reset_index().to_numpy().ravel()
         assert not [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)], name
     assert re.search(r"\d\.\d{4}", heatmap_tikz(trace))
     assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
 
 
-def test_each_table_holds_its_own_numbers(trace: Trace) -> None:
+def test_each_table_holds_its_own_numbers(trace: Trace, model_folder: Path) -> None:
+    weights = load_weights(model_folder)
     speak("en")
-    tables = {name: figure.table(trace, 1) for name, figure in STEP_FIGURES.items()}
+    tables = {name: figure.table(Subject(trace, 1, weights)) for name, figure in STEP_FIGURES.items()}
     texts_of = {name: table.to_csv() for name, table in tables.items()}
     assert len(set(texts_of.values())) == len(tables)
     assert "alpha" not in tables["energy"]

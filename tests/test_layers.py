@@ -117,7 +117,7 @@ def test_the_entry_point_of_the_page_is_small() -> None:
     [
         ("attnviz attnviz.trace attnviz.text attnviz.model_folder", "torch streamlit plotly safetensors"),
         ("attnviz.analysis.measures attnviz.analysis.recomputation", "torch streamlit plotly"),
-        ("attnviz.wording attnviz.wording.narration attnviz.wording.findings", "torch streamlit plotly pandas"),
+        ("attnviz.wording attnviz.wording.stages attnviz.wording.findings", "torch streamlit plotly pandas"),
         ("attnviz.figures attnviz.export", "torch streamlit safetensors"),
         ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),
         ("attnviz.commands.program", "torch streamlit plotly sacrebleu pandas safetensors"),

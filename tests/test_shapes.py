@@ -15,8 +15,8 @@ PACKAGE = REPOSITORY / "attnviz"
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 ARRAYS = re.compile(r"\b(Tensor|NDArray|Array|ArrayLike|FloatArray|IntArray)\b")
-SHAPE = re.compile(r"\((?:[A-Za-z0-9.~']+(?: [+x] [A-Za-z0-9']+)*,|\.\.\.|\)|[A-Z],? ?\))")
-"""As in `(B, Tx, 2n)`, `(n,)`, `(..., n)` and `()`."""
+SHAPE = re.compile(r"any shape|\((?:[A-Za-z0-9.~']+(?: [+x] [A-Za-z0-9']+)*,|\.\.\.|\)|[A-Z],? ?\))")
+"""As in `(B, Tx, 2n)`, `(n,)`, `(..., n)` and `()`; or of any shape."""
 
 
 def _functions(path: Path) -> Iterator[ast.FunctionDef]:

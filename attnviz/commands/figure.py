@@ -31,7 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="heatmap, or a picture of the step: attention, context, candidates, ledger …")  # fmt: skip
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add("--source", type=positive, metavar="N",
-        help="the source piece, from 1, that the microscope is of and the ledger names; else the strongest")  # fmt: skip
+        help="the source piece, from 1, that the microscope is of; otherwise the strongest")  # fmt: skip
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")

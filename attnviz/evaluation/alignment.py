@@ -180,7 +180,7 @@ def _memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.floa
 
 
 def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
-    """Return the links of a (target words, source words) matrix that are the largest of both their row and column."""
+    """Return the links of an (N, M) matrix, target by source words, that are the largest of their row and column."""
     columns = alignment.argmax(axis=0)
     return [(j, i) for j, i in links(alignment) if columns[j] == i]
 

@@ -17,13 +17,14 @@ from attnviz.export.lecture import lecture_html
 from attnviz.export.sheet import printed
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
+from attnviz.figures.translation import translation_figure, translation_table
+from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.wording.captions import heatmap_heading
+from attnviz.wording.file_headings import heatmap_heading
 
 HEATMAP = "heatmap"
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
@@ -102,7 +103,7 @@ def heading(trace: Trace, look: Look, weights: Weights | None = None) -> str:
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).headline(subject)
-    return heatmap_heading(look.by, look.root)
+    return heatmap_heading(look.by, look.root) if has_attention(trace) else say("One vector for every step")
 
 
 def _sheet(trace: Trace, look: Look, weights: Weights | None) -> go.Figure:
@@ -123,7 +124,7 @@ def picture(trace: Trace, look: Look, weights: Weights | None = None) -> go.Figu
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).draw(subject, theme=look.theme)
-    return heatmap(
+    return translation_figure(
         trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
         theme=look.theme,
     )  # fmt: skip
@@ -134,7 +135,7 @@ def table(trace: Trace, look: Look, weights: Weights | None = None) -> pd.DataFr
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).table(subject)
-    return heatmap_table(trace, by=look.by, end=look.end, margins=look.margins)
+    return translation_table(trace, by=look.by, end=look.end, margins=look.margins)
 
 
 def csv(numbers: pd.DataFrame) -> bytes:
@@ -150,6 +151,9 @@ def _check(trace: Trace, ending: str, look: Look, weights: Weights | None) -> No
     pieces = len(trace.source_pieces)
     if look.source is not None and not 0 <= look.source < pieces:
         raise AttnvizError(f"There is no source piece {look.source + 1}: this sentence has pieces 1 to {pieces}.")
+    if not has_attention(trace) and (look.margins or ending in ("tex", "pharaoh")):
+        what = "margins" if look.margins else f"a .{ending} file"
+        raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
     if look.margins and ending in ("tex", "json", "pharaoh"):
         raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
     if look.picture == HEATMAP:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from attnviz.analysis.grid import By, grid
+from attnviz.figures.needs import has_attention
+from attnviz.languages import say
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
@@ -18,8 +20,12 @@ _ALL = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
 def heatmap_html(trace: Trace, *, by: By = "words", end: bool = True) -> str:
     """Return the heatmap as a table element, black 0 and white 1, each weight in its cell's tooltip.
 
-    All style is in the cells themselves, and labels take the colours around them, light or dark.
+    All style is in the cells themselves, and labels take the colours around them, light or dark. Without attention it
+    is a sentence that says so.
     """
+    if not has_attention(trace):
+        told = say("Without attention there is no alignment: every step got the same vector.")
+        return f"<p>{escape(trace.translation)}</p><p>{escape(told)}</p>"
     cells = grid(trace, by, end)
     across = "".join(f'<th scope="col" style="{_UP}">{escape(shorten(name))}</th>' for name in cells.source)
     rows = "".join(

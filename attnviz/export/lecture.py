@@ -15,17 +15,19 @@ from plotly.offline import get_plotlyjs
 from attnviz.analysis.grid import By
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.heatmap import heatmap
+from attnviz.figures.browser import constants_script
 from attnviz.figures.ledger import ledger_waterfall
+from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
+from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language, say, speak
-from attnviz.palette import FONT, Colours, ThemeName, palette
+from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
-from attnviz.wording.narration import narrate, step_sentence
+from attnviz.wording.stages import narrate, step_sentence
 
 PICTURES = ("attention", "context", "candidates")
 """The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""
@@ -54,7 +56,7 @@ class _Lecture:
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the heatmap, and of each picture a list with one for each step."""
-        grid = heatmap(
+        grid = translation_figure(
             self.trace, by=self.by, colours=self.colours, root=self.root, end=self.end, margins=self.margins,
             theme=theme,
         )  # fmt: skip
@@ -135,11 +137,11 @@ def lecture_html(
     parts = {
         "language": language(),
         "title": escape(f"attnviz: {shorten(source, 80)}"),
-        "style": _fill(_asset("lecture.css"), {"font": FONT} | colour),
+        "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": get_plotlyjs(),
-        "program": _asset("lecture.js"),
+        "program": constants_script() + _asset("lecture.js"),
     }
     return _fill(_asset("lecture.html"), parts)
 
@@ -207,13 +209,16 @@ def _footer(trace: Trace, by: By, root: bool, margins: bool, accounts: bool) -> 
         "forced": say("a given translation"),
     }[trace.search.method]
     shade = say("the square root of the weight") if root else say("the weight")
-    if by == "words":
+    if not has_attention(trace):
+        told = [say("Without attention there is no alignment: the last forward annotation, one vector made of the "
+                    "whole sentence, goes to every step.")]  # fmt: skip
+    elif by == "words":
         told = [say("A row for each target word, a column for each source word; the brighter a cell, the larger "
                     "{shade} that the row's word gave it.", shade=shade)]  # fmt: skip
     else:
         told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
                     "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
-    if margins:
+    if margins and has_attention(trace):
         told.append(say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy."))
     if not accounts:
         told.append(say("Without the model's weights there is no logit ledger here."))

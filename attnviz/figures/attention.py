@@ -71,19 +71,6 @@ def attention_table(trace: Trace, step: int) -> pd.DataFrame:
     ).set_index("j")
 
 
-def energy_table(trace: Trace, step: int) -> pd.DataFrame:
-    """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
-    return attention_table(trace, step).drop(columns="alpha")
-
-
-def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
-    """Return how the weights of 0-based `step` come about: e_ij, exp(e_ij - max_k e_ik), their sum's share alpha_ij."""
-    table = attention_table(trace, step)
-    energies = trace.energies[step]
-    table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))
-    return table
-
-
 def _attention_alt(trace: Trace, step: int) -> str:
     alpha = trace.alignment[step]
     best = int(alpha.argmax())

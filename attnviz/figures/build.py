@@ -60,7 +60,7 @@ def base_axis(ink: Palette) -> Spec:
 
 
 def numbers(ends: NDArray[np.floating], texts: list[str], size: int, ink: Palette) -> Spec:
-    """Return `texts` at the `ends` of horizontal bars at 0, 1, 2 ..., outside of them.
+    """Return `texts` at the `ends` of horizontal bars at 0, 1, 2 ..., outside of them: (n,) of either.
 
     As a trace of its own: text of a bar is measured at every drawing, which takes longer than all else.
     """

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
+from attnviz.figures.needs import has_attention
 from attnviz.languages import say
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
@@ -24,11 +25,14 @@ _STRIP = 25
 def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     """Return names and rows of the sum c_i = sum_j alpha_ij h_j: the largest terms, the rest as one, and c_i last.
 
-    Without attention c_i is the forward half of the last annotation, and so are the terms. Rows are
-    (terms + 1, size of c_i); the terms add up to the last row.
+    Without attention c_i is the forward half of the last annotation, the only row. Rows are (terms + 1, size of c_i);
+    the terms add up to the last row.
     """
-    alpha, size = trace.alignment[step], trace.contexts.shape[1]
-    terms = alpha[:, None] * trace.annotations[:, :size]
+    if not has_attention(trace):
+        name = f"c{_subscript(step + 1)} = →h{_subscript(len(trace.source_pieces))}"
+        return [name], trace.contexts[step][None]
+    alpha = trace.alignment[step]
+    terms = alpha[:, None] * trace.annotations
     kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
     rest = np.setdiff1d(np.arange(len(alpha)), kept)
     names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
@@ -48,7 +52,7 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     """
     ink, (names, rows) = palette(theme), weighted_annotations(trace, step)
     units, hidden = rows.shape[1], trace.initial_state.shape[0]
-    limit = float(np.quantile(np.abs(rows[-1]), 0.98)) or 1.0
+    limit = float(np.quantile(np.abs(rows[-1]), STRONGEST)) or 1.0
     strips = {
         "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
         "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,

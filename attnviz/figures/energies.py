@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.measures import weight_order
+from attnviz.figures.attention import attention_table
 from attnviz.figures.build import build
 from attnviz.figures.source_rows import (
     bar_numbers,
@@ -34,3 +36,8 @@ def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Fi
         name=short_name(trace, best),
     )  # fmt: skip
     return build([bars, *bar_numbers(energies[step], ink)], layout)
+
+
+def energy_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
+    return attention_table(trace, step).drop(columns="alpha")

@@ -12,7 +12,7 @@ from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.strips import note
 from attnviz.languages import say
-from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
+from attnviz.palette import ROW_FRAME, STRONGEST, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 
@@ -29,8 +29,8 @@ def fixed_context(
 ) -> go.Figure:
     """Draw c, (n,), the last forward annotation: made of all source words, read in order, and given to every step.
 
-    On the left stands the source, in the order in which it is read; in the middle the vector, a strip of its n units; on
-    the right the target, a row for each word (or piece), with an arrow from the vector. `step` (0-based) frames the
+    On the left stands the source, in the order in which it is read; in the middle the vector, a strip of its n units;
+    on the right the target, a row for each word (or piece), with an arrow from the vector. `step` (0-based) frames the
     row it belongs to. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `steps`, `rows` and
     `frame`. Raise ValueError unless `by` is "words" or "pieces".
     """
@@ -51,11 +51,11 @@ def fixed_context(
     row = None if step is None else rows[step]
     if row is not None:
         layout["shapes"] = [*layout["shapes"], rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, 2.5)]
-    limit = float(np.quantile(np.abs(vector), 0.98)) or 1.0
+    limit = float(np.quantile(np.abs(vector), STRONGEST)) or 1.0
     strip = {
         "type": "heatmap", "name": "context", "z": vector[:, None], "x": [_STRIP, 1], "yaxis": "y3", "xaxis": "x2",
         "y0": 1, "dy": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
-        "showscale": False, "hovertemplate": say("unit %{y}: %{z:.3f}") + "<extra></extra>",
+        "showscale": False, "hoverinfo": "skip",  # or a click on a unit would pass for one on a row
     }  # fmt: skip
     return build([strip, *_reading(len(cells.source), ink), *_writing(cells, ink)], layout)
 
@@ -68,13 +68,15 @@ def fixed_context_table(trace: Trace) -> pd.DataFrame:
 
 def _reading(count: int, ink: Palette) -> list[Spec]:
     """Return the way of the encoder: down the source, a point at each word, and from the last into the vector."""
-    line = {"type": "scatter", "mode": "lines+markers", "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip", "name": "encoder",
-            "line": {"color": ink.encoder, "width": 1.5}}  # fmt: skip
+    line = {
+        "type": "scatter", "mode": "lines+markers", "name": "encoder", "xaxis": "x2", "yaxis": "y2",
+        "hoverinfo": "skip", "line": {"color": ink.encoder, "width": 1.5},
+    }  # fmt: skip
     points = {"size": 5, "color": ink.encoder}
     end = count - 1
     down = line | {"x": [_READ] * count, "y": list(range(count)), "marker": points}
-    into = line | {"x": [_READ, _STRIP - 0.03], "y": [end, end],
-                   "marker": {"size": [5, 10], "color": ink.encoder, "symbol": ["circle", "triangle-right"]}}  # fmt: skip
+    arrow = {"size": [5, 10], "color": ink.encoder, "symbol": ["circle", "triangle-right"]}
+    into = line | {"x": [_READ, _STRIP - 0.03], "y": [end, end], "marker": arrow}
     return [down, into]
 
 

@@ -11,7 +11,7 @@ from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import SEAM, make_room, margin_bars
-from attnviz.palette import CELL_FRAME, ROW_FRAME, Colours, Palette, ThemeName, palette, scale
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
@@ -53,7 +53,7 @@ def heatmap(
         make_room(layout, cells, len(trace.source_pieces), ink)
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
-        frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, 2.5)
+        frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
         layout["shapes"] = [*layout.get("shapes", []), frame]
     return build([image, *bars], layout)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.ledger import Ledger
-from attnviz.figures.build import build, emphasise
+from attnviz.figures.build import Spec, build, emphasise
 from attnviz.figures.labels import axis_labels, literal
+from attnviz.figures.needs import has_attention
 from attnviz.figures.waterfall import panel, rows_layout, sum_range, waterfall, written
 from attnviz.languages import say
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
@@ -42,7 +44,7 @@ def ledger_rows(accounts: Sequence[Ledger], chosen: int | None = None) -> tuple[
     """Return the source pieces that have a row of their own, in sentence order: those of the largest entries in any of
     the `accounts`, which can so be drawn with the same rows, and the `chosen` one in any case."""
     sizes = np.max([np.abs(account.source) for account in accounts], axis=0)
-    # Without attention all but one add nothing: no bar for each of them.
+    # A piece of no weight adds nothing: no bar for it.
     named = min(SOURCES, max(int(np.count_nonzero(sizes)), 1))
     rows = np.argsort(-sizes, kind="stable")[:named].tolist()
     if chosen is not None and chosen not in rows:
@@ -58,58 +60,86 @@ def ledger_waterfall(
 
     `rows` are the source pieces with a row each, increasing, if not those of `ledger_rows`. They stand in sentence
     order; on the left of each is its alpha_ij as a bar, so that much attention with little effect is seen for what it
-    is. For those who mark the source piece on show and listen to clicks, `layout.meta` has the row of each piece, None
-    where it shares one (`entries`), and the mark's colour (`mark`).
+    is. Without attention one row is that of the whole sentence. For those who mark the source piece on show and listen
+    to clicks, `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
+    (`mark`).
     """
     ink, title = palette(theme), title or say("logit")
-    order = np.array(ledger_rows([account]) if rows is None else rows)
-    others = np.setdiff1d(np.arange(len(account.source)), order)
-    alpha = [float(weight) for weight in trace.alignment[account.step][order]]
-    pieces = [piece_name(trace.source_pieces[j]) for j in order]
-    values = [account.bias, account.state, account.previous_word, *account.source[order].tolist()]
-    if others.size:
-        pieces.append(say("{n} more", n=others.size))
-        alpha.append(float(trace.alignment[account.step][others].sum()))
-        values.append(float(account.source[others].sum()))
+    sources = _sources(trace, account, rows)
+    values = [account.bias, account.state, account.previous_word, *sources.values]
     through = say("through sᵢ") if trace.config["readout_state"] == "current" else say("state sᵢ₋₁")
     before = piece_name(trace.previous_pieces[account.step])
-    names = [say("bias"), through, say("after {piece}", piece=before), *pieces, title]
-    amounts = [*values, account.logit]
-    colours = [ink.quiet, ink.decoder, ink.decoder, *([ink.encoder] * len(pieces)), ink.ink]
+    names = [say("bias"), through, say("after {piece}", piece=before), *sources.names, title]
+    own = ink.encoder if sources.alpha else ink.context
+    colours = [ink.quiet, ink.decoder, ink.decoder, *([own] * len(sources.names)), ink.ink]
     labels = [
         emphasise(label, colour) if row == len(names) - 1 else f'<span style="color:{colour}">{label}</span>'
         for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
     ]
     hover = [
         say("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
-        for name, amount in zip(names, amounts, strict=True)
+        for name, amount in zip(names, [*values, account.logit], strict=True)
     ]
-    for row, weight in enumerate(alpha, 3):
-        hover[row] += f"<br>α = {decimal(float(weight), 4)}"
-    attention = {
+    for row, weight in enumerate(sources.alpha, 3):
+        hover[row] += f"<br>α = {decimal(weight, 4)}"
+    beside, axes = _attention(sources.alpha, hover[3:-1], ink) if sources.alpha else ([], {})
+    left = 0.19 if sources.alpha else 0
+    layout = rows_layout(labels, 118, ink) | axes | {
+        "xaxis": panel(ink, [left, 1], say("running sum")) | {"range": sum_range(values), "nticks": 5},
+        "meta": {
+            "alt": _alt(trace, account, title), "narrowest": 320, "mark": ink.encoder, "entries": sources.entries,
+        },
+    }  # fmt: skip
+    return build([waterfall(values, hover, ink), written(values, ink), *beside], layout)
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """The rows of a ledger that are the source's."""
+
+    names: list[str]
+    values: list[float]
+    alpha: list[float]
+    """None of them without attention."""
+    entries: list[int | None] | None
+    """The row of the figure in which each source piece is, None where it shares one; None without attention."""
+
+
+def _sources(trace: Trace, account: Ledger, rows: Sequence[int] | None) -> _Sources:
+    """Return the rows of the source: a piece each and the rest as one; without attention the whole sentence's."""
+    if not has_attention(trace):
+        return _Sources([say("c, the sentence")], [float(account.source.sum())], [], None)
+    order = np.array(ledger_rows([account]) if rows is None else rows)
+    others = np.setdiff1d(np.arange(len(account.source)), order)
+    weights = trace.alignment[account.step]
+    names = [piece_name(trace.source_pieces[j]) for j in order]
+    values, alpha = account.source[order].tolist(), [float(weight) for weight in weights[order]]
+    if others.size:
+        names.append(say("{n} more", n=others.size))
+        alpha.append(float(weights[others].sum()))
+        values.append(float(account.source[others].sum()))
+    places = [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(account.source))]
+    return _Sources(names, values, alpha, places)
+
+
+def _attention(alpha: list[float], hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
+    """Return the bars of attention beside the source's rows, and their axis."""
+    bars = {
         "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": list(range(3, 3 + len(alpha))),
-        "x": alpha, "marker": {"color": ink.bar}, "customdata": hover[3:-1],
+        "x": alpha, "marker": {"color": ink.bar}, "customdata": hover,
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
-    layout = rows_layout(labels, 118, ink) | {
-        "xaxis": panel(ink, [0.19, 1], say("running sum")) | {"range": sum_range(values), "nticks": 5},
-        "xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]},
-        "meta": {
-            "alt": _alt(trace, account, title),
-            "narrowest": 320,
-            "mark": ink.encoder,
-            "entries": [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(account.source))],
-        },
-    }
-    return build([waterfall(values, hover, ink), written(values, ink), attention], layout)
+    return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}
 
 
 def _alt(trace: Trace, account: Ledger, title: str) -> str:
+    told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
+    if not has_attention(trace):
+        return say("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)
     largest = int(np.abs(account.source).argmax())
     piece = shorten(piece_name(trace.source_pieces[largest]))
     return say(
         "{title}: what each ingredient of step {step} added to the sum of {logit:.2f}. The largest entry of a source "
-        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.", title=shorten(title, 60),
-        step=account.step + 1, logit=account.logit, entry=account.source[largest], piece=piece,
-        weight=trace.alignment[account.step][largest],
+        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.", entry=account.source[largest],
+        piece=piece, weight=trace.alignment[account.step][largest], **told,
     )  # fmt: skip

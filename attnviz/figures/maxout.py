@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build, rectangle
 from attnviz.figures.strips import seams
 from attnviz.languages import say
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import LOST, STRONGEST, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import subscript
 
@@ -23,7 +23,7 @@ def maxout_strips(
     Without `pairs`, for want of the weights, only t_i is drawn. Colours end at the 98th percentile of |t_i|.
     """
     ink, winners = palette(theme), trace.readouts[step]
-    limit = float(np.quantile(np.abs(winners), 0.98)) or 1.0
+    limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
     strip = {
         "type": "heatmap", "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
         "showscale": False, "hovertemplate": say("pair %{x}: %{z:.3f}") + "<extra></extra>",
@@ -32,7 +32,7 @@ def maxout_strips(
     if pairs is not None:
         both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
         lost = both < both.max(axis=0)
-        for rows, opacity in ((np.where(lost, np.nan, both), 1), (np.where(lost, both, np.nan), 0.25)):
+        for rows, opacity in ((np.where(lost, np.nan, both), 1), (np.where(lost, both, np.nan), LOST)):
             traces.append(strip | {"z": rows, "y": [0, 1], "opacity": opacity})
         names = [say("first of pair"), say("second of pair"), say("larger: {vector}", vector=names[0])]
     last = len(names) - 1
@@ -53,7 +53,7 @@ def maxout_strips(
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
-    """Return each pair of `maxout_strips`, where it is known, with the larger of the two (counted from 1)."""
+    """Return each of the `pairs` (2l,) of `maxout_strips`, where they are known, with the larger (counted from 1)."""
     columns = {} if pairs is None else {say("first"): pairs[0::2], say("second"): pairs[1::2]}
     index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=say("pair"))
     return pd.DataFrame(columns | {say("larger"): trace.readouts[step]}, index=index)

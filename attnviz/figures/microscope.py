@@ -17,6 +17,9 @@ from attnviz.languages import say
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed
 
+OPERANDS_WIDTH = 640
+"""Pixels from which there is room for the operands beside the running sum."""
+
 UNITS = 12
 """Units with a row of their own, those of the largest |contribution|; the rest are one row."""
 
@@ -53,8 +56,8 @@ def microscope_table(units: Microscope) -> pd.DataFrame:
 def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeName = "light") -> go.Figure:
     """Draw an energy as the sum of its units: the largest by name, the rest as one row, the sum below them.
 
-    With `operands`, which need some 640 pixels, each named unit shows from left to right its query (purple) and key
-    (green) with their sum as a diamond, the tanh of it, and v, and then its place in the running sum.
+    With `operands`, which need OPERANDS_WIDTH pixels, each named unit shows from left to right its query (purple) and
+    key (green) with their sum as a diamond, the tanh of it, and v, and then its place in the running sum.
     """
     ink = palette(theme)
     top, rest = units.order[:UNITS], units.order[UNITS:]
@@ -69,7 +72,7 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
     panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
     layout = rows_layout(labels, 92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], say("running sum"))} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
-    layout["meta"] = {"alt": microscope_alt(units), "narrowest": 640 if operands else 300}
+    layout["meta"] = {"alt": microscope_alt(units), "narrowest": OPERANDS_WIDTH if operands else 300}
     hover.append(f"e = {signed(units.energy, 4)}")
     return build([waterfall(values, hover, ink), written(values, ink), *panels], layout)
 

@@ -14,20 +14,20 @@ import plotly.graph_objects as go
 
 from attnviz.analysis import readout
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention import attention_bars, attention_table, energy_table, softmax_table
+from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
-from attnviz.figures.energies import energy_bars
+from attnviz.figures.energies import energy_bars, energy_table
 from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_waterfall
 from attnviz.figures.maxout import maxout_strips, maxout_table
 from attnviz.figures.microscope import microscope_figure, microscope_table
-from attnviz.figures.softmax import softmax_bars
+from attnviz.figures.softmax import softmax_bars, softmax_table
 from attnviz.figures.state import state_strips, state_table
 from attnviz.figures.subject import ATTENTION, RIVAL, SCORE_VECTOR, WEIGHTS, Need, Subject
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.wording.captions import step_heading
+from attnviz.wording.file_headings import step_heading
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_title
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.measures import weight_order
+from attnviz.figures.attention import attention_table
 from attnviz.figures.build import build
 from attnviz.figures.source_rows import (
     bar_numbers,
@@ -37,3 +40,11 @@ def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
         "of piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=short_name(trace, best),
     )  # fmt: skip
     return build([before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(alpha, ink))], layout)
+
+
+def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return how the weights of 0-based `step` come about: e_ij, exp(e_ij - max_k e_ik), their sum's share alpha_ij."""
+    table = attention_table(trace, step)
+    energies = trace.energies[step]
+    table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))
+    return table

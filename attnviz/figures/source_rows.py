@@ -57,7 +57,7 @@ def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float
 
 
 def piece_bars(trace: Trace, values: NDArray[np.float32], symbol: str) -> Spec:
-    """Return one horizontal bar for each source piece."""
+    """Return one horizontal bar for each source piece, as long as `values`, (Tx,), with their `symbol` in the hover."""
     return {
         "type": "bar", "orientation": "h", "x": values, "y": np.arange(len(values), dtype=np.int32),
         "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
@@ -66,7 +66,7 @@ def piece_bars(trace: Trace, values: NDArray[np.float32], symbol: str) -> Spec:
 
 
 def bar_numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
-    """Return the bars' numbers at their ends, where there is room for them."""
+    """Return the numbers of the bars of `values`, (Tx,), at their ends, where there is room for them."""
     count = len(values)
     if count > MOST_ROWS:
         return []
@@ -75,7 +75,7 @@ def bar_numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
 
 
 def signed_colours(values: NDArray[np.float32], ink: Palette, opacity: float = 1) -> Spec:
-    """Return the colours of bars of these `values`: blue from 0 up, red below."""
+    """Return the colours of bars of these `values`, (Tx,): blue from 0 up, red below."""
     return {"marker": {"color": [ink.minus if value < 0 else ink.plus for value in values], "opacity": opacity}}
 
 

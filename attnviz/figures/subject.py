@@ -10,6 +10,7 @@ from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.microscope import Microscope, microscope, score_vector
 from attnviz.analysis.recomputation import Weights
+from attnviz.figures.needs import has_attention
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -97,11 +98,6 @@ def _has_score_vector(subject: Subject) -> bool:
     except ValueError:
         return False
     return True
-
-
-def has_attention(trace: Trace) -> bool:
-    """Return whether the model that made `trace` looks: without attention it has one vector for every step."""
-    return bool(trace.config["attention"] != "none")
 
 
 ATTENTION = Need(

@@ -9,7 +9,7 @@ from attnviz.analysis.grid import By
 from attnviz.figures.fixed_context import fixed_context, fixed_context_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
-from attnviz.figures.subject import has_attention
+from attnviz.figures.needs import has_attention
 from attnviz.palette import Colours, ThemeName
 from attnviz.trace import Trace
 

@@ -59,9 +59,12 @@ def localised(
         kept[key] = default
     if kept.get(own) != kept[key]:
         kept[own] = kept[key]
+    # A browser that draws the widget late, in a box that was closed until now, begins with the widget's own first
+    # choice and says so to the server: it must be the one that is kept.
+    first = {"index": list(options).index(kept[key])} if widget == st.selectbox else {}
     widget(
         label, list(options), format_func=lambda value: options.get(value, value), key=own, on_change=_keep,
-        args=(key, own), **more,
+        args=(key, own), **first, **more,
     )  # fmt: skip
     return str(kept[key])
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.languages import language, say
-from attnviz.palette import ThemeName, palette
-from attnviz.ui.components.loader import component
+from attnviz.figures.browser import shares_style
+from attnviz.palette import ThemeName
+from attnviz.ui.components.focus.focus import mind_focus
+from attnviz.ui.components.theme.theme import follow_theme
 
 _FOLDER = Path(__file__).parent
 ICON = str(_FOLDER / "icon.svg")
@@ -25,7 +26,6 @@ def apply_style(theme: ThemeName) -> None:
 
     Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
     """
-    st.html(f"<style>{(_FOLDER / 'page.css').read_text(encoding='utf-8')}</style>")
-    component("focus", isolate=False)(key="focus", height=1)
-    record = {"background": palette(theme).paper, "language": language(), "help": say("Help for {name}")}
-    component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)
+    st.html(f"<style>{shares_style()}\n{(_FOLDER / 'page.css').read_text(encoding='utf-8')}</style>")
+    mind_focus()
+    follow_theme(theme)

@@ -38,9 +38,11 @@ def ledger_title(name: str, rival: str | None = None) -> str:
 def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None) -> str:
     """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
     through = say("what came through s_i") if trace.config["readout_state"] == "current" else say("the state")
+    looks = trace.config["attention"] != "none"
     parts = say(
-        "the source words add {source}, {through} {state}, the previous word {previous}, the bias {bias}.",
-        source=signed(float(entries.source.sum())), through=through, state=signed(entries.state),
+        "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
+        source=say("the source words add") if looks else say("the vector of the whole sentence adds"),
+        amount=signed(float(entries.source.sum())), through=through, state=signed(entries.state),
         previous=signed(entries.previous_word), bias=signed(entries.bias),
     )  # fmt: skip
     logit = signed(entries.logit)
@@ -51,6 +53,8 @@ def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None)
         told = [say("“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
                     "which {parts}", ahead=ahead, often=odds(abs(entries.logit)), behind=behind, logit=logit,
                     parts=parts)]  # fmt: skip
+    if not looks:
+        return told[0]
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     most = int(np.abs(entries.source).argmax())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from attnviz.analysis.proof import Discrepancy, Proof
+from attnviz.analysis.proof import TOLERANCE, Discrepancy, Proof
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -40,6 +40,26 @@ def quantity_names() -> dict[str, str]:
         "target_ids": say("forced word y"),
         "ledger sums": say("sums of the ledger"),
     }
+
+
+def not_proved_text(trace: Trace) -> str:
+    """Return why there is no proof where the weights are not at hand."""
+    return say("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model)
+
+
+def misfit_text(trace: Trace, step: int) -> str:
+    """Return what there is to say of 0-based `step` where the trace was altered, or another model made it."""
+    return say("Step {step}: this translation does not fit the weights of “{model}”",
+               step=step + 1, model=trace.model)  # fmt: skip
+
+
+def what_is_proved() -> str:
+    """Return what the badge stands for."""
+    return say(
+        "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the weights as saved "
+        "and from the operands shown beside it, by code that shares nothing with the network’s. It counts as right "
+        "within {tolerance:g} of the largest number of its kind.", tolerance=TOLERANCE,
+    )  # fmt: skip
 
 
 def badge_text(proof: Proof, step: int) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
-from tests.browser.views import WIDE
+from tests.browser.views import EXAMPLE, WIDE
 from tests.conftest import SHIPPED_MODEL
 
 Opener = Callable[..., Page]
@@ -73,7 +74,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, chromium: Browser, address: str) -> Iterator[Opener]:
-    """Return a function that opens the page; afterwards, no request left the machine and no script failed.
+    """Return a function that opens the page, at EXAMPLE where no sentence is named; afterwards, no request left
+    the machine and no script failed.
 
     The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
     """
@@ -90,6 +92,8 @@ def open_page(request: pytest.FixtureRequest, chromium: Browser, address: str) -
         page.set_default_timeout(30_000)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
+        if "sentence=" not in query:
+            query += f"{'&' if query else '?'}sentence={quote(EXAMPLE)}"
         page.goto(f"{address}/{query}")
         page.wait_for_selector(READY, timeout=120_000)  # the first page waits for torch
         return page

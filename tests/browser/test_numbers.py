@@ -11,14 +11,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from attnviz import Trace, Translator
-from attnviz.analysis.microscope import microscope
+from attnviz.analysis.microscope import microscope, saturated
 from attnviz.checkpoint import save_model
-from attnviz.figures.microscope import microscope_figure
+from attnviz.figures.microscope import UNITS, microscope_figure
 from attnviz.text import Tokenizer, piece_name
+from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.step.ledger_choice import piece_of
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.wording.numbers import signed
 from tests.browser.server import running_page
-from tests.browser.views import SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 
 pytestmark = pytest.mark.browser
@@ -30,7 +31,7 @@ Opener = Callable[..., Page]
 def trace() -> Trace:
     if not SHIPPED_MODEL.is_dir():
         pytest.skip("models/en-fr is not there")
-    return Translator.load(SHIPPED_MODEL, "cpu").translate(OPENING, beam=5)
+    return Translator.load(SHIPPED_MODEL, "cpu").translate(EXAMPLE, beam=5)
 
 
 def chart(page: Page, key: str):
@@ -62,7 +63,43 @@ def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
     for expected in figure.data:
         if expected.name in shown:
             assert bars(page, "microscope", expected.name) == pytest.approx(list(expected.x), abs=1e-5)
+            for kind in ("customdata", "text"):  # what the pointer reads, and what stands at the bars
+                if expected[kind] is not None:
+                    expect_same_text(written(page, "microscope", expected.name, kind), list(expected[kind]))
     assert bars(page, "microscope", "sum")[-1] == pytest.approx(float(trace.energies[step - 1, source - 1]), abs=1e-5)
+    expect_same_text([page.locator(".st-key-microscope p").inner_text()], [sentence(trace, step - 1, source - 1)])
+
+
+def written(page: Page, key: str, name: str, kind: str) -> list[str]:
+    """Return the texts that the chart in `key` has with the bars of this name."""
+    return chart(page, key).evaluate(
+        "(chart, [name, kind]) => Array.from(chart.data.find((trace) => trace.name === name)[kind])", [name, kind]
+    )
+
+
+def expect_same_text(shown: list[str], expected: list[str]) -> None:
+    """Hold texts of the browser to those of Python: the words are the same, and every number but for its last digit."""
+    number = re.compile(r"[+\u2212]?\d+(?:\.\d+)?")
+    assert [number.sub("#", text) for text in shown] == [number.sub("#", text) for text in expected]
+    for one, other in zip(shown, expected, strict=True):
+        for here, there in zip(number.findall(one), number.findall(other), strict=True):
+            last = 10.0 ** -len(there.partition(".")[2]) if "." in there else 0
+            values = [float(text.replace("\u2212", "-")) for text in (here, there)]
+            assert values[0] == pytest.approx(values[1], abs=1.01 * last), (one, other)
+
+
+def sentence(trace: Trace, step: int, source: int) -> str:
+    """Return what stands above the microscope, with every number as Python computes it."""
+    units = microscope(trace, None, step, source)
+    adds, count = units.contributions, int(np.sum(units.contributions < 0))
+    named, largest = min(UNITS, len(adds)), int(units.order[0])
+    values = {
+        "word": piece_name(trace.source_pieces[source]), "target": piece_name(trace.target_pieces[step]),
+        "energy": f"{units.energy:.2f}".replace("-", "\u2212"), "n": len(adds), "for": len(adds) - count,
+        "against": count, "named": named, "part": signed(float(adds[units.order[:named]].sum())),
+        "flat": int(saturated(units).sum()), "largest": largest + 1, "c": signed(float(adds[largest])),
+    }  # fmt: skip
+    return str(microscope_record(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
 
 
 @everywhere
@@ -216,3 +253,26 @@ def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
     assert heatmap.evaluate("(chart) => chart.data.length") == 1
     page.get_by_role("switch", name="Margins").locator("xpath=ancestor::label").click()
     expect(heatmap.locator(".barlayer .trace")).to_have_count(2)
+
+
+@on_both
+def test_every_number_of_the_growing_context_is_pythons(open_page: Opener, trace: Trace) -> None:
+    """Strips, weights, running sums and the total weight, at every length of the sum."""
+    page = open_page("?step=3")
+    growth = chart(page, "growth")
+    alpha, annotations = trace.alignment[2], trace.annotations[:, : trace.contexts.shape[1]]
+    strips = alpha[:, None] * annotations
+    drawn = growth.evaluate("(chart) => chart.data[0].z.map((row) => Array.from(row))")
+    np.testing.assert_allclose(drawn, strips, atol=1e-6)
+    labels = growth.evaluate("(chart) => chart.layout.yaxis.ticktext")
+    assert [label.rsplit(None, 1)[-1] for label in labels] == [f"{weight:.2f}" for weight in alpha]
+    told = page.locator(".growth output")
+    for added in range(len(alpha) + 1):
+        page.locator(".growth .added").evaluate(
+            "(range, added) => { range.value = added; range.dispatchEvent(new Event('input', { bubbles: true })); }",
+            added,
+        )
+        weight = "c₃$" if added == len(alpha) else f"Σα = {alpha[:added].sum():.2f}$"
+        expect(told).to_have_text(re.compile(rf"^(all )?{added} .*{weight}"))
+        running = growth.evaluate("(chart) => chart.runningSum()")
+        np.testing.assert_allclose(running, strips[:added].sum(axis=0), atol=1e-5)

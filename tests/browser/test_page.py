@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.toolbar.examples import OPENING
+from tests.browser.views import EXAMPLE
 
 pytestmark = pytest.mark.browser
 
@@ -62,6 +63,7 @@ def framed_row(page: Page) -> float:
 
 def test_opens_on_a_translated_example(open_page: Opener) -> None:
     page = open_page()
+    page.goto(page.url.partition("?")[0])
     expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
     expect_step(page, 1)
     assert page.locator(".player .target .word").count() >= 1
@@ -157,7 +159,7 @@ def test_keys_typed_in_the_box_stay_there(open_page: Opener) -> None:
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    expect(box).to_have_value(f"{OPENING[0]} {OPENING[1:]}")
+    expect(box).to_have_value(f"{EXAMPLE[0]} {EXAMPLE[1:]}")
     assert heading(page).startswith("Step 1 of")
 
 
@@ -275,7 +277,8 @@ def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
           const scroll = document.querySelector(".st-key-heatmap .scroll");
           const chart = scroll.querySelector(".chart");
           const axis = chart._fullLayout.xaxis;
-          const weights = chart._fullData[0].z[chart.layout.meta.rows[document.querySelector(".st-key-room").attnvizView.step]];
+          const { step } = document.querySelector(".st-key-room").attnvizView;
+          const weights = chart._fullData[0].z[chart.layout.meta.rows[step]];
           const x = axis._offset + axis.c2p(weights.indexOf(Math.max(...weights))) - scroll.scrollLeft;
           return scroll.scrollWidth > scroll.clientWidth && x > 0 && x < scroll.clientWidth;
         }"""

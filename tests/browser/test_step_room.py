@@ -16,11 +16,10 @@ from attnviz import Trace
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.source_rows import KEPT
 from attnviz.translator import Translator
-from attnviz.ui.toolbar.examples import OPENING
-from attnviz.wording.narration import narrate
+from attnviz.wording.stages import narrate
 from tests.browser.test_accessibility import settled
 from tests.browser.test_page import expect_step, framed_row, steps
-from tests.browser.views import SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -33,7 +32,7 @@ PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
 @pytest.fixture(scope="module")
 def opening(address: str) -> Trace:
     """Return the trace of the sentence the page opens with; `address` sees to it that the model is there."""
-    return Translator.load(SHIPPED_MODEL, device="cpu").translate(OPENING, beam=5)
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(EXAMPLE, beam=5)
 
 
 def plot(page: Page, key: str) -> Any:

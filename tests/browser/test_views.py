@@ -108,7 +108,7 @@ def test_each_view_has_its_own_part_of_the_address(page: Page) -> None:
     page.wait_for_url(re.compile("source-b=4"))
     page.wait_for_url(re.compile("step-a=2"))
     page.wait_for_url(re.compile("by-b=pieces"))
-    assert {key for key in parse_qs(urlsplit(page.url).query)} == {"step-a", "source-b", "by-b"}
+    assert set(parse_qs(urlsplit(page.url).query)) == {"step-a", "source-b", "by-b"}
     page.reload()
     expect_step(page, "a", 1)
     expect_step(page, "b", 0)

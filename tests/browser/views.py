@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 import pytest
 
+from attnviz.ui.toolbar.examples import FORMER_OPENING
+
+EXAMPLE = FORMER_OPENING
+"""What most tests look at: words of one piece and of several, an elision, and words that change places."""
+
 
 class View(NamedTuple):
     """A window's size in pixels, and its theme."""

@@ -35,7 +35,7 @@ from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import palette
-from attnviz.wording.captions import step_heading
+from attnviz.wording.file_headings import step_heading
 from attnviz.wording.numbers import signed
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
@@ -174,7 +174,9 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
             for name in shown:
                 expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
                 assert drawn[name][1] == json.loads(expected.to_json())
-            assert drawn["heatmap"] == json.loads(figures.heatmap(trace, margins=True, theme=theme).to_json())
+            assert drawn["heatmap"] == json.loads(
+                figures.translation_figure(trace, margins=True, theme=theme).to_json()
+            )
             speak("en")
             assert palette(theme).paper in text.split("</style>")[0]
 

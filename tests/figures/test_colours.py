@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -13,11 +14,28 @@ from numpy.typing import NDArray
 from attnviz import figures
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import microscope
+from attnviz.figures.browser import CONSTANTS, SHARES, constants_script, shares_style
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.microscope import microscope_figure
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
-from attnviz.palette import CELL_FRAME, CIVIDIS, DARK, GREYS, LIGHT, PALE, ROW_FRAME, Palette, ThemeName, palette
+from attnviz.palette import (
+    BAND,
+    CELL_FRAME,
+    CIVIDIS,
+    DARK,
+    GREYS,
+    JOINT,
+    LIGHT,
+    MOST_GREEN,
+    PALE,
+    PALE_TEXT,
+    QUIET,
+    ROW_FRAME,
+    Palette,
+    ThemeName,
+    palette,
+)  # fmt: skip
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -86,9 +104,10 @@ def test_every_colour_of_text_reads_on_the_page(theme: ThemeName) -> None:
     ink = palette(theme)
     for name in ("ink", "quiet", "encoder", "decoder", "context", "plus", "minus"):
         assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
-    # Labels of the row that is marked, which lies under a band of the encoder's colour (ui/components/chart/chart.js).
-    band = laid(ink.encoder, ink.paper, 0x29 / 255)
-    assert contrast(rgb(ink.ink), band) >= TEXT
+    # Labels of the row that is marked, which lies under a band of the encoder's colour.
+    assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, BAND)) >= TEXT
+    # Words of a lecture that are still to come.
+    assert contrast(laid(ink.decoder, ink.paper, PALE_TEXT), rgb(ink.paper)) >= TEXT
 
 
 @both_themes
@@ -97,25 +116,76 @@ def test_widgets_read_on_their_grounds(theme: ThemeName) -> None:
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
         for words in ("textColor", "primaryColor", "linkColor"):
             assert contrast(rgb(config[words]), rgb(config[ground])) >= TEXT, (words, ground)
-    # The style sheet's --quiet; the page's colour on a primary button; the edges of boxes.
+    # The style sheet's --quiet; the edges of boxes.
     page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
-    share = re.search(r"--quiet: color-mix\(in srgb, var\(--st-text-color\) (\d+)%", page)
     edge = re.search(r"border-color: color-mix\(in srgb, var\(--ink\) (\d+)%", page)
-    assert share
     assert edge
     ink, paper = config["textColor"], config["backgroundColor"]
-    assert contrast(laid(ink, paper, int(share[1]) / 100), rgb(paper)) >= TEXT
+    assert contrast(laid(ink, paper, QUIET), rgb(paper)) >= TEXT
     assert contrast(laid(ink, paper, int(edge[1]) / 100), rgb(paper)) >= MARK
+
+
+TINTS = {
+    path.name: found
+    for path in sorted((REPOSITORY / "attnviz" / "ui").rglob("*.css"))
+    if (
+        found := re.findall(
+            r"background: color-mix\(in srgb, var\(--(?:st-)?(\w+?)(?:-color)?\) (\d+)%, transparent\)",
+            path.read_text(encoding="utf-8"),
+        )
+    )
+}
+"""The tinted grounds of the style sheets: of what hue, and how many percent of it."""
+OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context"} | {
+    name: name for name in ("encoder", "decoder", "context", "ink")
+}
+
+
+@both_themes
+def test_text_reads_on_every_tinted_ground(theme: ThemeName) -> None:
+    assert {"player.css", "findings.css", "step_summary.css"} <= TINTS.keys()
+    ink = palette(theme)
+    for name, tints in TINTS.items():
+        for hue, percent in tints:
+            ground = laid(getattr(ink, OWNERS[hue]), ink.paper, int(percent) / 100)
+            assert contrast(rgb(ink.ink), ground) >= TEXT, (name, hue, percent)
+            if name == "step_summary.css":  # its titles are secondary
+                quiet = QUIET * rgb(ink.ink) + (1 - QUIET) * rgb(ink.paper)
+                assert contrast(quiet, ground) >= TEXT, (name, hue, percent)
 
 
 @both_themes
 def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
+    """So do the lines between their pieces and around the one that is held."""
     ink = palette(theme)
-    program = (REPOSITORY / "attnviz" / "ui" / "components" / "player" / "player.js").read_text(encoding="utf-8")
-    most = re.search(r"MOST_GREEN = (\d+)", program)
-    assert most
-    for share in np.linspace(0, int(most[1]) / 100, 9):
-        assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, share)) >= TEXT, share
+    for share in np.linspace(0, MOST_GREEN, 9):
+        ground = laid(ink.encoder, ink.paper, share)
+        assert contrast(rgb(ink.ink), ground) >= TEXT, share
+        assert contrast(JOINT * rgb(ink.ink) + (1 - JOINT) * ground, ground) >= MARK, share
+
+
+def constants(program: str) -> dict[str, float]:
+    """Return the constants that a program opens with."""
+    return {
+        name: json.loads(value) for name, value in re.findall(r"^const ([A-Z_]+) = ([\d.]+);$", program, re.MULTILINE)
+    }
+
+
+def test_the_browser_draws_with_the_same_numbers() -> None:
+    """Programs get them from Python, and have no opacity or share of a colour of their own."""
+    assert constants(constants_script()) == CONSTANTS
+    assert (CONSTANTS["PALE"], CONSTANTS["MOST_GREEN"], CONSTANTS["BAND"]) == (PALE, MOST_GREEN, BAND)
+    programs = sorted((REPOSITORY / "attnviz").rglob("*.js"))
+    texts = {path.name: path.read_text(encoding="utf-8") for path in programs}
+    for name, text in texts.items():
+        assert not re.search(r"[Oo]pacity\W+[\d.]*\.\d|#[0-9a-fA-F]{6}\b", text), name
+        assert not constants(text).keys() & CONSTANTS.keys(), name
+    used = {name for name in CONSTANTS if any(re.search(rf"\b{name}\b", text) for text in texts.values())}
+    assert used == CONSTANTS.keys()
+    sheets = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "attnviz").rglob("*.css"))
+    for name, share in SHARES.items():
+        assert f"--{name}-share: {100 * share:g}%;" in shares_style()
+        assert f"var(--{name}-share)" in sheets
 
 
 def marks(figure: dict, paper: str) -> Iterator[tuple[str, Colour]]:

@@ -19,8 +19,8 @@ from attnviz.figures.state import state_rows, state_strips, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from attnviz.wording.labels import quoted
-from attnviz.wording.narration import narrate, titles
 from attnviz.wording.numbers import percent
+from attnviz.wording.stages import narrate, titles
 from tests.figures import synthetic
 
 KINDS = ("additive", "dot", "none")
@@ -145,7 +145,8 @@ def test_each_kind_of_attention_tells_its_stages() -> None:
         for step in range(len(trace.target_pieces)):
             told = narrate(trace, step)
             assert [stage.number for stage in told] == numbers
-            assert [stage.title for stage in told] == [titles()[number] for number in numbers]
+            names = titles() | ({3: "One vector for every step"} if kind == "none" else {})
+            assert [stage.title for stage in told] == [names[number] for number in numbers]
             assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in told)
 
 

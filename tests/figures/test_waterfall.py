@@ -93,11 +93,19 @@ def test_a_ledger_and_its_contrast_have_the_same_rows() -> None:
 
 
 def test_pieces_that_add_nothing_share_a_row() -> None:
-    trace = make_trace(attention="none")
+    trace = make_trace()
     entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
     labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 2 + 1
     assert f"{len(trace.source_pieces) - 1} more" in labels[4]
+
+
+def test_without_attention_the_sentence_is_one_row() -> None:
+    trace = make_trace(attention="none")
+    entries = Ledger(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
+    labels = ledger_waterfall(trace, entries).layout.yaxis.ticktext
+    assert len(labels) == 3 + 1 + 1
+    assert "c, the sentence" in labels[3]
 
 
 def test_the_entry_through_the_new_state_is_called_that() -> None:

@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from attnviz.ui.proof_view import OF_POSITIONS, quantity_names
 
 from attnviz.analysis.proof import prove
 from attnviz.analysis.recomputation import Recomputation, recompute
@@ -17,6 +16,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.quantities import QUANTITIES, RECORDED, check_shapes, sizes
 from attnviz.translator import Translator
+from attnviz.wording.proof import OF_POSITIONS, quantity_names
 from tests.conftest import SENTENCES, ModelFactory
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))

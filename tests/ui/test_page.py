@@ -11,9 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz import Trace
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import EXAMPLES, OPENING
+from attnviz.wording.stages import Stage, narrate
 from tests.conftest import REPOSITORY, ModelFactory
 
 Run = Callable[[], AppTest]
@@ -82,6 +84,37 @@ def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     assert app.selectbox(key="search-en").disabled
 
 
+def test_what_of_a_given_translation_was_never_seen_is_told(page: Run) -> None:
+    app = page()
+    app.text_area(key="target").set_value("C'est 北京 !").run()
+    assert "Of your translation the model has never seen these stretches" in texts(app)
+    assert "<unk> for each: 北京" in texts(app)
+    app.text_area(key="target").set_value("C'est là-bas !").run()
+    assert "Of your translation" not in texts(app)
+
+
+def test_the_likely_pieces_say_what_a_click_opens(page: Run) -> None:
+    assert any("Click a piece to see below, in its logit ledger" in caption.value for caption in page().caption)
+
+
+def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+
+    def counted(trace: Trace, step: int) -> tuple[Stage, ...]:
+        told.append(step)
+        return narrate(trace, step)
+
+    monkeypatch.setattr("attnviz.ui.step.stages.narrate", counted)
+    app = page()
+    app.text_area(key="sentence").set_value("The whole budget was signed in the snow.").run()
+    count = int(app.slider(key="step").max)
+    assert set(told) >= set(range(count))
+    told.clear()
+    app.slider(key="step").set_value(2).run()
+    app.slider(key="step").set_value(3).run()
+    assert told == []
+
+
 def test_a_given_translation_is_told_and_cleared(page: Run) -> None:
     app = page()
     app.text_area(key="target").set_value("C'est là-bas !").run()
@@ -111,7 +144,7 @@ def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
 
 def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
     app = page()
-    assert "sentence" not in address(app), "the opening example needs no link"
+    assert address(app) == {"sentence": OPENING}
     app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
     app.text_area(key="target").set_value("Deux chiens.").run()
     good = {"sentence": "Two dogs play in the snow.", "target": "Deux chiens."}
@@ -120,7 +153,7 @@ def test_only_what_was_translated_is_in_the_address(page: Run) -> None:
     assert "504 words" in problem(app)
     assert address(app) == good
     app.text_area(key="sentence").set_value(OPENING).run()
-    assert address(app) == {}
+    assert address(app) == {"sentence": OPENING}
 
 
 def test_rows_are_said_to_add_up_to_what_is_shown(page: Run) -> None:
@@ -227,5 +260,6 @@ def test_nothing_typed_raises(
 def test_examples_are_short_enough_and_unlike() -> None:
     sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert len(set(sentences)) == len(sentences) >= 12
-    assert max(len(sentence.split()) for sentence in sentences) <= 60
     assert OPENING in EXAMPLES["Changes of order"]
+    assert max(len(sentence.split()) for sentence in sentences) <= 60
+    assert min(len(sentence.split()) for sentence in EXAMPLES["Long, from the paper"]) >= 20

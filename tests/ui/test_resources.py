@@ -18,7 +18,7 @@ from attnviz.figures.maxout import maxout_strips
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
-from attnviz.ui.step import proof, stages
+from attnviz.ui.step import proof_badge, stages
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
 
@@ -68,12 +68,12 @@ def test_a_translation_is_one_object_for_all_visitors(folder: Path) -> None:
 def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
-    class Counted(proof.Prover):
+    class Counted(proof_badge.Prover):
         def __init__(self, *given: Any) -> None:
             built.append(given)
             super().__init__(*given)
 
-    monkeypatch.setattr(proof, "Prover", Counted)
+    monkeypatch.setattr(proof_badge, "Prover", Counted)
     app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
     for step in (2, 3):
         app.slider(key="step").set_value(step).run()

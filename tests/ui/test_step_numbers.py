@@ -31,7 +31,7 @@ from attnviz.ui.page_state.selection import Selection, selection_address
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step.ledger import called
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
-from attnviz.ui.step.proof import proof_table
+from attnviz.ui.step.proof_badge import proof_table
 from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names

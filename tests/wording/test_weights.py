@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.figures import heatmap
 from attnviz.trace import Trace
-from attnviz.wording.narration import narrate
+from attnviz.wording.stages import narrate
 from attnviz.wording.weights import merged, summed
 from tests.figures.synthetic import trace as make_trace
 

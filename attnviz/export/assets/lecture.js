@@ -1,32 +1,59 @@
 // Moves through the steps of one saved translation. Words are set by textContent, so that nothing is read as markup.
 
-const record = JSON.parse(document.getElementById("record").textContent);
+/** @type {LectureRecord} */
+const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
 const UNDER_HEATMAP = "ledger"; // the other pictures of a step stand beside it
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const count = record.target.length;
-const at = (id) => document.getElementById(id);
+/** @param {string} id */
+function at(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`there is no ${id}`);
+  return found;
+}
+const slider = /** @type {HTMLInputElement} */ (at("step"));
+const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
 let step = Math.min(Math.max(record.step, 1), count);
 let language = record.language;
 
 const words = () => record.words[language];
 
-// What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
+/**
+ * What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
+ * @param {Json} base
+ * @param {Json | undefined} change
+ * @returns {Json}
+ */
 function changed(base, change) {
   if (change === undefined) return base;
   if (Array.isArray(change)) return change[0];
-  const whole = Array.isArray(base) ? [...base] : { ...base };
-  for (const [key, inside] of Object.entries(change)) whole[key] = changed(base[key], inside);
-  return whole;
+  if (typeof base !== "object" || typeof change !== "object" || !base || !change) return base;
+  const whole = /** @type {{ [key: string]: Json }} */ (Array.isArray(base) ? [...base] : { ...base });
+  for (const [key, inside] of Object.entries(change)) whole[key] = changed(whole[key], inside);
+  return /** @type {Json} */ (whole);
 }
 
+/**
+ * The figures by language and theme, as far as they were asked for.
+ * @type {Map<string, LectureFigures>}
+ */
 const variants = new Map();
 function figures() {
   const name = `${language}-${dark.matches ? "dark" : "light"}`;
-  if (!variants.has(name)) variants.set(name, changed(record.figures, record.changes[name]));
-  return variants.get(name);
+  const known = variants.get(name);
+  if (known) return known;
+  const drawn = /** @type {any} */ (changed(record.figures, record.changes[name]));
+  const { heatmap, ...pictures } = drawn;
+  variants.set(name, { heatmap, pictures });
+  return { heatmap, pictures };
 }
 
+/**
+ * @param {HTMLElement} chart
+ * @param {Figure} figure
+ * @param {Shape[]} [shapes]
+ */
 function draw(chart, { data, layout }, shapes) {
   const { alt, narrowest, widest } = layout.meta;
   chart.setAttribute("role", "img");
@@ -37,20 +64,35 @@ function draw(chart, { data, layout }, shapes) {
   return Plotly.react(chart, data, { ...layout, width: chart.clientWidth, shapes: shapes ?? layout.shapes }, CONFIG);
 }
 
-// The layout's own shapes, and a frame around the row of the step.
+/**
+ * The layout's own shapes, and a frame around the row of the step.
+ * @param {Layout} layout
+ */
 function framed({ meta, xaxis, shapes = [] }) {
-  const row = meta.rows[step - 1] ?? null;
+  const row = meta.rows?.[step - 1] ?? null;
   if (row === null) return shapes;
   const [x0, x1] = xaxis.range;
-  return [...shapes, { type: "rect", x0, x1, y0: row - 0.5, y1: row + 0.5, line: { color: meta.frame, width: 2.5 } }];
+  return [...shapes, {
+    type: "rect",
+    x0,
+    x1,
+    y0: row - 0.5,
+    y1: row + 0.5,
+    line: { color: meta.frame, width: ROW_FRAME_WIDTH },
+  }];
 }
 
 const WIDE = 640; // pixels; a heatmap that needs more than its column has a line to itself
 
-let shown = null; // the heatmap as it is drawn, and its width
+/**
+ * The heatmap as it is drawn, and its width.
+ * @type {{ heatmap: Figure, width: number } | null}
+ */
+let shown = null;
+/** @param {Figure} heatmap */
 function drawHeatmap(heatmap) {
   const chart = at("heatmap");
-  document.querySelector("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
+  at("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
   const shapes = framed(heatmap.layout);
   if (shown?.heatmap === heatmap && shown.width === chart.clientWidth) {
     Plotly.relayout(chart, { shapes }); // a step moves no more than the frame
@@ -61,10 +103,10 @@ function drawHeatmap(heatmap) {
 }
 
 function paint() {
-  const { heatmap, ...pictures } = figures();
+  const { heatmap, pictures } = figures();
   const told = words().steps[step - 1];
   drawHeatmap(heatmap);
-  at("heading").textContent = words().heading.replace("{i}", step).replace("{n}", count);
+  at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count));
   at("sentence").textContent = told.sentence;
   for (const [name, drawn] of Object.entries(pictures)) {
     at(`title-${name}`).textContent = told.pictures[name].title;
@@ -78,31 +120,42 @@ function paint() {
     if (place === step) word.setAttribute("aria-current", "step");
     else word.removeAttribute("aria-current");
   }
-  at("step").value = step;
+  slider.value = String(step);
   at("count").textContent = `${step} / ${count}`;
-  at("previous").disabled = step <= 1;
-  at("next").disabled = step >= count;
+  previous.disabled = step <= 1;
+  next.disabled = step >= count;
 }
 
+/** @param {number} chosen */
 function go(chosen) {
   step = Math.min(Math.max(chosen, 1), count);
   paint();
 }
 
-// Says in the language what does not change with the step.
+/**
+ * Says in the language what does not change with the step.
+ * @param {string} code
+ */
 function speak(code) {
   language = code;
   document.documentElement.lang = code;
   const { labels, footer } = words();
-  at("previous").setAttribute("aria-label", labels.previous);
-  at("next").setAttribute("aria-label", labels.next);
-  at("step").setAttribute("aria-label", labels.step);
+  previous.setAttribute("aria-label", labels.previous);
+  next.setAttribute("aria-label", labels.next);
+  slider.setAttribute("aria-label", labels.step);
   at("alignment").setAttribute("aria-label", labels.grid);
   at("inside").setAttribute("aria-label", labels.step);
   at("footer").textContent = footer;
-  for (const button of at("languages").children) button.setAttribute("aria-pressed", button.lang === code);
+  for (const button of at("languages").querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.lang === code));
+  }
 }
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Kind
+ * @param {Kind} kind
+ * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
+ */
 function element(kind, properties) {
   return Object.assign(document.createElement(kind), properties);
 }
@@ -111,30 +164,40 @@ function build() {
   at("source").textContent = record.source;
   record.target.forEach(({ text, space }, place) => {
     const word = element("button", { type: "button", textContent: text, onclick: () => go(place + 1) });
-    word.dataset.step = place + 1;
+    word.dataset.step = String(place + 1);
     if (space) at("target").append(" ");
     at("target").append(word);
   });
-  for (const name of Object.keys(record.figures).filter((one) => one !== "heatmap")) {
+  for (const name of Object.keys(figures().pictures)) {
     const scroll = element("div", { className: "scroll" });
     scroll.append(element("div", { id: `picture-${name}`, className: "chart" }));
     const place = at(name === UNDER_HEATMAP ? "below" : "inside");
-    place.append(element("h2", { id: `title-${name}` }), element("p", { id: `note-${name}`, className: "note" }), scroll);
+    place.append(
+      element("h2", { id: `title-${name}` }),
+      element("p", { id: `note-${name}`, className: "note" }),
+      scroll,
+    );
   }
   for (const [code, name] of Object.entries(record.names)) {
     const button = element("button", { type: "button", lang: code, textContent: code.toUpperCase(), title: name });
-    button.onclick = () => { speak(code); paint(); };
+    button.onclick = () => {
+      speak(code);
+      paint();
+    };
     at("languages").append(button);
   }
-  at("step").max = count;
-  at("step").oninput = (event) => go(Number(event.target.value));
-  at("previous").onclick = () => go(step - 1);
-  at("next").onclick = () => go(step + 1);
+  slider.max = String(count);
+  slider.oninput = () => go(Number(slider.value));
+  previous.onclick = () => go(step - 1);
+  next.onclick = () => go(step + 1);
 }
 
+/** @param {KeyboardEvent} event */
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target.id === "step") return;
-  const chosen = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count }[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
+  /** @type {Record<string, number | undefined>} */
+  const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count };
+  const chosen = steps[event.key];
   if (chosen === undefined) return;
   event.preventDefault();
   go(chosen);
@@ -143,8 +206,9 @@ function onKey(event) {
 build();
 speak(language);
 paint();
-at("heatmap").on("plotly_click", ({ points: [point] }) => {
-  if (point.data.name !== "coverage") go(figures().heatmap.layout.meta.steps[point.y] + 1); // those bars are of columns
+/** @type {Chart} */ (at("heatmap")).on("plotly_click", ({ points: [point] }) => {
+  const chosen = figures().heatmap.layout.meta.steps?.[point.y];
+  if (chosen !== undefined && point.data.name !== "coverage") go(chosen + 1); // those bars are of columns
 });
 document.addEventListener("keydown", onKey);
 dark.addEventListener("change", paint);
@@ -153,4 +217,4 @@ new ResizeObserver(([{ contentRect }]) => {
   if (contentRect.width === width) return; // a step may change the height, and needs no second drawing
   width = contentRect.width;
   paint();
-}).observe(document.querySelector("main"));
+}).observe(at("main"));

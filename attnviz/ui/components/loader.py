@@ -11,27 +11,36 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from attnviz.figures.browser import constants_script
+
 _FOLDER = Path(__file__).parent
 
 
 @functools.cache
-def component(name: str, *, programs: tuple[str, ...] = (), isolate: bool = True) -> Any:
+def component(name: str, *, isolate: bool = True) -> Any:
     """Return the command that mounts the component `name`, registered at the first call.
 
-    Its program is `<name>/<name>.js`, after `view.js`, `shared.js` and the other `programs` of its folder that it is
-    made of, all as one module; `<name>.html` and `<name>.css` beside it are taken where they are. `isolate` keeps its
-    elements and styles apart from the page's.
+    `<name>.html` and `<name>.css` in its folder are taken where they are. `isolate` keeps its elements and styles apart
+    from the page's.
     """
-    folder = _FOLDER / name
-    common = (_FOLDER / f"{part}.js" for part in ("view", "shared"))
-    parts = [*common, *(folder / f"{part}.js" for part in (*programs, name))]
-    files = {kind: folder / f"{name}.{kind}" for kind in ("html", "css")}
+    files = {kind: _FOLDER / name / f"{name}.{kind}" for kind in ("html", "css")}
     return st.components.v2.component(
         f"attnviz_{name}",
-        js="\n".join(path.read_text(encoding="utf-8") for path in parts),
+        js=constants_script() + "\n".join(path.read_text(encoding="utf-8") for path in program_files(name)),
         **{kind: path.read_text(encoding="utf-8") if path.exists() else None for kind, path in files.items()},
         isolate_styles=isolate,
     )
+
+
+def program_files(name: str) -> list[Path]:
+    """Return the files that make up the program of component `name`, in their order: what all components share, and
+    what is in its folder, the file of its name at the end.
+
+    The browser is given them as one module, after the constants: Streamlit hands it a text, which has no place that an
+    `import` could be relative to.
+    """
+    folder, own = _FOLDER / name, _FOLDER / name / f"{name}.js"
+    return [_FOLDER / "view.js", _FOLDER / "shared.js", *sorted({*folder.glob("*.js")} - {own}), own]
 
 
 def packed(values: NDArray[Any]) -> str:

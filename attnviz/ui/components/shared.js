@@ -2,81 +2,176 @@
 // included.
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+
+/**
+ * What a component keeps about each of its root elements.
+ * @type {WeakMap<Element, any>}
+ */
 const states = new WeakMap();
 
+/**
+ * The first element in `root` that `selector` names, which is there: the component's own markup has it.
+ * @template {Element} [Kind=HTMLElement]
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @param {new () => Kind} [kind]
+ * @returns {Kind}
+ */
+function find(root, selector, kind) {
+  const found = root.querySelector(selector);
+  if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`there is no ${selector}`);
+  return /** @type {Kind} */ (found);
+}
+
+/**
+ * All elements in `root` that `selector` names.
+ * @template {Element} [Kind=HTMLElement]
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @param {new () => Kind} [kind]
+ * @returns {Kind[]}
+ */
+function findAll(root, selector, kind) {
+  return /** @type {Kind[]} */ ([...root.querySelectorAll(selector)].filter((node) =>
+    node instanceof (kind ?? HTMLElement)
+  ));
+}
+
+/**
+ * The chart of a component: Plotly makes of its element what `Chart` says.
+ * @param {ParentNode} root
+ * @returns {Chart}
+ */
+const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
+
+/** @returns {Promise<PlotlyLibrary>} Plotly, once it is here. */
 function library() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((found) =>
-    window.addEventListener("attnviz:plotly", () => found(window.Plotly), { once: true }));
+    window.addEventListener("attnviz:plotly", () => {
+      if (window.Plotly) found(window.Plotly);
+    }, { once: true })
+  );
 }
 
+/**
+ * Rows of `width` numbers, from little-endian float32 in base64.
+ * @param {string} base64
+ * @param {number} width
+ */
 function rows(base64, width) {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
   const numbers = new Float32Array(bytes.buffer);
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+/**
+ * A wording with its values filled in.
+ * @param {string} template
+ * @param {Record<string, string | number>} values
+ */
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
 // What the language of the page writes before a fraction.
 function decimalMark() {
-  return new Intl.NumberFormat(document.documentElement.lang || "en").format(0.5)[1];
+  return new Intl.NumberFormat(document.documentElement.lang || "en").format(0.5)[1] ?? ".";
 }
 
-// A number with so many places, as the language of the page writes it, with a true minus.
+/**
+ * A number with so many places, as the language of the page writes it, with a true minus.
+ * @param {number} value
+ * @param {number} places
+ */
 function number(value, places) {
   return value.toFixed(places).replace("-", "\u2212").replace(".", decimalMark());
 }
 
+/**
+ * @param {Element} node
+ * @param {string} text
+ */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// What cannot be seen is drawn once what can be seen has been.
+/**
+ * What cannot be seen is drawn once what can be seen has been.
+ * @template {Following} State
+ * @param {HTMLElement} root
+ * @param {State} state
+ * @param {(root: HTMLElement, state: State) => void} draw
+ */
 function soon(root, state, draw) {
-  if (state.seen) { draw(root, state); return; }
+  if (state.seen) {
+    draw(root, state);
+    return;
+  }
   if (state.waiting) return;
   state.waiting = true;
-  requestAnimationFrame(() => setTimeout(() => {
-    state.waiting = false;
-    if (states.has(root)) draw(root, state);
-  }, 0));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      state.waiting = false;
+      if (states.has(root)) draw(root, state);
+    }, 0)
+  );
 }
 
-// The width of a chart. To ask the page for it makes the browser lay out what has just been drawn elsewhere, and a step
-// draws nine charts: it is asked once, and then told to `watch`.
+/**
+ * The width of a chart. To ask the page for it makes the browser lay out what has just been drawn elsewhere, and a step
+ * draws nine charts: it is asked once, and then told to `watch`.
+ * @param {Chart} chart
+ * @param {Following} state
+ */
 function widthOf(chart, state) {
   state.width ||= chart.clientWidth;
   return state.width;
 }
 
-// Keeps `state.width`, and calls `onWidth` where it is no longer the one that was drawn.
+/**
+ * Keeps `state.width`, and calls `onWidth` where it is no longer the one that was drawn.
+ * @param {Chart} chart
+ * @param {Following} state
+ * @param {(width: number) => void} onWidth
+ */
 function watch(chart, state, onWidth) {
   state.size = new ResizeObserver(() => {
     state.width = chart.clientWidth;
-    if (state.width && state.width !== chart._fullLayout?.width) onWidth();
+    if (state.width && state.width !== chart._fullLayout?.width) onWidth(state.width);
   });
   state.size.observe(chart);
 }
 
-// Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also lets go of the chart that
-// `state.size` watches.
+/**
+ * Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also lets go of the chart that
+ * `state.size` watches.
+ * @template {Following} State
+ * @param {HTMLElement} root
+ * @param {State} state
+ * @param {string[]} names
+ * @param {() => void} onChange
+ * @returns {State}
+ */
 function follow(root, state, names, onChange) {
   const ends = names.map((name) => listenIn(root, name, onChange));
-  const sight = new IntersectionObserver((entries) => { state.seen = entries.at(-1).isIntersecting; });
+  const sight = new IntersectionObserver((entries) => {
+    state.seen = entries.at(-1)?.isIntersecting;
+  });
   sight.observe(root);
   state.stop = () => {
     for (const end of ends) end();
     sight.disconnect();
     state.size?.disconnect();
-    if (state.size) window.Plotly.purge(root.querySelector(".chart"));
+    if (state.size) window.Plotly?.purge(chartOf(root));
     states.delete(root);
   };
   states.set(root, state);
   return state;
 }
 
-// After the mouse a button lets go of the focus: Space is to play again, not to press it once more.
+/**
+ * After the mouse a button lets go of the focus: Space is to play again, not to press it once more.
+ * @param {MouseEvent} event
+ */
 function letGo(event) {
-  if (event.detail > 0) event.currentTarget.blur();
+  if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
 }

@@ -18,7 +18,9 @@ type Order = "sentence" | "strongest";
 
 /** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
  * where a visitor chose. */
-interface ViewRoot extends HTMLElement { attnvizView: Shown }
+interface ViewRoot extends HTMLElement {
+  attnvizView: Shown;
+}
 
 /** What a visitor chose, as the message `choose` and the server get it. */
 interface Choice {
@@ -37,4 +39,22 @@ interface Mounted<Data> {
 }
 
 /** What the server wants in the address; null takes a parameter out. */
-interface AddressRecord { entry: string; parameters: Record<string, string | null> }
+interface AddressRecord {
+  entry: string;
+  parameters: Record<string, string | null>;
+}
+
+/** Names of sentences and their wording in the language of the page, with values to be filled in in braces. */
+type Words = Record<string, string>;
+
+/** What a component that follows its view keeps about its root element. */
+interface Following {
+  /** Whether it is in sight, and whether it waits to be drawn. */
+  seen?: boolean;
+  waiting?: boolean;
+  /** Width of its chart in pixels, as drawn last. */
+  width?: number;
+  size?: ResizeObserver;
+  /** Ends it. */
+  stop(): void;
+}

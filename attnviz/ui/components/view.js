@@ -2,7 +2,18 @@
 // components hear of a change by events on that element, so that nothing of a view is the whole page's.
 
 const ROOT = "[class*='st-key-room']";
+
+/** @type {WeakMap<Element, ViewRoot>} */
 const viewRoots = new WeakMap();
+
+/**
+ * The element whose shadow root `node` is in, if it is in one.
+ * @param {Element} node
+ */
+function hostOf(node) {
+  const root = node.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
 
 /**
  * The root element of the view that `node` is part of, also from within a shadow root.
@@ -10,12 +21,16 @@ const viewRoots = new WeakMap();
  * @returns {ViewRoot}
  */
 function viewOf(node) {
-  let root = viewRoots.get(node);
-  if (!root) {
-    for (let here = node; here && !root; here = here.getRootNode().host) root = here.closest(ROOT);
-    root.attnvizView ??= { step: null, source: null, order: "sentence", speed: 1, touched: 0 };
-    viewRoots.set(node, root);
-  }
+  const known = viewRoots.get(node);
+  if (known) return known;
+  /** @type {ViewRoot | null} */
+  let root = null;
+  /** @type {Element | null} */
+  let here = node;
+  for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
+  if (!root) throw new Error("a component stands in no view");
+  root.attnvizView ??= { step: null, source: null, order: "sentence", speed: 1, touched: 0 };
+  viewRoots.set(node, root);
   return root;
 }
 
@@ -47,7 +62,7 @@ const chooseIn = (node, choice) => send(node, "choose", choice);
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
  * @param {Element} node
  * @param {string} name
- * @param {(event: CustomEvent) => void} hear
+ * @param {() => void} hear
  * @returns {() => void}
  */
 function listenIn(node, name, hear) {
@@ -63,8 +78,9 @@ function listenIn(node, name, hear) {
  * @param {Event} event
  */
 function belongsTo(node, event) {
-  const views = [...document.querySelectorAll(ROOT)].filter((root) => root.attnvizView);
+  const roots = /** @type {NodeListOf<ViewRoot>} */ (document.querySelectorAll(ROOT));
+  const views = [...roots].filter((root) => root.attnvizView);
   const path = event.composedPath();
-  const last = (one, other) => (other.attnvizView.touched > one.attnvizView.touched ? other : one);
-  return (views.find((root) => path.includes(root)) ?? views.reduce(last)) === viewOf(node);
+  const [last] = views.toSorted((one, other) => other.attnvizView.touched - one.attnvizView.touched);
+  return (views.find((root) => path.includes(root)) ?? last) === viewOf(node);
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of
 from attnviz.ui.page_state.view import MAIN, Session, View
@@ -37,10 +38,14 @@ def page_parameters(session: Mapping[Any, Any]) -> Parameters:
 def address_record(session: Session, view: View) -> dict[str, Any]:
     """Return what the browser writes of `view`, and with the main view of its page: `parameters`, and the `entry`."""
     entry, page = session.get(_PAGE, ("", {}))
-    own = selection_address(view, selection_of(session, view)) | choices_address(
-        view, heatmap_choices(session, view), row_order(session, view)
-    )
-    return {"entry": entry, "parameters": page | own if view.id == MAIN else own}
+    chosen = selection_address(view, selection_of(session, view))
+    own = chosen | choices_address(view, heatmap_choices(session, view), row_order(session, view))
+    if view.id != MAIN:
+        return {"entry": entry, "parameters": own}
+    if page.get(inputs.SENTENCE, "") is None and any(value is not None for value in chosen.values()):
+        # A step means nothing without its sentence: the page may open on another one day.
+        page = page | {inputs.SENTENCE: view.trace.source_text}
+    return {"entry": entry, "parameters": page | own}
 
 
 def went_through_history() -> bool:

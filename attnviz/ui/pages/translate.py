@@ -15,7 +15,7 @@ from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.resources import MODELS_VARIABLE, models, translate
+from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
 from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request, controls, request_address
@@ -45,8 +45,8 @@ def _draw() -> None:
             _from_file(opened.name, saved, back=bool(request))
         asked = None if saved or not request else _translation(request)
         trace = saved or asked or _instead(request)
-        if asked:
-            _notice(asked)
+        if asked and request:
+            _notice(asked, request.target or "")
     with beside:
         if not available:
             reopening.opener()
@@ -110,13 +110,15 @@ def _instead(request: Request | None) -> Trace | None:
             "opens without one.", variable=MODELS_VARIABLE,
         ))  # fmt: skip
         return None
-    if _LAST not in st.session_state:
-        try:
-            st.session_state[_LAST] = translate(request.folder, request.device, OPENING, 1, None)
-        except AttnvizError:
-            return None
-    st.text(say("Below is the last sentence that could be translated."))
-    return cast("Trace", st.session_state[_LAST])
+    if _LAST in st.session_state:
+        st.text(say("Below is the last sentence that could be translated."))
+        return cast("Trace", st.session_state[_LAST])
+    try:
+        opening = translate(request.folder, request.device, OPENING, request.beam, None)
+    except AttnvizError:
+        return None
+    st.text(say("Below is the sentence that this page opens on."))
+    return opening
 
 
 def _from_file(name: str, trace: Trace, back: bool) -> None:
@@ -148,9 +150,9 @@ def _method(trace: Trace) -> str:
     }[trace.search.method]
 
 
-def _notice(trace: Trace) -> None:
-    """Say that the translation was given, and what the tokenizer did not know."""
-    forced = trace.search.method == "forced"
+def _notice(trace: Trace, given: str) -> None:
+    """Say that the translation was given, and what of it and of the sentence the tokenizer did not know."""
+    forced, tokenizer = trace.search.method == "forced", tokenizer_of(trace)
     if not forced and not trace.unknown_characters:
         return
     with st.container(key="notice"):
@@ -158,6 +160,12 @@ def _notice(trace: Trace) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(say("Led through your own translation."), width="content")
                 st.button(say("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
+            unseen = tokenizer.unknown_characters(given) if tokenizer else ()
+            if unseen:
+                st.text(say(
+                    "Of your translation the model has never seen these stretches, and was given <unk> for each: "
+                    "{listed}", listed="  ".join(unseen[:20]),
+                ))  # fmt: skip
         _unknown(trace)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.analysis.grid import By, grid
+from attnviz.figures.needs import has_attention
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -18,10 +19,16 @@ from attnviz.ui.page_state.view import View
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
-    """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame."""
-    st.html(f'<h2 class="section">{say("Alignment")}</h2>')
-    chosen = heatmap_choices(st.session_state, view)
-    _how_to_read(view.trace, chosen.by, chosen.end)
+    """Draw the heatmap with its choices. It is the same at every step: the browser moves the frame.
+
+    A model without attention has the picture of its one vector instead.
+    """
+    looks, chosen = has_attention(view.trace), heatmap_choices(st.session_state, view)
+    st.html(f'<h2 class="section">{say("Alignment") if looks else say("One vector for every step")}</h2>')
+    if looks:
+        _how_to_read(view.trace, chosen.by, chosen.end)
+    else:
+        _how_to_read_one_vector(view.trace)
     chart(view, {EVERY_STEP: _drawn(view.trace, view.identity, chosen, theme, language())}, "heatmap")
     _switches(view)
 
@@ -29,7 +36,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _drawn(_trace: Trace, identity: str, chosen: HeatmapChoices, theme: ThemeName, code: str) -> str:  # noqa: ARG001
     """Return the heatmap as JSON; `identity` and the language `code` are part of the key of the cache."""
-    return str(figures.heatmap(_trace, **dataclasses.asdict(chosen), theme=theme).to_json())
+    return str(figures.translation_figure(_trace, **dataclasses.asdict(chosen), theme=theme).to_json())
 
 
 def _switches(view: View) -> None:
@@ -39,6 +46,8 @@ def _switches(view: View) -> None:
             st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
             key=view.key("by"), default="words", required=True, label_visibility="collapsed",
         )  # fmt: skip
+        if not has_attention(view.trace):
+            return
         st.toggle("√α", key=view.key("root"), help=say("Colour by the square root, so that small weights can be seen."))
         st.toggle(say("End mark"), key=view.key("end"), help=say(
             "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. "
@@ -81,7 +90,21 @@ def _how_to_read(trace: Trace, by: By, end: bool) -> None:
     st.html(f'<p class="reading">{told} {shown if end else hidden} {start}</p>')
 
 
+def _how_to_read_one_vector(trace: Trace) -> None:
+    """Say what a model without attention has instead of an alignment."""
+    told = say(
+        'This model has no attention. It reads the <span class="encoder">English sentence</span> in order; the last of '
+        'its forward annotations, <span class="context">one vector of {units} numbers</span>, must hold all of it, and '
+        'goes unchanged to every step that writes a <span class="decoder">French piece</span>: no step looks at one '
+        "word more than at another.", units=trace.contexts.shape[1],
+    )  # fmt: skip
+    start = say("Press Play, or choose a French word: the numbers of that step follow, beside and below.")
+    st.html(f'<p class="reading">{told} {start}</p>')
+
+
 def heatmap_columns(view: View) -> int:
-    """Return how many columns the heatmap of `view` has."""
+    """Return how many columns the heatmap of `view` has; none without attention, where another picture is drawn."""
+    if not has_attention(view.trace):
+        return 0
     chosen = heatmap_choices(st.session_state, view)
     return len(grid(view.trace, chosen.by, chosen.end).source)

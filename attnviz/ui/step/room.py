@@ -18,10 +18,10 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.glossary import glossary
 from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel
-from attnviz.ui.step.keys import key_names
+from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.microscope import microscope_panel
-from attnviz.ui.step.proof import proof_badge
+from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import narration_of, stage
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.languages import language, say
@@ -20,7 +21,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_digest_of, weights_of
 from attnviz.wording.equations import Equation
-from attnviz.wording.narration import Narration, narrate
+from attnviz.wording.stages import Narration, narrate
 
 MOST_AT_ONCE = 100
 """Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
@@ -45,7 +46,8 @@ def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) 
 def stage(view: View, number: int, theme: ThemeName, words: Narration, equation: Equation) -> None:
     """Draw stage `number` of the step on show; `words` has the steps whose pictures the browser is given."""
     told = {i: next(stage for stage in stages if stage.number == number) for i, stages in words.items()}
-    st.html(f'<h3><span class="number">{number}</span>{told[next(iter(told))].title}</h3>')
+    place = [one.number for one in next(iter(words.values()))].index(number) + 1  # without attention there are three
+    st.html(f'<h3><span class="number">{place}</span>{told[next(iter(told))].title}</h3>')
     _PICTURES[number](view, {i: stage.sentence for i, stage in told.items()}, theme)
     st.latex(equation.latex)
     st.caption(equation.note)
@@ -60,6 +62,9 @@ def _softmax(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
 
 
 def _context(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+    if not has_attention(view.trace):  # nothing grows
+        _chart(view, "context", sentences, theme)
+        return
     context_growth(view, sentences, theme)
     st.caption(f"{say('One column for each unit.')} {_signed()}")
 

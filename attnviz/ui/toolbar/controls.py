@@ -13,7 +13,7 @@ from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.examples import EXAMPLES, kind_name, opening
+from attnviz.ui.toolbar.examples import EXAMPLES, OPENING, kind_name, opening
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"
@@ -61,13 +61,12 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
 
 
 def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
-    """Return the address parameters of what was translated, None for a choice that is the usual one: a link, or a
-    reload, opens what could be shown."""
+    """Return the address parameters of what was translated, None for what the page opens with: a link, or a reload,
+    opens what could be shown."""
     name = next(name for name, folder in models.items() if str(folder) == request.folder)
     search = "greedy" if request.beam == 1 else f"beam {request.beam}"
     return {
-        # Always: a link is to mean the same when the page opens on another sentence one day.
-        inputs.SENTENCE: request.text,
+        inputs.SENTENCE: None if request.text == OPENING and not request.target else request.text,
         inputs.TARGET: request.target,
         inputs.MODEL: None if name == next(iter(models)) else name,
         inputs.SEARCH: None if search == _DEFAULT_SEARCH else search,
@@ -91,7 +90,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     linked = st.query_params.get(inputs.MODEL)
     if st.session_state.get(inputs.MODEL) not in models:
         st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
-    name = st.selectbox(say("Model"), list(models), key=inputs.MODEL, persist_state="session")
+    # A browser draws these only when their box is opened, and begins with `index`: see `ui.language.localised`.
+    first = list(models).index(st.session_state[inputs.MODEL])
+    name = st.selectbox(say("Model"), list(models), first, key=inputs.MODEL, persist_state="session")
     device = st.selectbox(
         say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
         help=say("auto takes a GPU where there is one."),

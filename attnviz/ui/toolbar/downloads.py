@@ -14,10 +14,11 @@ import streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
+from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.downloads.downloads import Download, download_buttons
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
@@ -54,7 +55,7 @@ def downloads(view: View) -> None:
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        _export_buttons(view.trace, list(pictures(view, st.session_state)))
+        download_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
         st.caption(say("The whole translation"))
         _whole_buttons(view)
 
@@ -63,7 +64,7 @@ def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
     trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
-    files = list(_whole().items())
+    files = list(_whole(has_attention(trace)).items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
@@ -76,14 +77,16 @@ def _whole_buttons(view: View) -> None:
             )  # fmt: skip
 
 
-def _whole() -> dict[str, tuple[str, str]]:
-    """Return the files of the whole translation: the end of the name, the button and the type."""
-    return {
+def _whole(looks: bool) -> dict[str, tuple[str, str]]:
+    """Return the files of the whole translation: the end of the name, the button and the type. Those of an alignment
+    are left out where no step `looks`."""
+    files = {
         "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
         "links.pharaoh": (say("Word links, Pharaoh"), "text/plain"),
         "trace.json": (say("Whole trace, JSON"), "application/json"),
     }
+    return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
 
 
 def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
@@ -96,7 +99,9 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the pictures on show: the heatmap, and those of the step that can be drawn, also inside the chosen energy
     and logit."""
     look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
-    yield Picture(say("Heatmap"), heading(trace, look), "heatmap", picture(trace, look), table(trace, look))
+    looks = has_attention(trace)
+    title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
+    yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
     for name, one in step_figures(subject).items():
         if not one.summary:
             figure, numbers = one.draw(subject), one.table(subject)
@@ -111,19 +116,10 @@ def file_name(trace: Trace, ending: str) -> str:
 
 def _look(view: View, session: Session) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
-    return Look(**asdict(heatmap_choices(session, view)))
+    chosen = asdict(heatmap_choices(session, view))
+    return Look(**chosen | {"margins": chosen["margins"] and has_attention(view.trace)})
 
 
-def _export_buttons(trace: Trace, offered: list[Picture]) -> None:
-    """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
-    record = [
-        {
-            "title": one.title,
-            "file": file_name(trace, one.name),
-            "figure": printed(one.figure, trace, one.heading).to_json(),
-            "table": one.numbers.to_csv(),
-        }
-        for one in offered
-    ]
-    words = {"failed": say("This file could not be made here. Try it again; if it fails again, reload the page.")}
-    component("downloads")(key="export", data={"pictures": record, "words": words})
+def _file(trace: Trace, one: Picture) -> Download:
+    """Return a picture of `trace` as it is saved."""
+    return Download(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)

@@ -4,59 +4,111 @@
 // is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones are marked
 // and a click chooses.
 
+/**
+ * A rectangle.
+ * @param {number} x0
+ * @param {number} x1
+ * @param {number} y0
+ * @param {number} y1
+ * @param {string | undefined} color
+ * @param {number} width
+ * @param {Partial<Shape>} [more]
+ * @returns {Shape}
+ */
 function box(x0, x1, y0, y1, color, width, more = {}) {
   return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
 }
 
-// The frames of the step's row and of the cell in the source piece's column; or the band of the source piece's row.
+/**
+ * A colour as #rrggbb, of an opacity from 0 to 1.
+ * @param {string | undefined} color
+ * @param {number} opacity
+ */
+const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
+
+/**
+ * What a list has at `index`; null where it has nothing there, or nobody chose.
+ * @param {(number | null)[] | undefined} list
+ * @param {number | null} index
+ */
+const at = (list, index) => (index === null ? null : list?.[index] ?? null);
+
+/**
+ * The frames of the step's row and of the cell in the source piece's column; or the band of the source piece's row.
+ * @param {Layout} layout
+ * @param {ChartState} state
+ * @param {number[] | null} places
+ * @returns {Shape[]}
+ */
 function marks(layout, { step, source }, places) {
   const { meta } = layout;
   if (places) {
-    const row = places[source] ?? null;
+    const row = at(places, source);
     if (row === null) return []; // in a row with others
-    return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor: `${meta.mark}29`, layer: "below" })];
+    return [
+      box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, {
+        xref: "paper",
+        fillcolor: tinted(meta.mark, BAND),
+        layer: "below",
+      }),
+    ];
   }
-  const row = meta.rows?.[step] ?? null;
+  const row = at(meta.rows, step);
   if (row === null) return [];
   const [x0, x1] = layout.xaxis.range;
-  const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, 2.5)];
-  const column = meta.columns?.[source] ?? null;
-  if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, 3.5));
+  const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH)];
+  const column = at(meta.columns, source);
+  if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH));
   return found;
 }
 
-// Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
-// one row without bars.
+/**
+ * Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
+ * one row without bars.
+ * @param {Figure} figure
+ * @param {boolean} strongest
+ * @returns {number[] | null}
+ */
 function arrange({ data, layout }, strongest) {
   const { order, thinned, entries } = layout.meta;
   if (entries) return entries;
   if (!order) return null;
   const places = order.map((_, j) => j);
   if (!strongest) return places;
-  order.forEach((j, rank) => { places[j] = rank; });
+  order.forEach((j, rank) => {
+    places[j] = rank;
+  });
   const axis = layout.yaxis;
   axis.tickvals = places;
   for (const trace of data) trace.y = places;
   if (!thinned) return places;
   const { rows, height, more } = thinned;
-  const named = places.flatMap((rank, j) => (rank < rows ? [[rank, axis.ticktext[j]]] : []));
+  const named = places.flatMap((rank, j) => (rank < rows ? [{ rank, name: axis.ticktext[j] }] : []));
   for (const trace of data) trace.y = places.map((rank) => (rank < rows ? rank : null));
-  axis.tickvals = [...named.map(([rank]) => rank), rows];
-  axis.ticktext = [...named.map(([, name]) => name), more];
+  axis.tickvals = [...named.map(({ rank }) => rank), rows];
+  axis.ticktext = [...named.map(({ name }) => name), more];
   axis.range = [rows + 0.5, -0.5];
   axis.tickfont.size = Math.max(axis.tickfont.size, 12);
   layout.height = height;
   return places.map((rank) => Math.min(rank, rows));
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {[string, string]} texts
+ */
 function caption(root, [heading, sentence]) {
-  for (const [name, text] of [["h3", heading], ["p", sentence]]) {
-    write(root.querySelector(name), text);
-  }
+  write(find(root, "h3"), heading);
+  write(find(root, "p"), sentence);
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {Layout} layout
+ * @param {ChartState} state
+ */
 function describe(root, layout, state) {
-  const chart = root.querySelector(".chart");
+  const chart = chartOf(root);
   const { alt, narrowest, widest, steps, order, entries, words } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
@@ -69,13 +121,19 @@ function describe(root, layout, state) {
   chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words));
 }
 
-// Where a chart is wider than its box: brings the chosen column into view.
+/**
+ * Where a chart is wider than its box: brings the chosen column into view.
+ * @param {HTMLElement} root
+ * @param {Chart} chart
+ * @param {ChartState} state
+ */
 function aim(root, chart, { source }) {
-  const column = chart.layout.meta.columns?.[source] ?? null;
+  const column = at(chart.layout.meta.columns, source);
   if (column === null) return;
-  const scroll = root.querySelector(".scroll");
+  const scroll = find(root, ".scroll");
   if (scroll.scrollWidth <= scroll.clientWidth) return;
-  const axis = chart._fullLayout.xaxis;
+  const axis = chart._fullLayout?.xaxis;
+  if (!axis) return;
   const x = axis._offset + axis.c2p(column);
   const edge = 40;
   if (x < scroll.scrollLeft + axis._offset + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) {
@@ -83,28 +141,50 @@ function aim(root, chart, { source }) {
   }
 }
 
-// Fades the edges behind which there is more.
+/**
+ * Fades the edges behind which there is more.
+ * @param {HTMLElement} scroll
+ */
 function fade(scroll) {
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
 }
 
-// What a click on a point chooses, or null.
+/**
+ * What a click on a point chooses, or null.
+ * @param {Meta} meta
+ * @param {Point} point
+ * @returns {Choice | null}
+ */
 function choice({ steps, sources, order, entries, words }, point) {
-  if (steps && point.data.type === "heatmap") {
-    const [row, column] = point.pointNumber;
-    return { step: steps[row], ...(sources && { source: sources[column] }) };
+  const { pointNumber: place } = point;
+  if (typeof place !== "number") {
+    const [row, column] = place;
+    return steps ? { step: steps[row], ...(sources && { source: sources[column] }) } : null;
   }
-  if (order) return { source: point.pointNumber };
+  if (order) return { source: place };
   if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) } : null;
-  if (words) return { word: words[point.pointNumber] };
+  if (words) return { word: words[place] };
   return null;
 }
 
+/**
+ * @param {PlotlyLibrary} Plotly
+ * @param {HTMLElement} root
+ * @param {Chart} chart
+ * @param {ChartState} state
+ */
 function listen(Plotly, root, chart, state) {
-  const scroll = root.querySelector(".scroll");
-  scroll.addEventListener("scroll", () => { fade(scroll); slide(root, chart); }, { passive: true });
-  watch(chart, state, () => Plotly.relayout(chart, { width: state.width }).then(() => { fade(scroll); freeze(root, chart); }));
+  const scroll = find(root, ".scroll");
+  scroll.addEventListener("scroll", () => {
+    fade(scroll);
+    slide(root, chart);
+  }, { passive: true });
+  watch(chart, state, async (width) => {
+    await Plotly.relayout(chart, { width });
+    fade(scroll);
+    freeze(root, chart);
+  });
   fade(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
     const chosen = choice(chart.layout.meta, point);
@@ -112,6 +192,10 @@ function listen(Plotly, root, chart, state) {
   });
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {ChartState} state
+ */
 async function draw(root, state) {
   const Plotly = await library();
   const { step, source, order } = shown(root);
@@ -122,7 +206,7 @@ async function draw(root, state) {
   caption(root, state.data.captions[step] ?? ["", ""]);
   const same = text === state.text && order === state.order;
   if (same && step === state.step && source === state.source) return;
-  const chart = root.querySelector(".chart");
+  const chart = chartOf(root);
   Object.assign(state, { step, source, order, text });
   if (!same) {
     state.figure = JSON.parse(text);
@@ -140,13 +224,19 @@ async function draw(root, state) {
 
 const MESSAGES = ["step", "source", "order"];
 
+/**
+ * @param {HTMLElement} root
+ * @returns {ChartState}
+ */
 function start(root) {
-  const state = {};
+  const state = /** @type {ChartState} */ ({});
   return follow(root, state, MESSAGES, () => soon(root, state, draw));
 }
 
+/** @param {Mounted<ChartRecord>} mounted */
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".chart-box");
+  const root = find(parentElement, ".chart-box");
+  /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
   draw(root, state);

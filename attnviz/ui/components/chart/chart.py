@@ -30,4 +30,4 @@ def chart(
         "figures": {str(step): figure for step, figure in figures.items()},
         "captions": {str(step): list(caption) for step, caption in (captions or {}).items()},
     }
-    component("chart", programs=("frozen",), isolate=False)(key=view.key(name), data=record)
+    component("chart", isolate=False)(key=view.key(name), data=record)

@@ -7,42 +7,61 @@ const LAST = 60; // pixels at the bottom where the names no longer stay: they wo
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// A copy of what Plotly drew in `groups`, `width` by `height` pixels; by other class names, so that nobody takes it for the chart.
+/**
+ * A copy of what Plotly drew in `groups`, `width` by `height` pixels; by other class names, so that nobody takes it for the chart.
+ * @param {Iterable<Element>} groups
+ * @param {number} width
+ * @param {number} height
+ */
 function copyOf(groups, width, height) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
+  svg.setAttribute("width", String(width));
+  svg.setAttribute("height", String(height));
   svg.style.display = "block";
   for (const group of groups) {
-    const copy = group.cloneNode(true);
+    const copy = /** @type {Element} */ (group.cloneNode(true));
     for (const node of [copy, ...copy.querySelectorAll("[class]")]) node.removeAttribute("class");
     svg.append(copy);
   }
   return svg;
 }
 
-// Draws the copies anew: the chart is another, or has another size.
+/**
+ * Draws the copies anew: the chart is another, or has another size.
+ * @param {HTMLElement} root
+ * @param {Chart} chart
+ */
 function freeze(root, chart) {
   const { meta } = chart.layout;
+  if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
-  const at = (name) => root.querySelector(name);
+  /** @param {string} name */
   const drawn = (name) => chart.querySelectorAll(name);
-  const scroll = at(".scroll");
+  const scroll = find(root, ".scroll");
   const wide = Boolean(meta.columns) && scroll.scrollWidth > scroll.clientWidth + 1;
   const tall = Boolean(meta.columns) && height > TALL;
   root.classList.toggle("wide", wide);
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
-  at(".rows").replaceChildren(...(wide
-    ? [copyOf(drawn(".subplot.xy .yaxislayer-above"), l, height - b), copyOf(drawn(".colorbar"), width, height)] : []));
-  at(".columns").style.height = tall ? `${height - b - LAST}px` : "0";
-  const names = at(".names");
+  find(root, ".rows").replaceChildren(
+    ...(wide
+      ? [copyOf(drawn(".subplot.xy .yaxislayer-above"), l, height - b), copyOf(drawn(".colorbar"), width, height)]
+      : []),
+  );
+  find(root, ".columns").style.height = tall ? `${height - b - LAST}px` : "0";
+  const names = find(root, ".names");
   names.style.marginLeft = `${l}px`;
   names.replaceChildren(...(tall ? [copyOf(drawn(".subplot.xy .xaxislayer-above"), width, t)] : []));
   slide(root, chart);
 }
 
-// Moves the names of the columns with their columns.
+/**
+ * Moves the names of the columns with their columns.
+ * @param {HTMLElement} root
+ * @param {Chart} chart
+ */
 function slide(root, chart) {
-  const names = root.querySelector(".names svg");
-  if (names) names.style.marginLeft = `${-root.querySelector(".scroll").scrollLeft - chart._fullLayout._size.l}px`;
+  const [names] = findAll(root, ".names svg", SVGElement);
+  if (names && chart._fullLayout) {
+    names.style.marginLeft = `${-find(root, ".scroll").scrollLeft - chart._fullLayout._size.l}px`;
+  }
 }

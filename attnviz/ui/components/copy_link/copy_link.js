@@ -2,9 +2,15 @@
 
 const TOLD = 2500; // milliseconds
 
-// Where a page is not served safely a browser has no clipboard: then the old way is tried.
+/**
+ * Where a page is not served safely a browser has no clipboard: then the old way is tried.
+ * @param {string} text
+ */
 async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
   const box = document.createElement("textarea");
   box.value = text;
   document.body.append(box);
@@ -14,15 +20,19 @@ async function copy(text) {
   if (!done) throw new Error("the browser copies nothing");
 }
 
+/** @param {Mounted<{ copy: string, copied: string, failed: string }>} mounted */
 export default function ({ data, parentElement }) {
-  const button = parentElement.querySelector(".copy-link");
-  let timer = null;
+  const button = find(parentElement, ".copy-link");
+  /** @type {number | undefined} */
+  let timer;
   write(button, data.copy);
   button.onclick = async (event) => {
     letGo(event);
     button.textContent = await copy(location.href).then(() => data.copied, () => data.failed);
     clearTimeout(timer);
-    timer = setTimeout(() => { button.textContent = data.copy; }, TOLD);
+    timer = setTimeout(() => {
+      button.textContent = data.copy;
+    }, TOLD);
   };
   return () => clearTimeout(timer);
 }

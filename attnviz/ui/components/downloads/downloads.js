@@ -3,23 +3,44 @@
 const DOTS = 3; // pixels of a PNG for each of the figure's
 const FACE = "Source Sans";
 
-const drawn = ({ figure }, format) => {
-  const { width, height } = figure.layout;
-  return window.Plotly.toImage(figure, { format, width, height });
-};
+/**
+ * The figure of a picture, read when it is first asked for.
+ * @param {Picture} picture
+ * @returns {Figure}
+ */
+function figureOf(picture) {
+  if (typeof picture.figure === "string") picture.figure = /** @type {Figure} */ (JSON.parse(picture.figure));
+  return picture.figure;
+}
+
+/**
+ * A picture as an image, in the address of its data.
+ * @param {Picture} picture
+ * @param {string} format
+ */
+async function drawn(picture, format) {
+  const { width, height } = figureOf(picture).layout;
+  return (await library()).toImage(figureOf(picture), { format, width, height });
+}
 
 // The address of the page's own font, or null.
 function fontAddress() {
   const rules = [...document.styleSheets].flatMap((sheet) => {
-    try { return [...sheet.cssRules]; } catch { return []; } // another origin's
+    try {
+      return [...sheet.cssRules];
+    } catch {
+      return [];
+    } // another origin's
   });
-  const rule = rules.find((one) => one instanceof CSSFontFaceRule
-    && one.style.getPropertyValue("font-family").replace(/["']/g, "") === FACE
-    && !/italic/.test(one.style.getPropertyValue("font-style")));
+  const rule = rules.filter((one) => one instanceof CSSFontFaceRule).find((one) =>
+    one.style.getPropertyValue("font-family").replace(/["']/g, "") === FACE &&
+    !/italic/.test(one.style.getPropertyValue("font-style"))
+  );
   const path = rule?.style.getPropertyValue("src").match(/url\(["']?([^"')]+)/)?.[1];
-  return path ? new URL(path, rule.parentStyleSheet.href ?? document.baseURI) : null;
+  return path ? new URL(path, rule?.parentStyleSheet?.href ?? document.baseURI) : null;
 }
 
+/** @param {URL} address */
 async function fontRule(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
@@ -42,6 +63,7 @@ async function pageFont() {
   return face;
 }
 
+/** @param {Picture} picture */
 async function png(picture) {
   const svg = decodeURIComponent((await drawn(picture, "svg")).slice("data:image/svg+xml,".length));
   const styled = svg.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
@@ -50,21 +72,26 @@ async function png(picture) {
   image.src = url;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = picture.figure.layout.width * DOTS;
-  canvas.height = picture.figure.layout.height * DOTS;
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.width = figureOf(picture).layout.width * DOTS;
+  canvas.height = figureOf(picture).layout.height * DOTS;
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
   return canvas.toDataURL("image/png");
 }
 
+/** @type {Record<"png" | "svg" | "csv", (picture: Picture) => string | Promise<string>>} */
 const FORMS = {
   png,
   svg: (picture) => drawn(picture, "svg"),
   csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // a mark for spreadsheets
 };
 
+/**
+ * @param {HTMLElement} button
+ * @param {Picture} picture
+ * @param {keyof typeof FORMS} form
+ */
 async function save(button, picture, form) {
-  picture.figure = typeof picture.figure === "string" ? JSON.parse(picture.figure) : picture.figure;
   const link = document.createElement("a");
   link.href = await FORMS[form](picture);
   link.download = `${picture.file}.${form}`;
@@ -74,6 +101,10 @@ async function save(button, picture, form) {
   link.remove();
 }
 
+/**
+ * @param {Picture} picture
+ * @param {{ failed: string }} words
+ */
 function entry(picture, words) {
   const row = document.createElement("div");
   row.className = "picture";
@@ -82,14 +113,16 @@ function entry(picture, words) {
   const problem = document.createElement("p");
   problem.setAttribute("role", "alert");
   row.append(title);
-  for (const form of Object.keys(FORMS)) {
+  for (const form of /** @type {(keyof typeof FORMS)[]} */ (Object.keys(FORMS))) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = form.toUpperCase();
     button.setAttribute("aria-label", `${picture.title}, ${form.toUpperCase()}`);
     button.onclick = () => {
       problem.textContent = "";
-      save(button, picture, form).catch(() => { problem.textContent = words.failed; });
+      save(button, picture, form).catch(() => {
+        problem.textContent = words.failed;
+      });
     };
     row.append(button);
   }
@@ -97,6 +130,7 @@ function entry(picture, words) {
   return row;
 }
 
+/** @param {Mounted<DownloadsRecord>} mounted */
 export default function ({ data, parentElement }) {
-  parentElement.querySelector(".pictures").replaceChildren(...data.pictures.map((one) => entry(one, data.words)));
+  find(parentElement, ".pictures").replaceChildren(...data.pictures.map((one) => entry(one, data.words)));
 }

@@ -1,13 +1,18 @@
 // The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
 // set by textContent, so nothing typed is ever read as markup.
 
+/**
+ * @param {FindingRecord} finding
+ * @param {number} index
+ * @param {number} most
+ */
 function entry({ text, kind, strong, step, source }, index, most) {
   const item = document.createElement("li");
   item.hidden = index >= most;
   const button = document.createElement("button");
   button.type = "button";
   button.className = strong ? `${kind} strong` : kind;
-  button.dataset.step = step;
+  button.dataset.step = String(step);
   button.textContent = text;
   button.onclick = (event) => {
     chooseIn(button, { step, source });
@@ -17,40 +22,55 @@ function entry({ text, kind, strong, step, source }, index, most) {
   return item;
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {FindingsRecord} data
+ */
 function build(root, { findings, atOnce, more }) {
-  const list = root.querySelector("ul");
+  const list = find(root, "ul");
   list.replaceChildren(...findings.map((finding, index) => entry(finding, index, atOnce)));
-  const button = root.querySelector(".more");
+  const button = find(root, ".more");
   button.hidden = findings.length <= atOnce;
   button.textContent = fill(more, { n: findings.length - atOnce });
   button.onclick = () => {
-    for (const item of list.children) item.hidden = false;
-    list.children[atOnce].querySelector("button").focus();
+    for (const item of findAll(list, "li")) item.hidden = false;
+    find(list.children[atOnce], "button").focus();
     button.hidden = true;
   };
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {FindingsState} state
+ */
 function show(root, { data }) {
   const { step } = shown(root);
-  write(root.querySelector(".step"), data.steps[step] ?? "");
-  for (const button of root.querySelectorAll("li button")) {
+  write(find(root, ".step"), data.steps[step ?? -1] ?? "");
+  for (const button of findAll(root, "li button")) {
     if (Number(button.dataset.step) === step) button.setAttribute("aria-current", "step");
     else button.removeAttribute("aria-current");
   }
 }
 
+/**
+ * @param {HTMLElement} root
+ * @returns {FindingsState}
+ */
+function start(root) {
+  const state = /** @type {FindingsState} */ ({});
+  return follow(root, state, ["step"], () => show(root, state));
+}
+
+/** @param {Mounted<FindingsRecord>} mounted */
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".words");
-  let state = states.get(root);
-  if (!state) {
-    state = {};
-    follow(root, state, ["step"], () => show(root, state));
-  }
+  const root = find(parentElement, ".words");
+  /** @type {FindingsState} */
+  const state = states.get(root) ?? start(root);
   state.data = data;
   const told = JSON.stringify([data.summary, data.findings]);
   if (told !== state.told) {
     state.told = told;
-    write(root.querySelector(".summary"), data.summary);
+    write(find(root, ".summary"), data.summary);
     build(root, data);
   }
   show(root, state);

@@ -4,10 +4,13 @@
 const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false']";
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const BOX = "[data-testid='stPopoverBody']";
+
+/** @type {HTMLElement | null} */
 let opener = null;
 
+/** @param {number} [tries] */
 function enter(tries = 60) {
-  const box = document.querySelector(BOX);
+  const [box] = findAll(document, BOX);
   if (!box || box.contains(document.activeElement)) {
     if (!box && tries > 0) requestAnimationFrame(() => enter(tries - 1));
     return;
@@ -16,36 +19,47 @@ function enter(tries = 60) {
   box.focus({ preventScroll: true }); // its name is read, and Tab goes on to what is in it
 }
 
+/** @param {KeyboardEvent} event */
 function onKey(event) {
-  const { key, target } = event;
+  const { key } = event;
+  const target = event.target instanceof Element ? event.target : null;
   if (key === "Enter" || key === " ") {
-    const button = target.closest?.(BUTTON);
-    if (!button) return;
+    const button = target?.closest(BUTTON);
+    if (!(button instanceof HTMLElement)) return;
     opener = button;
     enter();
-  } else if (key === "Escape" && target.closest?.(BOX)) {
+  } else if (key === "Escape" && target?.closest(BOX)) {
     opener?.focus();
-  } else if (key === "Tab" && target.closest?.(BOX)) {
-    leave(event, target.closest(BOX));
+  } else if (key === "Tab") {
+    const box = target?.closest(BOX);
+    if (box) leave(event, box);
   }
 }
 
-// What can be reached by Tab inside `root`, also within components that are apart from the page.
+/**
+ * What can be reached by Tab inside `root`, also within components that are apart from the page.
+ * @param {ParentNode} root
+ * @returns {HTMLElement[]}
+ */
 function stops(root) {
-  return [...root.querySelectorAll("*")].flatMap((node) => [
-    ...(node.tabIndex >= 0 && !node.disabled && node.checkVisibility() ? [node] : []),
+  return findAll(root, "*").flatMap((node) => [
+    ...(node.tabIndex >= 0 && !node.matches(":disabled") && node.checkVisibility() ? [node] : []),
     ...(node.shadowRoot ? stops(node.shadowRoot) : []),
   ]);
 }
 
-// Past either end of a box there is only the browser: Tab closes it there and goes on from its button.
+/**
+ * Past either end of a box there is only the browser: Tab closes it there and goes on from its button.
+ * @param {KeyboardEvent} event
+ * @param {Element} box
+ */
 function leave(event, box) {
   let here = document.activeElement;
-  while (here.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
+  while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
   const inside = stops(box);
   const end = event.shiftKey ? inside[0] : inside.at(-1);
   if (inside.length && here !== end && !(event.shiftKey && here === box)) return;
-  const button = opener?.matches(OPEN) ? opener : document.querySelector(OPEN);
+  const button = opener?.matches(OPEN) ? opener : findAll(document, OPEN)[0];
   if (!button) return;
   button.focus();
   button.click();

@@ -1,15 +1,27 @@
 // The energy of the cell on show, unit by unit. Queries, keys and v_a of the whole sentence are here, so another cell
 // needs no server: this fills the figure that `attnviz.figures.microscope` drew with the numbers of that cell.
 
-const WIDE = 640; // pixels from which there is room for the operands
-
+/**
+ * @param {number} value
+ * @param {number} [places]
+ */
 const plain = (value, places = 3) => number(value, places);
+/**
+ * @param {number} value
+ * @param {number} [places]
+ */
 function signed(value, places = 2) {
   const zero = Number(value.toFixed(places)) === 0;
   return zero ? number(0, places) : (value < 0 ? "" : "+") + number(value, places);
 }
 
-// The units of a cell, largest |contribution| first.
+/**
+ * The units of a cell, largest |contribution| first.
+ * @param {Operands} data
+ * @param {number} step
+ * @param {number} source
+ * @returns {Cell}
+ */
 function units({ queries, keys, score, bounded, named }, step, source) {
   const query = queries[step], key = keys[source];
   const all = Array.from(query, (q, k) => {
@@ -17,21 +29,40 @@ function units({ queries, keys, score, bounded, named }, step, source) {
     return { k, query: q, key: key[k], together: q + key[k], activation, score: score[k], adds: activation * score[k] };
   });
   all.sort((one, other) => Math.abs(other.adds) - Math.abs(one.adds) || one.k - other.k);
+  /** @param {Unit[]} some */
   const sum = (some) => some.reduce((total, unit) => total + unit.adds, 0);
   return { all, top: all.slice(0, named), rest: sum(all.slice(named)), energy: sum(all) };
 }
 
+/**
+ * Fills the figure with the numbers of a cell.
+ * @param {Figure} figure
+ * @param {Cell} cell
+ * @param {Operands} data
+ */
 function redraw(figure, cell, data) {
   const { all, top, rest, energy } = cell;
   const { words, saturated, bounded } = data;
   const amounts = [...top.map((unit) => unit.adds), ...(all.length > top.length ? [rest] : [])];
+  /** @param {Unit} unit */
   const flat = (unit) => bounded && Math.abs(unit.activation) >= saturated;
+  /** @param {Unit} unit */
   const name = (unit) => fill(words.unit, { k: unit.k + 1 }) + (flat(unit) ? words.mark : "");
-  const hover = top.map((unit) => fill(words.hover, {
-    k: unit.k + 1, q: plain(unit.query), u: plain(unit.key), a: plain(unit.activation), v: plain(unit.score),
-    c: signed(unit.adds, 4) }));
-  const more = amounts.length > top.length ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })] : [];
-  const ends = amounts.reduce((sums, amount) => [...sums, sums.at(-1) + amount], [0]);
+  const hover = top.map((unit) =>
+    fill(words.hover, {
+      k: unit.k + 1,
+      q: plain(unit.query),
+      u: plain(unit.key),
+      a: plain(unit.activation),
+      v: plain(unit.score),
+      c: signed(unit.adds, 4),
+    })
+  );
+  const more = amounts.length > top.length
+    ? [fill(words.more, { n: all.length - top.length, c: signed(rest, 4) })]
+    : [];
+  const ends = [0];
+  for (const amount of amounts) ends.push(ends[ends.length - 1] + amount);
   const totals = [...amounts, energy];
   for (const trace of figure.data) {
     if (trace.name === "sum") {
@@ -42,8 +73,9 @@ function redraw(figure, cell, data) {
       trace.text = totals.map((amount) => ` ${signed(amount)} `);
       trace.textposition = totals.map((amount) => (amount < 0 ? "middle left" : "middle right"));
     } else {
-      trace.x = top.map((unit) => unit[trace.name]);
-      if (trace.name === "activation") trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : 0.45));
+      const part = /** @type {keyof Unit} */ (trace.name);
+      trace.x = top.map((unit) => unit[part]);
+      if (part === "activation" && trace.marker) trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : PALE));
       trace.customdata = hover;
     }
   }
@@ -57,26 +89,45 @@ function redraw(figure, cell, data) {
   }
 }
 
+/**
+ * @param {Cell} cell
+ * @param {Operands} data
+ * @param {number} step
+ * @param {number} source
+ */
 function sentence(cell, data, step, source) {
   const { all, top, rest, energy } = cell;
   const against = all.filter((unit) => unit.adds < 0).length;
   const flat = all.filter((unit) => Math.abs(unit.activation) >= data.saturated).length;
   const { words } = data;
   return fill(data.bounded ? words.sentence : words.product, {
-    word: data.sources[source], target: data.targets[step], energy: plain(energy, 2), n: all.length,
-    for: all.length - against, against, named: top.length, part: signed(energy - rest), flat,
-    largest: top[0].k + 1, c: signed(top[0].adds) });
+    word: data.sources[source],
+    target: data.targets[step],
+    energy: plain(energy, 2),
+    n: all.length,
+    for: all.length - against,
+    against,
+    named: top.length,
+    part: signed(energy - rest),
+    flat,
+    largest: top[0].k + 1,
+    c: signed(top[0].adds),
+  });
 }
 
+/**
+ * @param {HTMLElement} box
+ * @param {MicroscopeState} state
+ */
 async function draw(box, state) {
   const Plotly = await library();
   const { data } = state;
   const { step, source: looked } = shown(box);
   if (step === null || step >= data.targets.length) return; // of another translation, whose numbers are on their way
   const source = Math.min(looked ?? data.peaks[step], data.sources.length - 1);
-  const chart = box.querySelector(".chart");
+  const chart = chartOf(box);
   const width = widthOf(chart, state);
-  const wide = width >= WIDE;
+  const wide = width >= OPERANDS_WIDTH;
   const drawn = [data.identity, wide, step, source].join();
   if (drawn === state.drawn) return;
   Object.assign(state, { drawn, wide });
@@ -84,8 +135,8 @@ async function draw(box, state) {
   const figure = JSON.parse(wide ? data.wide : data.narrow);
   redraw(figure, cell, data);
   const told = sentence(cell, data, step, source);
-  box.querySelector("h3").textContent = fill(data.words.heading, { i: step + 1, word: data.sources[source] });
-  box.querySelector("p").textContent = told;
+  find(box, "h3").textContent = fill(data.words.heading, { i: step + 1, word: data.sources[source] });
+  find(box, "p").textContent = told;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", told);
   chart.style.height = `${figure.layout.height}px`;
@@ -93,24 +144,40 @@ async function draw(box, state) {
   if (!state.size) listen(Plotly, box, chart, state);
 }
 
+/**
+ * @param {PlotlyLibrary} Plotly
+ * @param {HTMLElement} box
+ * @param {Chart} chart
+ * @param {MicroscopeState} state
+ */
 function listen(Plotly, box, chart, state) {
-  watch(chart, state, () => {
-    if (state.width >= WIDE === state.wide) Plotly.relayout(chart, { width: state.width });
+  watch(chart, state, (width) => {
+    if ((width >= OPERANDS_WIDTH) === state.wide) Plotly.relayout(chart, { width });
     else draw(box, state);
   });
 }
 
+/**
+ * @param {HTMLElement} box
+ * @returns {MicroscopeState}
+ */
 function start(box) {
-  const state = {};
+  const state = /** @type {MicroscopeState} */ ({});
   return follow(box, state, ["step", "source"], () => soon(box, state, draw));
 }
 
+/** @param {Mounted<MicroscopeRecord>} mounted */
 export default function ({ data, parentElement }) {
-  const box = parentElement.querySelector(".microscope-box");
+  const box = find(parentElement, ".microscope-box");
+  /** @type {MicroscopeState} */
   const state = states.get(box) ?? start(box);
   if (state.data?.identity !== data.identity) {
     const { width } = data;
-    const numbers = { queries: rows(data.queries, width), keys: rows(data.keys, width), score: rows(data.score, width)[0] };
+    const numbers = {
+      queries: rows(data.queries, width),
+      keys: rows(data.keys, width),
+      score: rows(data.score, width)[0],
+    };
     state.data = { ...data, ...numbers };
   }
   draw(box, state);

@@ -5,7 +5,7 @@ const BEHIND = 3000; // milliseconds after Back for which the server may still b
 
 /**
  * Writes the address, but for what was to be written already.
- * @param {{ written?: string, wentBack?: number }} state
+ * @param {PlayerState} state
  * @param {AddressRecord} record
  */
 function writeAddress(state, { entry, parameters }) {
@@ -13,7 +13,7 @@ function writeAddress(state, { entry, parameters }) {
   if (text === state.written) return;
   const here = history.state?.attnvizEntry;
   const other = here !== undefined && here !== entry;
-  if (other && performance.now() - state.wentBack < BEHIND) return;
+  if (other && performance.now() - (state.wentBack ?? -BEHIND) < BEHIND) return;
   state.written = text;
   const address = new URL(location.href);
   for (const [name, value] of Object.entries(parameters)) {

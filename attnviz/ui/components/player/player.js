@@ -1,54 +1,98 @@
 // The two sentences and the buttons that move through the steps. A step, or a source piece, is chosen here, in the browser:
 // the other components of the view hear of it at once, and the server afterwards.
 
-const PATIENCE = 30000; // milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind
+// Milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind.
+const PATIENCE = 30000;
 
-// Buttons and names in the language of the page.
+/**
+ * Buttons and names in the language of the page.
+ * @param {HTMLElement} root
+ * @param {Words} words
+ */
 function say(root, words) {
-  for (const node of root.querySelectorAll("[data-say]")) node.textContent = words[node.dataset.say];
-  for (const node of root.querySelectorAll("[data-label]")) node.setAttribute("aria-label", words[node.dataset.label]);
+  for (const node of findAll(root, "[data-say]")) node.textContent = words[node.dataset.say ?? ""];
+  for (const node of findAll(root, "[data-label]")) {
+    node.setAttribute("aria-label", words[node.dataset.label ?? ""]);
+  }
 }
 
-// Streamlit names its slider by itself and by its label: "Step Step".
-function nameSlider(root) {
-  const slider = viewOf(root).querySelector("[class*='st-key-slider'] input[type='range']");
-  if (slider?.ariaLabel) slider.removeAttribute("aria-labelledby");
+/**
+ * Streamlit names its slider by itself and by its label: "Step Step". One of both is taken away whenever it is drawn.
+ * @param {HTMLElement} root
+ * @param {PlayerState} state
+ */
+function nameSlider(root, state) {
+  const box = viewOf(root).querySelector("[class*='st-key-slider']");
+  if (!box || box === state.sliderBox) return;
+  const name = () => {
+    for (const slider of box.querySelectorAll("[aria-label][aria-labelledby]")) {
+      slider.removeAttribute("aria-labelledby");
+    }
+  };
+  state.sliderBox = box;
+  state.naming?.disconnect();
+  state.naming = new MutationObserver(name);
+  state.naming.observe(box, { subtree: true, childList: true, attributeFilter: ["aria-labelledby"] });
+  name();
 }
 
-// The line at the top of the window is there while the buttons are above it and something of their view is below.
+/**
+ * The line at the top of the window is there while the buttons are above it and something of their view is below.
+ * @param {HTMLElement} root
+ */
 function watchBar(root) {
+  /** @type {Map<Element, IntersectionObserverEntry>} */
   const seen = new Map();
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) seen.set(entry.target, entry);
     const buttons = seen.get(transport), view = seen.get(viewOf(root));
     const above = buttons && !buttons.isIntersecting && buttons.boundingClientRect.top <= 0;
-    root.querySelector(".bar").hidden = !(above && view?.isIntersecting);
+    find(root, ".bar").hidden = !(above && view?.isIntersecting);
   });
-  const transport = root.querySelector(".transport");
+  const transport = find(root, ".transport");
   watch.observe(transport);
   watch.observe(viewOf(root));
   return watch;
 }
 
-// Listens to the page and to the view until the returned function is called.
+/**
+ * Listens to the page and to the view until the returned function is called.
+ * @param {HTMLElement} root
+ * @param {PlayerState} state
+ * @param {PlayerControl} control
+ */
 function listen(root, state, control) {
   const view = viewOf(root);
-  const touch = () => { shown(root).touched = performance.now(); };
+  const touch = () => {
+    shown(root).touched = performance.now();
+  };
+  /** @type {[EventTarget, string, (event: any) => void][]} */
   const heard = [
-    [document, "keydown", (event) => { if (belongsTo(root, event)) keys(event, state, control); }],
+    [document, "keydown", (event) => {
+      if (belongsTo(root, event)) keys(event, state, control);
+    }],
     [document, "keydown", leave],
     [document, "pointerup", release],
-    [window, "popstate", () => { state.wentBack = performance.now(); }],
+    [window, "popstate", () => {
+      state.wentBack = performance.now();
+    }],
     [view, "pointerdown", touch],
     [view, "focusin", touch],
     [view, "attnviz:choose", ({ detail }) => control.choose(detail)],
   ];
   for (const [where, name, hear] of heard) where.addEventListener(name, hear);
-  return () => { for (const [where, name, hear] of heard) where.removeEventListener(name, hear); };
+  return () => {
+    for (const [where, name, hear] of heard) where.removeEventListener(name, hear);
+  };
 }
 
+/**
+ * @param {HTMLElement} root
+ * @returns {PlayerState}
+ */
 function start(root) {
-  const state = { step: 0, source: null, order: "sentence", sent: null, playing: false };
+  const begun = { step: 0, source: null, order: "sentence", sent: null, sentAt: 0, playing: false };
+  const state = /** @type {PlayerState} */ (/** @type {Partial<PlayerState>} */ (begun));
   const control = controller(root, state);
   buttons(root, state, control);
   speeds(root);
@@ -58,13 +102,19 @@ function start(root) {
     control.pause();
     clearTimeout(state.late);
     bar.disconnect();
+    state.naming?.disconnect();
     deafen();
     states.delete(root);
   };
   return Object.assign(state, control);
 }
 
-// Another translation: nothing of the one before is on its way any more.
+/**
+ * Another translation: nothing of the one before is on its way any more.
+ * @param {HTMLElement} root
+ * @param {PlayerState} state
+ * @param {PlayerRecord} data
+ */
 function open(root, state, data) {
   state.pause();
   clearTimeout(state.late);
@@ -72,8 +122,21 @@ function open(root, state, data) {
   buildSentences(root, data, state.choose);
 }
 
+/**
+ * Whether the server is where it was last sent, or was sent nowhere.
+ * @param {PlayerState} state
+ * @param {PlayerRecord} data
+ */
+function caughtUp({ sent }, { step, chosen, order }) {
+  if (sent === null) return true;
+  return (sent.step ?? step) === step && (sent.source === undefined || sent.source === chosen) &&
+    (sent.order ?? order) === order;
+}
+
+/** @param {Mounted<PlayerRecord>} mounted */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".player");
+  const root = find(parentElement, ".player");
+  /** @type {PlayerState} */
   const state = states.get(root) ?? start(root);
   states.set(root, state);
   state.tell = setTriggerValue;
@@ -82,10 +145,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   say(root, data.words);
   if (other) open(root, state, data);
   // While the server has not caught up with what was chosen here last, what it says is old.
-  const { sent } = state;
-  const same = ([name, told]) => sent[name] === undefined || sent[name] === told;
-  const caughtUp = sent === null || Object.entries({ step: data.step, source: data.chosen, order: data.order }).every(same);
-  if (caughtUp || performance.now() - state.sentAt > PATIENCE) {
+  if (caughtUp(state, data) || performance.now() - state.sentAt > PATIENCE) {
     state.sent = null;
     if (!state.playing || other) state.step = data.step;
     state.source = data.chosen;
@@ -93,7 +153,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     paint(root, state);
   }
   writeAddress(state, data.address);
-  nameSlider(root);
-  root.dataset.confirmed = data.step;
+  nameSlider(root, state);
+  root.dataset.confirmed = String(data.step);
   return state.stop;
 }

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.grid import By
+from attnviz.figures.needs import has_attention
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
@@ -44,8 +45,7 @@ def player(view: View) -> None:
     record = player_record(view.trace, selection_of(session, view), by, order) | {
         "address": address_record(session, view)
     }
-    programs = ("sentences", "paint", "control", "keys", "address")
-    component("player", programs=programs)(key=key, data=record, on_chosen_change=chosen)
+    component("player")(key=key, data=record, on_chosen_change=chosen)
 
 
 def player_record(trace: Trace, selection: Selection, by: By = "words", order: Order | None = None) -> dict[str, Any]:
@@ -82,6 +82,7 @@ def player_record(trace: Trace, selection: Selection, by: By = "words", order: O
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
+        "looks": has_attention(trace),
         "by": by,
         "order": order or usual,
         "step": selection.step,

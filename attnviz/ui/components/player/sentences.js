@@ -1,5 +1,11 @@
 // The two sentences as words that can be clicked. Words are set by textContent, so nothing typed is ever read as markup.
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {string} [text]
+ */
 function element(tag, className, text) {
   const node = document.createElement(tag);
   node.className = className;
@@ -7,15 +13,23 @@ function element(tag, className, text) {
   return node;
 }
 
-// A word as its pieces, so that they read as parts of one word; each knows its step or its source piece.
+/**
+ * A word as its pieces, so that they read as parts of one word; each knows its step or its source piece.
+ * @param {string[]} texts
+ * @param {number[]} indices
+ */
 function parts(texts, indices) {
   return texts.map((text, k) => {
     const span = element("span", "piece", text);
-    span.dataset.index = indices[k];
+    span.dataset.index = String(indices[k]);
     return span;
   });
 }
 
+/**
+ * @param {PlayerWord} word
+ * @param {HTMLElement[]} pieces
+ */
 function wordButton({ end }, pieces) {
   const button = element("button", end ? "word end" : "word");
   button.type = "button";
@@ -23,36 +37,53 @@ function wordButton({ end }, pieces) {
   return button;
 }
 
-// A click on a word chooses the one of its pieces that the step looks at most; a second click lets go of it.
+/**
+ * A click on a word chooses the one of its pieces that the step looks at most; a second click lets go of it.
+ * @param {SourceWord} word
+ * @param {number[][]} orders
+ * @param {PlayerControl["choose"]} choose
+ */
 function sourceWord(word, orders, choose) {
   const button = wordButton(word, parts(word.parts, word.pieces));
   button.onclick = (event) => {
     choose(({ step, source }) => ({
-      source: word.pieces.includes(source) ? null : orders[step].find((j) => word.pieces.includes(j)),
+      source: source !== null && word.pieces.includes(source)
+        ? null
+        : orders[step].find((j) => word.pieces.includes(j)),
     }));
     letGo(event);
   };
   return button;
 }
 
-// A click chooses the piece under the pointer; the keyboard, which has no pointer, the first piece of the word.
+/**
+ * A click chooses the piece under the pointer; the keyboard, which has no pointer, the first piece of the word.
+ * @param {TargetWord} word
+ * @param {PlayerControl["choose"]} choose
+ */
 function targetWord(word, choose) {
   const button = wordButton(word, parts(word.parts, word.steps));
   button.onclick = (event) => {
-    const step = Number((event.target.closest(".piece") ?? button.firstElementChild).dataset.index);
+    const [first] = findAll(button, ".piece");
+    const clicked = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
+    const step = Number((clicked instanceof HTMLElement ? clicked : first).dataset.index);
     choose(() => ({ step }));
     letGo(event);
   };
   return button;
 }
 
-/** Writes both sentences anew, of another translation. */
+/**
+ * Writes both sentences anew, of another translation.
+ * @param {HTMLElement} root
+ * @param {PlayerRecord} data
+ * @param {PlayerControl["choose"]} choose
+ */
 function buildSentences(root, { source, target, orders }, choose) {
-  const lines = [
-    [root.querySelector(".source"), source, (word) => sourceWord(word, orders, choose)],
-    [root.querySelector(".target"), target, (word) => targetWord(word, choose)],
-  ];
-  for (const [line, words, button] of lines) {
-    line.replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));
-  }
+  /** @type {<Word extends PlayerWord>(name: string, words: Word[], button: (word: Word) => HTMLElement) => void} */
+  const line = (name, words, button) => {
+    find(root, name).replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));
+  };
+  line(".source", source, (word) => sourceWord(word, orders, choose));
+  line(".target", target, (word) => targetWord(word, choose));
 }

@@ -1,5 +1,6 @@
 // Brings Plotly to the browser once: gzipped, from the Python package, so that no other server is ever asked.
 
+/** @param {Mounted<Uint8Array<ArrayBuffer>>} mounted */
 export default async function ({ data }) {
   if (window.attnvizLoading || window.Plotly) return;
   window.attnvizLoading = true;

@@ -9,16 +9,19 @@ from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.wording import narration
+from attnviz.wording import stages
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.narration import Narration
+from attnviz.wording.stages import Narration
 
 
 def step_summary(view: View, words: Narration) -> None:
     """Draw the step in short: what it wrote, and the outcome of each of its stages."""
     trace = view.trace
     record = {
-        "stages": [{"number": told.number, "title": told.title} for told in next(iter(words.values()))],
+        "stages": [
+            {"number": told.number, "place": place, "title": told.title}
+            for place, told in enumerate(next(iter(words.values())), 1)  # without attention three of the five
+        ],
         "steps": {
             str(i): {
                 "heading": say("Step {i} of {n}", i=i + 1, n=view.steps),
@@ -45,4 +48,4 @@ def _part(trace: Trace, step: int) -> str:
 
 def step_sentence(trace: Trace, step: int) -> str:
     """Return what happened at `step`, as plain text."""
-    return narration.step_sentence(trace, step, say("a blank"))
+    return stages.step_sentence(trace, step, say("a blank"))

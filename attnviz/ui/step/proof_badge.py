@@ -8,12 +8,20 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.proof import TOLERANCE, Proof, Prover
+from attnviz.analysis.proof import Proof, Prover
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import say
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
+from attnviz.wording.proof import (
+    badge_text,
+    discrepancy_text,
+    misfit_text,
+    not_proved_text,
+    power_of_ten,
+    quantity_names,
+    what_is_proved,
+)
 
 _PROVER = "prover"
 
@@ -22,9 +30,9 @@ def proof_badge(view: View, weights: Weights | None) -> None:
     """Draw the badge of the step on show: green, or red with the name of a number that is wrong; opened, what was
     proved."""
     trace, selection = view.trace, selection_of(st.session_state, view)
-    st.html(f"<style>{Path(__file__).with_name('proof.css').read_text(encoding='utf-8')}</style>")
+    st.html(f"<style>{Path(__file__).with_name('proof_badge.css').read_text(encoding='utf-8')}</style>")
     if weights is None:
-        st.text(say("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model))
+        st.text(not_proved_text(trace))
         return
     step, word = selection.step, selection.word
     pieces = (word,) if word is not None and word < len(weights["decoder.output.bias"]) else ()
@@ -32,8 +40,7 @@ def proof_badge(view: View, weights: Weights | None) -> None:
         proof = _prover(view, weights).prove(step, pieces)
     except MisfitError:  # altered, or not made by this model
         with st.container(key=view.key("proof_fails")):
-            st.text("✗ " + say("Step {step}: this translation does not fit the weights of “{model}”",
-                               step=step + 1, model=trace.model))  # fmt: skip
+            st.text("✗ " + misfit_text(trace, step))
         return
     with st.container(key=view.key("proof_holds" if proof.holds else "proof_fails")):
         sign, hue = (":material/check_circle:", "green") if proof.holds else (":material/error:", "red")
@@ -41,12 +48,7 @@ def proof_badge(view: View, weights: Weights | None) -> None:
         box = st.popover(label, type="tertiary", key=view.key("proof"), on_change="rerun")
         if box.open:
             with box:
-                st.text(say(
-                    "Every number of this step is computed a second time, in NumPy with 64-bit floats, from the "
-                    "weights as saved and from the operands shown beside it, by code that shares nothing with the "
-                    "network’s. It counts as right within {tolerance:g} of the largest number of its kind.",
-                    tolerance=TOLERANCE,
-                ))  # fmt: skip
+                st.text(what_is_proved())
                 for wrong in proof.discrepancies:
                     st.text("✗ " + discrepancy_text(trace, wrong, step))
                 st.dataframe(proof_table(proof), hide_index=True, height="content")

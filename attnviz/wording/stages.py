@@ -52,6 +52,8 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     else:
         told = {1: _energy, 2: _softmax} | told
     names = titles()
+    if trace.config["attention"] == "none":
+        names[3] = say("One vector for every step")
     return tuple(Stage(number, names[number], *tell(trace, step)) for number, tell in told.items())
 
 

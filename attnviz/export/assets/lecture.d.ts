@@ -1,0 +1,36 @@
+// What the page for a lecture is given: `attnviz/export/lecture.py` writes it.
+
+/** What is told of a step, and of each of its pictures. */
+interface LectureStep {
+  sentence: string;
+  pictures: Record<string, { title: string; note: string }>;
+}
+
+interface LectureWords {
+  heading: string;
+  labels: { previous: string; next: string; step: string; grid: string };
+  steps: LectureStep[];
+  footer: string;
+}
+
+/** The heatmap, and of each picture the figures of all steps. */
+interface LectureFigures {
+  heatmap: Figure;
+  pictures: Record<string, Figure[]>;
+}
+
+interface LectureRecord {
+  source: string;
+  target: { text: string; space: boolean }[];
+  /** The step on show at first, from 1. */
+  step: number;
+  language: string;
+  /** Own name of each language. */
+  names: Record<string, string>;
+  words: Record<string, LectureWords>;
+  /** In the language at first and light; in each other variant what `changed` makes of them. */
+  figures: Json;
+  changes: Record<string, Json | undefined>;
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -1,0 +1,20 @@
+// What a chart is given and what it keeps.
+
+interface ChartRecord {
+  /** Figures as JSON by step, or one under "every". */
+  figures: Record<string, string>;
+  /** Heading and sentence by step. */
+  captions: Record<string, [string, string]>;
+}
+
+/** The figure drawn last, of which step, source piece and order of rows. */
+interface ChartState extends Following {
+  data: ChartRecord;
+  text?: string;
+  figure: Figure;
+  /** The row of each source piece, where rows stand for them. */
+  places: number[] | null;
+  step: number | null;
+  source: number | null;
+  order: Order;
+}

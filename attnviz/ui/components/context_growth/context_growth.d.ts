@@ -1,0 +1,74 @@
+// What the context vector that grows is given and what it keeps.
+
+/** A figure to fill, with the strips and their sum. */
+interface GrowthFigure {
+  data: [Trace, Trace];
+  layout: GrowthLayout;
+}
+
+interface GrowthLayout extends Omit<Layout, "meta"> {
+  meta: GrowthMeta;
+  yaxis2: Axis;
+}
+
+interface GrowthMeta extends Omit<Meta, "rows"> {
+  /** Of the source pieces. */
+  names: string[];
+  /** How many rows there is room for. */
+  rows: number;
+  /** The unit after which the backward half begins. */
+  hidden: number;
+  paper: string;
+  context: string;
+  mark: string;
+}
+
+/** `annotations` and `alpha` are float32 in base64, a row for each source piece and for each step. */
+interface GrowthRecord {
+  annotations: string;
+  alpha: string;
+  units: number;
+  figure: string;
+  thinned: string | null;
+  captions: Record<string, string>;
+  words: Words;
+}
+
+interface Strip {
+  name: string;
+  piece: number | null;
+  weight: number;
+  strip: Float32Array;
+}
+
+/** The strips of one step, and their sum. */
+interface Growth {
+  step: number;
+  skeleton: GrowthFigure;
+  lines: Strip[];
+  /** The row of a source piece, or -1. */
+  row(source: number | null): number;
+  total: Float32Array;
+  /** The number at which the colours end. */
+  limit: number;
+}
+
+interface GrowthChart extends Chart {
+  runningSum(): number[];
+}
+
+interface GrowthState extends Following {
+  chart: GrowthChart;
+  data: GrowthRecord;
+  annotations: Float32Array[];
+  alpha: Float32Array[];
+  skeletons: { figure: GrowthFigure; thinned: GrowthFigure | null };
+  numbers?: Growth;
+  /** How many strips are added. */
+  added: number;
+  running: Float32Array;
+  timer: number | null;
+  /** What tells the step, and what is drawn of it, from others. */
+  key: string | null;
+  look: string | null;
+}

@@ -1,0 +1,64 @@
+// What the energy microscope is given and what it keeps.
+
+interface MicroscopeWords {
+  heading: string;
+  unit: string;
+  mark: string;
+  more: string;
+  hover: string;
+  sentence: string;
+  product: string;
+}
+
+/** `queries`, `keys` and `score` are float32 in base64, rows of `width` numbers. */
+interface MicroscopeRecord {
+  identity: string;
+  queries: string;
+  keys: string;
+  score: string;
+  width: number;
+  /** The strongest source piece of each step. */
+  peaks: number[];
+  sources: string[];
+  targets: string[];
+  /** A figure to fill, as JSON, with the operands and without. */
+  wide: string;
+  narrow: string;
+  /** Whether the energy is made of tanh, as that of additive attention. */
+  bounded: boolean;
+  /** |tanh| from which a unit counts as saturated. */
+  saturated: number;
+  /** How many units have a row of their own. */
+  named: number;
+  words: MicroscopeWords;
+}
+
+interface Operands extends Omit<MicroscopeRecord, "queries" | "keys" | "score"> {
+  queries: Float32Array[];
+  keys: Float32Array[];
+  score: Float32Array;
+}
+
+interface Unit {
+  k: number;
+  query: number;
+  key: number;
+  together: number;
+  activation: number;
+  score: number;
+  adds: number;
+}
+
+/** The energy of a cell: all units, those by name, and what the others bring together. */
+interface Cell {
+  all: Unit[];
+  top: Unit[];
+  rest: number;
+  energy: number;
+}
+
+interface MicroscopeState extends Following {
+  data: Operands;
+  drawn?: string;
+  wide: boolean;
+}

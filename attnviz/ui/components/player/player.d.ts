@@ -1,0 +1,67 @@
+// What the player is given and what it keeps.
+
+/** A word of either sentence, with the text of each of its pieces. */
+interface PlayerWord {
+  parts: string[];
+  space: boolean;
+  end: boolean;
+}
+
+interface SourceWord extends PlayerWord {
+  text: string;
+  pieces: number[];
+  /** Of how many pieces its weight is the sum, in words; empty where it is one. */
+  of: string;
+}
+
+interface TargetWord extends PlayerWord {
+  steps: number[];
+}
+
+interface PlayerRecord {
+  identity: string;
+  source: SourceWord[];
+  target: TargetWord[];
+  /** By step and source word. */
+  weights: number[][];
+  /** Of each step the source pieces, strongest first. */
+  orders: number[][];
+  /** Whether the model has attention. */
+  looks: boolean;
+  by: "words" | "pieces";
+  order: Order;
+  step: number;
+  chosen: number | null;
+  words: Words;
+  address: AddressRecord;
+}
+
+/** What a visitor chose, or how it follows from what is on show. */
+type Chosen = Choice | ((state: PlayerState) => Choice);
+
+interface PlayerControl {
+  choose(choice: Chosen): void;
+  play(): void;
+  pause(): void;
+}
+
+interface PlayerState extends PlayerControl {
+  data: PlayerRecord;
+  step: number;
+  /** The source piece chosen, or null: then the strongest is on show. */
+  source: number | null;
+  order: Order;
+  /** What the server was told last and has not answered, and when. */
+  sent: Choice | null;
+  sentAt: number;
+  playing: boolean;
+  timer?: number;
+  late?: number;
+  tell(name: string, value: unknown): void;
+  /** The address written last, and when a visitor went back. */
+  written?: string;
+  wentBack?: number;
+  sliderBox?: Element;
+  naming?: MutationObserver;
+  stop(): void;
+}

@@ -1,0 +1,112 @@
+// As much of Plotly as the programs use. What is inside a trace, a layout or an axis is Plotly's own and Python's, which
+// draws the figures; here only what the programs read or change has a type.
+
+interface PlotlyLibrary {
+  react(chart: HTMLElement, data: Trace[], layout: Omit<Layout, "meta">, config: object): Promise<unknown>;
+  relayout(chart: HTMLElement, change: Partial<Layout>): Promise<unknown>;
+  purge(chart: HTMLElement): void;
+  toImage(figure: Figure, options: { format: string; width: number; height: number }): Promise<string>;
+}
+
+declare const Plotly: PlotlyLibrary;
+interface Window {
+  Plotly?: PlotlyLibrary;
+  attnvizLoading?: boolean;
+}
+
+/** What `Figure.to_json` of Python writes. */
+interface Figure {
+  data: Trace[];
+  layout: Layout;
+}
+
+interface Trace {
+  type: string;
+  name?: string;
+  marker?: { opacity?: number | number[] };
+  x?: number[];
+  y?: (number | null)[];
+  z?: ArrayLike<number>[];
+  text?: string[];
+  textposition?: string[];
+  customdata?: string[];
+  zmin?: number;
+  zmax?: number;
+}
+
+interface Axis {
+  range: [number, number];
+  tickvals: number[];
+  ticktext: string[];
+  tickfont: { size: number };
+}
+
+interface Shape {
+  type: string;
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number;
+  line: { color?: string; width: number; dash?: string };
+  fillcolor?: string;
+  opacity?: number;
+  xref?: string;
+  yref?: string;
+  layer?: string;
+}
+
+interface Layout {
+  width: number;
+  height: number;
+  xaxis: Axis;
+  xaxis2?: Axis;
+  yaxis: Axis;
+  yaxis2?: Axis;
+  shapes?: Shape[];
+  meta: Meta;
+}
+
+/** What a figure says of itself, in `layout.meta`: `attnviz/figures` writes it, each picture what it has. */
+interface Meta {
+  /** The text alternative. */
+  alt: string;
+  /** Pixels of width below which the chart scrolls, and above which it does not grow. */
+  narrowest: number;
+  widest?: number;
+  /** The step of each row, and the source piece of each column, that a click chooses. */
+  steps?: number[];
+  sources?: number[];
+  /** The row of each step, the column of each source piece; null where it has none. */
+  rows?: (number | null)[];
+  columns?: (number | null)[];
+  /** The row of each source piece. */
+  entries?: number[];
+  /** Source pieces by weight. */
+  order?: number[];
+  thinned?: { rows: number; height: number; more: string } | null;
+  /** Pieces of the vocabulary that a click takes apart. */
+  words?: number[];
+  /** Colours of the frames of the row and of the cell. */
+  frame?: string;
+  mark?: string;
+}
+
+/** An element that Plotly has drawn a figure in. */
+interface Chart extends HTMLElement {
+  layout: Layout;
+  _fullLayout?: {
+    width: number;
+    height: number;
+    xaxis: { _offset: number; c2p(value: number): number };
+    _size: { l: number; t: number; b: number };
+  };
+  on(name: "plotly_click", hear: (event: { points: Point[] }) => void): void;
+}
+
+interface Point {
+  data: Trace;
+  curveNumber: number;
+  /** Of a heatmap row and column, of other traces the place in it. */
+  pointNumber: number | [number, number];
+  y: number;
+}

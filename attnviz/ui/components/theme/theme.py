@@ -1,0 +1,13 @@
+"""The program that hands the browser's live colours and the language to the whole page."""
+
+from __future__ import annotations
+
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName, palette
+from attnviz.ui.components.loader import component
+
+
+def follow_theme(theme: ThemeName) -> None:
+    """Hand colours and language to the page; once the browser shows another theme than `theme`, run the page again."""
+    record = {"background": palette(theme).paper, "language": language(), "help": say("Help for {name}")}
+    component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

@@ -1,0 +1,69 @@
+"""The choices above the page in a real browser, which draws those in a box when the box is opened."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+
+SMALLEST = 24
+"""Pixels of the least width and height of what is touched (WCAG 2.5.8)."""
+
+
+def open_box(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open_page: Opener) -> None:
+    page = open_page()
+    status = page.locator(".st-key-status")
+    expect(status).to_contain_text("beam search, width 5")
+    page.locator(".st-key-sentence textarea").fill("We eat.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".player .source")).to_contain_text("eat")
+    open_box(page, "Model and search")
+    page.locator(".st-key-model input").click()
+    page.get_by_role("option", name="small-dot").click()
+    expect(status).to_contain_text("small-dot on")
+    expect(status).to_contain_text("beam search, width 5")
+
+
+CLASHES = """
+(smallest) => {
+  const seen = (node) => node.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
+  const box = (node) => node.getBoundingClientRect();
+  const name = (node) => (node.ariaLabel || node.textContent).trim().slice(0, 40) || node.className;
+  const what = "button, input[type=range], [role=radio], [role=combobox], a[href], summary";
+  const targets = [...document.querySelectorAll(what)]
+    .filter((node) => seen(node) && box(node.parentElement).width > 1 && !node.closest("[aria-hidden=true]"));
+  const small = targets.filter((node) => !node.matches(".word, .player .piece, .finding, a"))
+    .filter((node) => box(node).height < smallest || box(node).width < smallest).map(name);
+  const crossed = [];
+  targets.forEach((one, k) => targets.slice(k + 1).forEach((other) => {
+    if (one.contains(other) || other.contains(one)) return;
+    const [a, b] = [box(one), box(other)];
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    const fixed = [one, other].some((node) => node.closest(".stAppHeader, .bar"));
+    if (wide > 2 && high > 2 && !fixed) crossed.push(`${name(one)} / ${name(other)}`);
+  }));
+  const beyond = targets.filter((node) => box(node).right > innerWidth + 1 || box(node).left < -1).map(name);
+  return { small, crossed, beyond };
+}
+"""
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize("box", ["", "own", "choices", "downloads", "glossary"])
+def test_on_a_telephone_nothing_overlaps_and_all_can_be_touched(open_page: Opener, box: str, lang: str) -> None:
+    page = open_page(f"?lang={lang}", width=390, height=844)
+    if box:
+        page.locator(f".st-key-{box} button").first.click()
+        page.locator("[data-testid=stPopoverBody]").wait_for()
+        page.wait_for_timeout(1500)  # it slides into its place
+    found = page.evaluate(CLASHES, SMALLEST)
+    assert found["small"] == []
+    assert found["beyond"] == []
+    if not box:  # an open box lies over the page
+        assert found["crossed"] == []

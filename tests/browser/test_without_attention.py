@@ -1,0 +1,41 @@
+"""A model without attention on the page: nothing is said to be looked at, and one vector goes to every step."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int) -> None:
+    page = open_page("?model=small-fixed&step=2", width=width)
+    expect(page.locator(".section").first).to_have_text("One vector for every step")
+    expect(page.locator(".player .shown")).to_be_hidden()
+    expect(page.locator(".player .bar .look")).to_have_text("")
+    assert page.locator(".player .source [style*='--weight']").count() == 0
+    label = page.locator(".st-key-heatmap .chart").get_attribute("aria-label")
+    assert label.startswith("One vector for every step: the encoder reads")
+    numbers = page.locator(".st-key-stages h3 .number").all_text_contents()
+    assert numbers == page.locator(".facts li .number").all_text_contents() == ["1", "2", "3"]
+    body = page.locator(".stMain").inner_text()
+    for claim in ("Looks at", "the strongest", "the brighter", "Query meets keys", "Softmax"):
+        assert claim not in body, claim
+
+
+def test_a_click_on_an_arrow_chooses_its_step(open_page: Opener) -> None:
+    page = open_page("?model=small-fixed")
+    row, x, y = page.evaluate(
+        """() => {
+          const chart = document.querySelector(".st-key-heatmap .chart");
+          const { xaxis, yaxis } = chart._fullLayout;
+          const row = 3, { left, top } = chart.getBoundingClientRect();
+          return [row, left + xaxis._offset + xaxis.c2p(0.7), top + yaxis._offset + yaxis.c2p(row)];
+        }"""
+    )
+    steps = page.evaluate("document.querySelector('.st-key-heatmap .chart').layout.meta.steps")
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(steps[row]))

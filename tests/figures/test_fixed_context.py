@@ -1,0 +1,90 @@
+"""What is drawn of a model without attention: one vector, made of the whole sentence, for every step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import AttnvizError, export, figures
+from attnviz.export.files import Look, save, table
+from attnviz.figures.fixed_context import fixed_context
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.trace import Trace
+from tests.figures import synthetic
+
+LONG = " ".join(f"mot{k}" for k in range(80))
+
+
+@pytest.fixture(params=["The agreement was signed .", LONG])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return synthetic.trace(request.param, "L' environnement marin .", attention="none")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("by", ["words", "pieces"])
+def test_plotly_accepts_it_on_a_telephone_too(trace: Trace, by: str, theme: str) -> None:
+    figure = fixed_context(trace, by=by, step=1, theme=theme)
+    go.Figure(json.loads(figure.to_json()))
+    assert figure.layout.meta["narrowest"] <= 340
+
+
+def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
+    figure = figures.translation_figure(trace)
+    strip = next(one for one in figure.data if one.name == "context")
+    for step in range(len(trace.target_pieces)):
+        np.testing.assert_array_equal(np.ravel(strip.z), trace.contexts[step])
+    np.testing.assert_array_equal(table(trace, Look()).to_numpy().ravel(), trace.contexts[0])
+
+
+def test_an_arrow_goes_to_each_target_word_and_a_click_finds_its_step(trace: Trace) -> None:
+    figure = figures.translation_figure(trace)
+    words = trace.words().target
+    heads = next(one for one in figure.data if one.name == "heads")
+    assert len(heads.x) == len(words) == len(figure.layout.yaxis.ticktext)
+    assert figure.layout.meta["steps"] == [group[0] for group in trace.words().target_groups]
+    surface = next(one for one in figure.data if one.name == "rows")
+    assert len(surface.z) == len(words)
+
+
+def test_with_attention_it_is_the_heatmap() -> None:
+    trace = synthetic.trace()
+    assert figures.translation_figure(trace, root=True, step=1) == figures.heatmap(trace, root=True, step=1)
+
+
+def test_every_file_follows(trace: Trace, tmp_path: Path) -> None:
+    for ending in ("csv", "html", "json"):
+        save(trace, tmp_path / f"x.{ending}")
+    assert "one vector made of the whole sentence" in (tmp_path / "x.html").read_text(encoding="utf-8")
+    for ending in ("tex", "pharaoh"):
+        with pytest.raises(AttnvizError, match=r"synthetic has no attention, so no alignment"):
+            save(trace, tmp_path / f"x.{ending}")
+    with pytest.raises(AttnvizError, match="of which margins would tell"):
+        save(trace, tmp_path / "x.csv", Look(margins=True))
+    with pytest.raises(AttnvizError, match="This model has no attention"):
+        save(trace, tmp_path / "x.csv", Look("microscope", step=0))
+    assert "every step got the same vector" in export.heatmap_html(trace)
+    assert trace.heatmap() == figures.translation_figure(trace)
+
+
+def test_the_ledger_has_one_row_for_the_sentence(trace: Trace) -> None:
+    from attnviz.analysis.ledger import Ledger
+    from attnviz.figures.ledger import ledger_waterfall
+
+    entries = np.zeros(len(trace.source_pieces))
+    entries[-1] = 1.5
+    account = Ledger(step=1, piece_id=4, bias=0.5, state=-1.0, previous_word=0.25, source=entries)
+    figure = ledger_waterfall(trace, account)
+    assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
+    assert not [one for one in figure.data if one.name == "alpha"]
+    assert "xaxis2" not in figure.to_dict()["layout"]
+
+
+def test_its_step_has_no_pictures_of_looking(trace: Trace) -> None:
+    offered = figures.step_figures(Subject(trace, 0))
+    assert list(offered) == ["context", "state", "maxout", "candidates"]
+    assert "no attention" in STEP_FIGURES["energy"].lacking(Subject(trace, 0))

@@ -1,0 +1,85 @@
+"""A component is a folder: its Python, JavaScript, HTML and CSS beside one another, and all of it in the package."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from attnviz.analysis.findings import Kind
+from attnviz.figures.browser import CONSTANTS
+from attnviz.ui.components.loader import program_files
+from tests.conftest import REPOSITORY
+
+PACKAGE = REPOSITORY / "attnviz"
+COMPONENTS = PACKAGE / "ui" / "components"
+FOLDERS = sorted(path.parent for path in COMPONENTS.glob("*/__init__.py"))
+
+by_name = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+@by_name
+def test_a_component_is_one_folder(folder: Path) -> None:
+    name = folder.name
+    assert {f"{name}.py", f"{name}.js"} <= {path.name for path in folder.iterdir()}
+    for path in folder.iterdir():
+        if path.suffix in (".py", ".html", ".css"):
+            assert path.stem in (name, "__init__"), f"{path.name} is read by nobody"
+    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / f"{name}.py").read_text(encoding="utf-8"))
+    assert set(mounted) == {name}, "its Python mounts this component and no other"
+
+
+def test_nobody_mounts_a_component_but_its_own_python() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        if path.parent not in FOLDERS and path.name != "loader.py":
+            assert "components.loader import component" not in path.read_text(encoding="utf-8"), path
+
+
+@by_name
+def test_a_program_says_what_it_is_for_and_names_nothing_twice(folder: Path) -> None:
+    """Its files are one module in the browser: a name that stands in two of them would be an error there."""
+    names = list(CONSTANTS)
+    for path in program_files(folder.name):
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("// "), path.name
+        names += re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
+    assert sorted(names) == sorted(set(names))
+
+
+@by_name
+def test_markup_style_and_program_know_the_same_classes(folder: Path) -> None:
+    """A class that a style sheet speaks of is in the markup, set by the program, or a name that Python has for it."""
+    style = folder / f"{folder.name}.css"
+    if not style.exists():
+        return
+    markup = folder / f"{folder.name}.html"
+    known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
+        path.read_text(encoding="utf-8") for path in program_files(folder.name)
+    )
+    known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui" / "step").glob("*.py"))
+    known += " ".join(Kind)
+    sheet = re.sub(r"/\*.*?\*/|\{[^{}]*\}", " ", style.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for name in set(re.findall(r"\.([a-z][\w-]*)", sheet)):
+        assert re.search(rf"\b{re.escape(name)}\b", known) or name in PLOTLY, name
+
+
+PLOTLY = {"nsewdrag"}
+"""Classes that Plotly sets."""
+
+
+def test_every_file_is_in_the_package() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    packed: set[Path] = set()
+    for package, patterns in settings["package-data"].items():
+        folder = REPOSITORY.joinpath(*package.split("."))
+        assert (folder / "__init__.py").is_file(), package
+        packed |= {path for pattern in patterns for path in folder.glob(pattern)}
+    for path in PACKAGE.rglob("*"):
+        if path.suffix == ".py":
+            assert (path.parent / "__init__.py").is_file(), f"{path.parent} is no package"
+        elif path.is_file() and "__pycache__" not in path.parts and not path.name.endswith(".d.ts"):
+            assert path in packed, f"{path.relative_to(REPOSITORY)} is in no package data of pyproject.toml"
