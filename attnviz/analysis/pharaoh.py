@@ -9,8 +9,9 @@ from attnviz.trace import Words
 def pharaoh(words: Words, threshold: float | None = None) -> str:
     """Return the links of a translation as `i-j`, source before target, both from 0, `</s>` left out.
 
-    Each target word is linked to the source word it looked at most, and to none where that was `</s>`; with a
-    `threshold`, to all that got at least that share of its attention.
+    Each target word is linked to the source word with the largest share in `words.alignment` (of attention, or, from
+    `words_after`, of the posterior), and to none where that is `</s>`; with a `threshold`, to all with at least that
+    share.
     """
     # </s> is the last word of both sides. Its row goes; its column stays until the links are drawn, for a word that
     # looked most at the end of the sentence has no counterpart.

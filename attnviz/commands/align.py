@@ -1,4 +1,4 @@
-"""The command `attnviz align`: the words of sentence pairs linked by attention."""
+"""The command `attnviz align`: the words of sentence pairs linked by attention, before or after the word."""
 
 from __future__ import annotations
 
@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING
 from attnviz import AttnvizError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from attnviz.trace import Words
 from attnviz.commands.shared import about, add_model_options, load_translator, numbered, progress
 
-SUMMARY = "link the words of sentence pairs, by attention"
+SUMMARY = "link the words of sentence pairs, by what attention turned out to be about"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
     command.add_argument("file", nargs="?", default="-", help="source<TAB>target a line; - or nothing: standard input")
-    command.add_argument("--threshold", type=_share, help="link all words with at least this share of attention")
+    when = command.add_mutually_exclusive_group()
+    when.add_argument(
+        "--after", dest="after", action="store_true", default=True,
+        help="by the posterior, once the word written is known; the default, for it is better on gold links",
+    )  # fmt: skip
+    when.add_argument(
+        "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"
+    )
+    command.add_argument("--threshold", type=_share, help="link all words with at least this share of the posterior "
+                         "(or, with --before, of attention)")  # fmt: skip
     command.add_argument(
         "--words", action="store_true", help="print the words that the numbers count, before the links"
     )
@@ -38,6 +50,7 @@ def _share(text: str) -> float:
 
 def run(options: argparse.Namespace) -> None:
     """Print the links of each pair; raise AttnvizError, with the number of the line, for a bad one."""
+    from attnviz.analysis.posterior import words_after
     from attnviz.training.corpus import read_lines
 
     lines = list(numbered(sys.stdin if options.file == "-" else read_lines(Path(options.file))))
@@ -49,12 +62,22 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError(
             f"The model {options.model} has no attention, so it aligns nothing. Name another with --model."
         )
+    weights = _weights(options.model)
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for number, source, target in pairs:
             with about(f"Line {number}"):
-                words = translator.translate(source, target=target).words()
+                trace = translator.translate(source, target=target)
+                words = words_after(trace, weights) if options.after else trace.words()
             print(_pharaoh(words, options.threshold, options.words), flush=True)
             bar.update()
+
+
+def _weights(folder: Path) -> dict[str, NDArray[np.float64]]:
+    import numpy as np
+
+    from attnviz.analysis import load_weights
+
+    return {name: np.asarray(value, dtype=np.float64) for name, value in load_weights(folder).items()}
 
 
 def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:

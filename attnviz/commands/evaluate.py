@@ -169,7 +169,9 @@ def _measure(
             sections.append(section)
             _write(scores, options)
     if gold:
-        sections.append(report.alignment_section(models, gold, choosing))
+        from attnviz.evaluation.alignment_report import alignment_section
+
+        sections.append(alignment_section(models, gold, choosing, progress))
     if options.sentences:
         sections.append(report.sentence_section(models, options.beams, options.length_penalty))
     return sections

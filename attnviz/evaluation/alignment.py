@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import links
+from attnviz.analysis.posterior import posterior
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.forced import Forced, force_pairs
+from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.text import SPACE, normalise
 from attnviz.translator import Translator
 
@@ -128,14 +130,36 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
     is summed over source pieces and averaged over target pieces.
     """
     forced = force_pairs(translator, [(detokenise(pair.source), detokenise(pair.target)) for pair in gold])
-    return [_between_words(pair, steps) for pair, steps in zip(gold, forced, strict=True)]
+    return [
+        _between_words(pair, steps.source_pieces, steps.target_pieces, steps.alignment)
+        for pair, steps in zip(gold, forced, strict=True)
+    ]
 
 
-def _between_words(gold: GoldAlignment, forced: Forced) -> NDArray[np.float64]:
-    columns = _memberships(forced.source_pieces, gold.source)
-    rows = _memberships(forced.target_pieces, gold.target)
+def word_alignments_after(
+    translator: Translator, gold: Sequence[GoldAlignment], progress: Advance | None = None
+) -> list[NDArray[np.float64]]:
+    """Return what each step's look turned out to be about once its piece was known, (target words, source words), for
+    each pair: `analysis.posterior` under forced decoding, merged as `word_alignments` merges attention."""
+    state = translator.network.state_dict()
+    weights = {name: tensor.cpu().double().numpy() for name, tensor in state.items()}
+    found = []
+    for pair in gold:
+        source, target = detokenise(pair.source), detokenise(pair.target)
+        shares = posterior(translator.translate(source, target=target), weights)
+        found.append(_between_words(pair, *map(translator.tokenizer.surfaces, (source, target)), shares))
+        if progress:
+            progress(1)
+    return found
+
+
+def _between_words(
+    gold: GoldAlignment, source_pieces: Sequence[str], target_pieces: Sequence[str], shares: NDArray[Any]
+) -> NDArray[np.float64]:
+    columns = _memberships(source_pieces, gold.source)
+    rows = _memberships(target_pieces, gold.target)
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
-    merged: NDArray[np.float64] = rows @ forced.alignment[:-1, :-1].astype(np.float64) @ columns.T
+    merged: NDArray[np.float64] = rows @ shares[:-1, :-1].astype(np.float64) @ columns.T
     return merged
 
 

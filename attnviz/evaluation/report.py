@@ -10,8 +10,6 @@ from pathlib import Path
 
 import torch
 
-from attnviz.analysis.measures import links
-from attnviz.evaluation.alignment import GoldAlignment, best_threshold, error_rate, mutual_links, word_alignments
 from attnviz.evaluation.bleu import corpus_scores, interval, resampled_bleu, sentence_counts
 from attnviz.evaluation.forced import Advance, together
 from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_length
@@ -153,48 +151,6 @@ def _half_width(score: LengthScore) -> str:
 def _gap(score: LengthScore) -> str:
     gap, spread = number(score.difference, signed=True), score.difference_spread
     return gap if spread is None else f"{gap} [{number(spread.low, signed=True)}, {number(spread.high, signed=True)}]"
-
-
-def alignment_section(
-    models: Sequence[Model],
-    gold: Mapping[str, Sequence[GoldAlignment]],
-    choosing: Mapping[str, Sequence[GoldAlignment]],
-) -> Section:
-    """Return the alignment error rates on each file of `gold`, by argmax, by mutual argmax and, where there are files
-    for `choosing` it on, by the threshold that is best on those together."""
-    records, notes = [], []
-    for model in models:
-        if model.translator.network.config.attention == "none":
-            notes.append(f"{model.name} has no attention, hence no alignment.")
-            continue
-        threshold: float | None = None
-        if choosing:
-            sentences = [sentence for file in choosing.values() for sentence in file]
-            threshold = best_threshold(word_alignments(model.translator, sentences), sentences)
-        for file, sentences_ in gold.items():
-            matrices = word_alignments(model.translator, sentences_)
-            found = {"argmax": [links(each) for each in matrices], "mutual argmax": [mutual_links(m) for m in matrices]}
-            if threshold is not None:
-                found[f"threshold {threshold:.2f}"] = [links(each, threshold) for each in matrices]
-            for rule, each in found.items():
-                rate = asdict(error_rate(each, sentences_))
-                records.append({"file": file, "sentences": len(sentences_), "model": model.name, "links": rule, **rate})
-    records.sort(key=lambda record: list(gold).index(record["file"]))
-    rows = [
-        [record["file"], record["model"], record["links"], number(record["sentences"], 0)]
-        + [number(record[key], 3) for key in ("aer", "precision", "recall")]
-        for record in records
-    ]
-    notes.insert(
-        0,
-        "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; attention under forced decoding, between words. "
-        "Argmax links each target word to the source word it looked at most; mutual argmax keeps the links that are "
-        "also the largest of their source word.",
-    )
-    if choosing:
-        notes.append(f"The threshold is the multiple of 0.01 with the lowest AER on {' and '.join(choosing)}.")
-    columns = ["gold links", "model", "links", "sentences", "AER", "precision", "recall"]
-    return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 3), "gold", (), notes)
 
 
 def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance) -> Section:

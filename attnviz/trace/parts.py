@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,12 @@ class Words:
     source_groups: tuple[tuple[int, ...], ...]
     """For each source word, the indices of its pieces."""
     target_groups: tuple[tuple[int, ...], ...]
+
+    def merged(self, shares: NDArray[Any]) -> FloatArray:
+        """Return shares between the pieces, (Ty, Tx), as shares between these words, (target words, source words)."""
+        by_source = np.stack([shares[:, list(group)].sum(axis=1) for group in self.source_groups], axis=1)
+        found = np.stack([by_source[list(group)].mean(axis=0) for group in self.target_groups])
+        return found.astype(np.float32)
 
 
 @dataclass(frozen=True)

@@ -148,16 +148,16 @@ class Trace:
     @cached_property
     def _words(self) -> Words:
         source, target = word_groups(self.source_pieces), word_groups(self.target_pieces)
-        merged = np.stack([self.alignment[:, list(group)].sum(axis=1) for group in source], axis=1)
-        merged = np.stack([merged[list(group)].mean(axis=0) for group in target])
-        merged.setflags(write=False)
-        return Words(
+        words = Words(
             source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
             target=tuple(join_pieces(self.target_pieces[i] for i in group) for group in target),
-            alignment=merged,
+            alignment=self.alignment,
             source_groups=source,
             target_groups=target,
         )
+        merged = words.merged(self.alignment)
+        merged.setflags(write=False)
+        return dataclasses.replace(words, alignment=merged)
 
     def top(self, i: int, k: int = 10) -> list[tuple[str, float]]:
         """Return the `k` likeliest pieces at step index `i` (0-based) with their probabilities, likeliest first.

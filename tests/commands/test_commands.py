@@ -18,6 +18,7 @@ import pytest
 
 from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.measures import links
+from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
@@ -225,13 +226,15 @@ def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:
 PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
 
 
-def test_align_prints_pharaoh_links_over_words(run, translator: Translator) -> None:
-    code, out, _ = run("align", given=PAIRS)
+@pytest.mark.parametrize("when", [[], ["--after"], ["--before"]])
+def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator: Translator, model_folder) -> None:
+    code, out, _ = run("align", *when, given=PAIRS)
     assert code == 0
     lines = out.splitlines()
     assert len(lines) == 2
     for line, source, target in zip(lines, SENTENCES[0:3:2], SENTENCES[1:4:2], strict=True):
-        words = translator.translate(source, target=target).words()
+        trace = translator.translate(source, target=target)
+        words = trace.words() if "--before" in when else words_after(trace, load_weights(model_folder))
         assert re.fullmatch(r"(\d+-\d+( \d+-\d+)*)?", line)
         found = {tuple(map(int, link.split("-"))) for link in line.split()}
         best = words.alignment.argmax(axis=1)
@@ -242,7 +245,7 @@ def test_align_prints_pharaoh_links_over_words(run, translator: Translator) -> N
 def test_align_with_a_threshold_and_words(run, tmp_path: Path, translator: Translator) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text(PAIRS, encoding="utf-8")
-    code, out, _ = run("align", str(path), "--threshold", "0.05", "--words")
+    code, out, _ = run("align", str(path), "--before", "--threshold", "0.05", "--words")
     assert code == 0
     source, target, found = out.splitlines()[0].split("\t")
     words = translator.translate(SENTENCES[0], target=SENTENCES[1]).words()
@@ -252,6 +255,13 @@ def test_align_with_a_threshold_and_words(run, tmp_path: Path, translator: Trans
         (j, i) for j, i in links(words.alignment, 0.05) if i < len(words.target) - 1 and j < len(words.source) - 1
     ]
     assert found == " ".join(f"{j}-{i}" for j, i in expected)
+
+
+def test_a_threshold_after_the_word_is_a_share_of_the_posterior(run, translator: Translator, model_folder) -> None:
+    _, out, _ = run("align", "--threshold", "0.1", given=PAIRS)
+    words = words_after(translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder))
+    inner = words.alignment[:-1, :-1]
+    assert out.splitlines()[0] == " ".join(f"{j}-{i}" for j, i in links(inner, 0.1))
 
 
 @pytest.mark.parametrize("line", ["no tab", "two\ttabs\there", "", "A dog.\t"])

@@ -14,7 +14,14 @@ import pytest
 from attnviz.analysis.measures import links
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
-from attnviz.evaluation.alignment import best_threshold, error_rate, mutual_links, read_gold, word_alignments
+from attnviz.evaluation.alignment import (
+    best_threshold,
+    error_rate,
+    mutual_links,
+    read_gold,
+    word_alignments,
+    word_alignments_after,
+)
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -80,17 +87,20 @@ def test_everything_as_json(
     assert sum(labels.values()) == len(SENTENCES)
 
     gold = read_gold(gold_links)
-    matrices = word_alignments(translator, gold)
     assert {record["model"] for record in found["alignment"]} == {"tiny"}, "no attention, no alignment"
-    share = best_threshold(matrices, gold)
-    expected = {
-        "argmax": error_rate([[(int(row.argmax()), i) for i, row in enumerate(m)] for m in matrices], gold),
-        "mutual argmax": error_rate(map(mutual_links, matrices), gold),
-        f"threshold {share:.2f}": error_rate([links(matrix, share) for matrix in matrices], gold),
-    }
+    expected = {}
+    for word, measure in (("before", word_alignments), ("after", word_alignments_after)):
+        matrices = measure(translator, gold)
+        share = best_threshold(matrices, gold)
+        expected |= {
+            (word, "argmax"): error_rate([[(int(r.argmax()), i) for i, r in enumerate(m)] for m in matrices], gold),
+            (word, "mutual argmax"): error_rate(map(mutual_links, matrices), gold),
+            (word, f"threshold {share:.2f}"): error_rate([links(matrix, share) for matrix in matrices], gold),
+        }
     for record in found["alignment"]:
-        rate = expected.pop(record["links"])
+        rate = expected.pop((record["word"], record["links"]))
         assert [record["aer"], record["precision"], record["recall"]] == [rate.aer, rate.precision, rate.recall]
+        assert record["pairs_per_second"] > 0
     assert not expected
 
     assert len(found["sentences"]) == len([*FIGURE_3, *LONG]) * 4

@@ -1,0 +1,131 @@
+"""Before and after the word: what a look turned out to be about, once the piece it led to is known.
+
+Attention chooses where to look before y_i is known: its query is s_{i-1}. Taken as a prior over which annotation was
+meant, Bayes gives the posterior (Deng et al. 2018; Shankar & Sarawagi 2019)
+
+    alpha'_ij = alpha_ij p(y_i | s_{i-1}, y_{i-1}, c = h_j) / sum_k alpha_ik p(y_i | s_{i-1}, y_{i-1}, c = h_k)
+
+and there are other readings of a step after its word. None of them says what caused the choice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.recomputation import Weights
+from attnviz.trace import Trace, Words
+
+Array = NDArray[np.float64]
+
+Kind = Literal["balanced", "blend", "posterior", "fit", "erased", "ledger"]
+"""The readings: see `posterior`."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+DEFAULT: Kind = "balanced"
+"""The reading that is best on the development links (see the card of `en-fr`)."""
+
+_EXACT = 1e-5
+"""Differences of log likelihoods below this are rounding."""
+_FAINT = 1e-6
+"""What every column has at least, so that one which no step was about does not become dear."""
+
+
+def likelihood(trace: Trace, weights: Weights) -> Array:
+    """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx), in [0, 1]: how likely the written piece had been, had the
+    context been that one annotation.
+
+    With `readout_state="current"` the context goes through s_i as well. `weights` are those of the model that made the
+    trace (`load_weights`); raise AttnvizError where they are not, or where the model has no attention.
+    """
+    return np.exp(Readouts(trace, weights).log_likelihood())
+
+
+def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
+    """Return what each step's look was about once its piece y_i is known, (Ty, Tx); rows sum to 1.
+
+    alpha is the alignment as used, interventions included. `kind` is one of
+
+    - "posterior": alpha_ij p(y_i | c = h_j), normalised;
+    - "fit": alpha_ij exp(fit_ij), normalised, with fit_ij the logit that h_j at weight 1 adds to y_i, less its mean
+      over the vocabulary, at the winners of the step's maxout: a cheap relative;
+    - "blend": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised: the two together, a little flatter;
+    - "balanced": the blend over the square root of its column's sum, normalised: a piece that other steps were about is
+      worth less to this one;
+    - "erased": by how much log p(y_i) falls where j is taken out and the other weights are renormalised;
+    - "ledger": alpha_ij fit_ij, what h_j did add to the logit;
+
+    the last two with what is negative left out, and a row of which nothing is left being alpha's. Scores are raised to
+    the power of 1 / `temperature` before they are normalised. Raise AttnvizError as `likelihood` does, and ValueError
+    for another kind or a temperature that is not above 0.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if not temperature > 0 or not np.isfinite(temperature):
+        raise ValueError(f"the temperature must be above 0, not {temperature!r}")
+    readouts = Readouts(trace, weights)
+    return _shares(_SCORES[kind](readouts) / temperature, _log(readouts.alignment))
+
+
+def words_after(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
+    """Return the words of `trace` with the posterior between them, merged as `Trace.words` merges alpha.
+
+    Raise as `posterior` does.
+    """
+    words = trace.words()
+    return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights, kind)))
+
+
+def _bayes(readouts: Readouts) -> Array:
+    return _log(readouts.alignment) + readouts.log_likelihood()
+
+
+def _fit(readouts: Readouts) -> Array:
+    return _log(readouts.alignment) + readouts.fit()
+
+
+def _blend(readouts: Readouts) -> Array:
+    return 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
+
+
+def _balanced(readouts: Readouts) -> Array:
+    scores = _blend(readouts)
+    return scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
+
+
+def _erased(readouts: Readouts) -> Array:
+    alignment = readouts.alignment
+    left = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
+    totals = left.sum(axis=2, keepdims=True)
+    # Where nothing is left to renormalise, the context is empty.
+    left = np.divide(left, totals, out=left, where=totals > 0)
+    lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(left)
+    return _log(np.where(lost > _EXACT, lost, 0))
+
+
+def _ledger(readouts: Readouts) -> Array:
+    return _log(readouts.alignment * readouts.fit())
+
+
+def _log(values: Array) -> Array:
+    """Return the logarithm of what is positive, and -inf for the rest: any shape to the same."""
+    return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
+
+
+def _shares(scores: Array, otherwise: Array) -> Array:
+    """Return softmax over each row of `scores` (Ty, Tx), or of `otherwise` (Ty, Tx) where all of a row are -inf."""
+    largest = scores.max(axis=1, keepdims=True)
+    scores = np.where(np.isfinite(largest), scores, otherwise)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+_SCORES: Mapping[Kind, Callable[[Readouts], Array]] = {
+    "balanced": _balanced, "blend": _blend, "posterior": _bayes, "fit": _fit, "erased": _erased, "ledger": _ledger,
+}  # fmt: skip
+"""The logarithm of what is normalised, (Ty, Tx)."""

@@ -1,0 +1,94 @@
+"""The section of the report on gold links: alignment error before and after each word is known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.measures import links
+from attnviz.evaluation.alignment import (
+    GoldAlignment,
+    Link,
+    best_threshold,
+    error_rate,
+    mutual_links,
+    word_alignments,
+    word_alignments_after,
+)
+from attnviz.evaluation.forced import Advance
+from attnviz.evaluation.models import Model
+from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
+
+WHEN = ("before", "after")
+"""Attention, and its posterior once the word is known."""
+_NOTE = (
+    "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; under forced decoding, between words. Before the "
+    "word: attention, α. After the word: its posterior, once the piece written is known (`analysis.posterior`). Argmax "
+    "links each target word to the source word with the largest share; mutual argmax keeps the links that are also the "
+    "largest of their source word."
+)
+
+
+def alignment_section(
+    models: Sequence[Model],
+    gold: Mapping[str, Sequence[GoldAlignment]],
+    choosing: Mapping[str, Sequence[GoldAlignment]],
+    progress: Advance | None = None,
+) -> Section:
+    """Return the alignment error rates on each file of `gold`, before and after the word, by argmax, by mutual argmax
+    and, where there are files for `choosing` it on, by the threshold that is best on those together."""
+    records, notes = [], [_NOTE]
+    for model in models:
+        if model.translator.network.config.attention == "none":
+            notes.append(f"{model.name} has no attention, hence no alignment.")
+            continue
+        for when in WHEN:
+            records += _of_model(model, when, gold, choosing, progress)
+    records.sort(key=lambda record: list(gold).index(record["file"]))
+    rows = [
+        [record["file"], record["model"], record["word"], record["links"], number(record["sentences"], 0)]
+        + [number(record[key], 3) for key in ("aer", "precision", "recall")]
+        + [number(record["pairs_per_second"], 0)]
+        for record in records
+    ]
+    if choosing:
+        notes.append(f"The threshold is the multiple of 0.01 with the lowest AER on {' and '.join(choosing)}.")
+    columns = ["gold links", "model", "word", "links", "sentences", "AER", "precision", "recall", "pairs/s"]
+    return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 4), "gold", (), notes)
+
+
+def _of_model(
+    model: Model,
+    when: str,
+    gold: Mapping[str, Sequence[GoldAlignment]],
+    choosing: Mapping[str, Sequence[GoldAlignment]],
+    progress: Advance | None,
+) -> list[TableRow]:
+    files = [*gold.values(), *choosing.values()]
+    sentences = list(dict.fromkeys(sentence for file in files for sentence in file))
+    started = time.perf_counter()
+    if when == "before":
+        found = word_alignments(model.translator, sentences)
+    else:
+        found = word_alignments_after(model.translator, sentences, progress)
+    speed = len(sentences) / (time.perf_counter() - started)
+    matrices = dict(zip(sentences, found, strict=True))
+    rules: dict[str, Callable[[NDArray[np.float64]], list[Link]]] = {"argmax": links, "mutual argmax": mutual_links}
+    if choosing:
+        held = [sentence for file in choosing.values() for sentence in file]
+        threshold = best_threshold([matrices[sentence] for sentence in held], held)
+        rules[f"threshold {threshold:.2f}"] = lambda matrix: links(matrix, threshold)
+    records = []
+    for name, file in gold.items():
+        for rule, draw in rules.items():
+            rate = error_rate((draw(matrices[sentence]) for sentence in file), file)
+            records.append(
+                {"file": name, "sentences": len(file), "model": model.name, "word": when, "links": rule}
+                | asdict(rate)
+                | {"pairs_per_second": speed}
+            )
+    return records

@@ -1,0 +1,181 @@
+"""After the word: posterior and likelihood against a decoder that is given each annotation as its context."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, analysis
+from attnviz.analysis.measures import links
+from attnviz.analysis.posterior import KINDS, words_after
+from attnviz.analysis.recomputation import below, decode_step, encode
+from attnviz.analysis.scorers import scorer_of
+from attnviz.evaluation.alignment import GoldAlignment, error_rate
+from attnviz.network.config import READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+KINDS_OF_MODEL = list(product(("additive", "dot"), READOUT_STATES))
+Weights = dict[str, Any]
+
+
+def translated(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], interventions: Any = (), **sizes: int
+) -> tuple[Trace, Weights]:
+    network = make_network(*kind, **sizes)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    trace = Translator(network, tokenizer).translate(
+        SENTENCES[2], target=SENTENCES[3], interventions=tuple(interventions)
+    )
+    return trace, weights
+
+
+def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:
+    """Return log p(y_i), (Ty, Tx), of every step led by the recomputation's own decoder to look at each piece alone."""
+    exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
+    decoder, annotations = below(exact, "decoder."), encode(below(exact, "encoder."), trace.source_ids)
+    keys = scorer_of(trace.config).keys(decoder, annotations)
+    states = trace.previous_states.astype(np.float64)
+    found = np.empty(trace.alignment.shape)
+    for i, j in product(*map(range, found.shape)):
+        row = tuple(float(k == j) for k in range(found.shape[1]))
+        word = decoder["embedding.weight"][trace.previous_ids[i]]
+        alone = [ReplaceWeights(row, step=i)]
+        step = decode_step(decoder, trace.config, annotations, keys, states[i], word, alone)
+        found[i, j] = np.log(step["probabilities"][trace.target_ids[i]])
+    return found
+
+
+@settings(max_examples=12)
+@given(
+    kind=st.sampled_from(KINDS_OF_MODEL),
+    hidden_size=st.integers(1, 16),
+    maxout_size=st.integers(1, 12),
+    alignment_size=st.integers(1, 12),
+)
+def test_the_posterior_is_what_bayes_says_of_each_annotation_alone(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], **sizes: int
+) -> None:
+    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+    alone = np.exp(one_by_one(trace, weights))
+    np.testing.assert_allclose(analysis.likelihood(trace, weights), alone, rtol=2e-5)
+    joint = trace.alignment * alone
+    found = analysis.posterior(trace, weights, kind="posterior")
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), atol=1e-5)
+
+
+@settings(max_examples=30)
+@given(
+    kind=st.sampled_from(KINDS_OF_MODEL),
+    reading=st.sampled_from(KINDS),
+    temperature=st.floats(0.05, 20),
+    hidden_size=st.integers(1, 16),
+    maxout_size=st.integers(1, 12),
+)
+def test_rows_of_every_reading_are_shares(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind, reading, temperature: float, **sizes: int
+) -> None:
+    trace, weights = translated(make_network, tokenizer, kind, **sizes)
+    found = analysis.posterior(trace, weights, kind=reading, temperature=temperature)
+    assert found.shape == trace.alignment.shape
+    assert np.all(found >= 0)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    first = analysis.posterior(trace, weights, kind=reading)
+    assert np.array_equal(analysis.posterior(trace, weights, kind=reading, temperature=1), first)
+    # Whatever the temperature, what was first stays first.
+    assert np.all(np.take_along_axis(found, first.argmax(axis=1)[:, None], 1)[:, 0] >= found.max(axis=1) - 1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_MODEL)
+def test_the_alignment_is_the_one_that_was_used(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+    length = len(tokenizer.encode(SENTENCES[2])) + 1
+    only = tuple(float(j == 2) for j in range(length))
+    changes = [ReplaceWeights(only, step=0), ExcludePosition(1, step=1), Temperature(3.0)]
+    trace, weights = translated(make_network, tokenizer, kind, changes)
+    for reading in KINDS:
+        found = analysis.posterior(trace, weights, kind=reading)
+        np.testing.assert_allclose(found[0], only, atol=1e-12)
+        assert found[1, 1] == 0
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_MODEL)
+def test_erasure_is_what_is_lost_without_a_piece(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+    trace, weights = translated(make_network, tokenizer, kind)
+    lost = np.empty(trace.alignment.shape)
+    for i, j in product(range(3), range(lost.shape[1])):
+        changed, _ = translated(make_network, tokenizer, kind, [ExcludePosition(j, step=i)])
+        lost[i, j] = trace.log_probabilities[i] - changed.log_probabilities[i]
+    lost = np.maximum(lost[:3], 0)
+    expected = lost / lost.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(analysis.posterior(trace, weights, kind="erased")[:3], expected, atol=2e-3)
+
+
+def test_without_attention_there_is_no_posterior(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = translated(make_network, tokenizer, ("none", "previous"))
+    for ask in (analysis.posterior, analysis.likelihood):
+        with pytest.raises(AttnvizError, match="nothing to choose from"):
+            ask(trace, weights)
+
+
+def test_what_cannot_be_asked_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = translated(make_network, tokenizer, ("additive", "previous"))
+    with pytest.raises(ValueError, match="kind must be"):
+        analysis.posterior(trace, weights, kind="guess")  # type: ignore[arg-type]
+    for temperature in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="above 0"):
+            analysis.posterior(trace, weights, temperature=temperature)
+    _, others = translated(make_network, tokenizer, ("additive", "previous"), hidden_size=3)
+    with pytest.raises(AttnvizError, match="does not fit"):
+        analysis.posterior(trace, others)
+
+
+def test_words_after_are_the_words_with_other_shares(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = translated(make_network, tokenizer, ("additive", "previous"))
+    before, after = trace.words(), words_after(trace, weights, "fit")
+    assert (after.source, after.target) == (before.source, before.target)
+    np.testing.assert_array_equal(before.merged(trace.alignment), before.alignment)
+    pieces = analysis.posterior(trace, weights, kind="fit")
+    column, row = before.source_groups[1], before.target_groups[2]
+    assert after.alignment[2, 1] == pytest.approx(pieces[np.ix_(row, column)].sum(axis=1).mean(), rel=1e-6)
+    np.testing.assert_allclose(after.alignment.sum(axis=1), 1, atol=1e-6)
+
+
+OWN_LINKS = (
+    ("The black cat sleeps on the red chair .", "Le chat noir dort sur la chaise rouge .",
+     "0-0 1-2 2-1 3-3 4-4 5-5 6-7 7-6 8-8"),
+    ("I do not know where my friends are .", "Je ne sais pas où sont mes amis .",
+     "0-0 2-1 2-3 3-2 4-4 5-6 6-7 7-5 8-8"),
+    ("A young girl is reading a long book .", "Une jeune fille lit un long livre .", "0-0 1-1 2-2 4-3 5-4 6-5 7-6 8-7"),
+    ("The European parliament approved the report .", "Le parlement européen a approuvé le rapport .",
+     "0-0 1-2 2-1 3-3 3-4 4-5 5-6 6-7"),
+    ("Two white dogs run in the deep snow .", "Deux chiens blancs courent dans la neige profonde .",
+     "0-0 1-2 2-1 3-3 4-4 5-5 6-7 7-6 8-8"),
+)  # fmt: skip
+
+
+def test_the_shipped_model_aligns_better_after_the_word(shipped_model: Path) -> None:
+    translator, weights = Translator.load(shipped_model, device="cpu"), analysis.load_weights(shipped_model)
+    gold, before, after = [], [], []
+    for source, target, drawn in OWN_LINKS:
+        sure = frozenset((int(j), int(i)) for j, i in (link.split("-") for link in drawn.split()))
+        gold.append(GoldAlignment("own", tuple(source.split()), tuple(target.split()), sure, frozenset()))
+        trace = translator.translate(source, target=target)
+        assert len(trace.words().target) == len(target.split()) + 1
+        before.append(links(trace.words().alignment[:-1, :-1]))
+        after.append(
+            [links(words_after(trace, weights, kind).alignment[:-1, :-1]) for kind in ("balanced", "posterior")]
+        )
+    error = error_rate(before, gold).aer
+    for found in zip(*after, strict=True):
+        assert error_rate(found, gold).aer < 0.75 * error
