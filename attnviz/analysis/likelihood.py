@@ -81,8 +81,9 @@ class Readouts:
         logits += self._bias32
         largest = logits.max(axis=1, keepdims=True)
         logits -= largest
-        total = np.log(np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)) + largest[:, 0]
-        return total.reshape(readouts.shape[:2])
+        total: Array = np.log(np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)) + largest[:, 0]
+        summed: Array = total.reshape(readouts.shape[:2])
+        return summed
 
     def wide(self, steps: slice, mixtures: Array | None = None) -> Array:
         """Return t~_i for each context of these steps, (S, C, 2l), `mixtures` (S, C, Tx) as for `log_likelihood`."""

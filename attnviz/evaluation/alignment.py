@@ -147,7 +147,8 @@ def word_alignments_after(
     for pair in gold:
         source, target = detokenise(pair.source), detokenise(pair.target)
         shares = posterior(translator.translate(source, target=target), weights)
-        found.append(_between_words(pair, *map(translator.tokenizer.surfaces, (source, target)), shares))
+        pieces = translator.tokenizer.surfaces
+        found.append(_between_words(pair, pieces(source), pieces(target), shares))
         if progress:
             progress(1)
     return found
