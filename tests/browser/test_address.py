@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_accessibility import settled
+from tests.browser.test_languages import choose
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import EXAMPLE
 
@@ -71,7 +72,7 @@ def drawn(page: Page) -> dict[str, Any]:
 
 def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> None:
     page = open_page()
-    expect_step(page, 1)
+    settled(page)
     page.get_by_role("radio", name="pieces").click()
     page.wait_for_url(re.compile("by=pieces"))
     for name, parameter in (("√α", "root=1"), ("End mark", "end=0"), ("Margins", "margins=1")):
