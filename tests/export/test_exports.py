@@ -174,9 +174,8 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
             for name in shown:
                 expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
                 assert drawn[name][1] == json.loads(expected.to_json())
-            assert drawn["heatmap"] == json.loads(
-                figures.translation_figure(trace, margins=True, theme=theme).to_json()
-            )
+            whole = figures.translation_figure(trace, margins=True, theme=theme)
+            assert drawn["heatmap"] == json.loads(whole.to_json())
             speak("en")
             assert palette(theme).paper in text.split("</style>")[0]
 

@@ -18,6 +18,7 @@ from attnviz.figures.maxout import maxout_strips
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
+from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import proof_badge, stages
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
@@ -87,10 +88,10 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
 ) -> None:
     trace = Translator.load(folder, device="cpu").translate(SENTENCES[0])
     drawn = []
-    monkeypatch.setattr(stages, "chart", lambda pictures, *_: drawn.append(pictures[1]))
+    monkeypatch.setattr(stages, "chart", lambda _, pictures, *_more: drawn.append(pictures[0]))
     elsewhere = folder.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
-    stages._chart(trace, "maxout", {1: ""}, "light")
+    stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
     elsewhere.rename(folder)
-    stages._chart(trace, "maxout", {1: ""}, "light")
+    stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
     pairs = readout.pairs(trace, resources.weights_of(trace), 0)
     assert drawn == [maxout_strips(trace, 0, found, theme="light").to_json() for found in (None, pairs)]

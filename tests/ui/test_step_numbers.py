@@ -153,9 +153,10 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
 
 
 def _badge_alone(trace, weights) -> None:
-    from attnviz.ui.proof_view import proof_badge
+    from attnviz.ui.page_state.view import MAIN, View
+    from attnviz.ui.step.proof_badge import proof_badge
 
-    proof_badge(trace, weights, 1)
+    proof_badge(View(MAIN, trace), weights)
 
 
 def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
