@@ -94,7 +94,8 @@ def _blend(readouts: Readouts) -> Array:
 
 def _balanced(readouts: Readouts) -> Array:
     scores = _blend(readouts)
-    return scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
+    scores: Array = scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
+    return scores
 
 
 def _erased(readouts: Readouts) -> Array:
