@@ -94,8 +94,8 @@ def _blend(readouts: Readouts) -> Array:
 
 def _balanced(readouts: Readouts) -> Array:
     scores = _blend(readouts)
-    scores: Array = scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
-    return scores
+    balanced: Array = scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
+    return balanced
 
 
 def _erased(readouts: Readouts) -> Array:
