@@ -188,6 +188,6 @@ def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
 
 def best_threshold(alignments: Sequence[NDArray[np.float64]], gold: Sequence[GoldAlignment]) -> float:
     """Return the threshold, a multiple of 0.01 below 1, whose links have the lowest error rate on `gold`, given
-    a matrix (target words, source words) for each of its sentences."""
+    an (N, M) matrix, target by source words, for each of its sentences."""
     candidates = [step / 100 for step in range(1, 100)]
     return min(candidates, key=lambda share: error_rate((links(each, share) for each in alignments), gold).aer)
