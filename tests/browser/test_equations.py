@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
 
+pytestmark = pytest.mark.browser
+
 SMALL = ("small-additive", "small-dot", "small-fixed")
 STEPS = 8
 

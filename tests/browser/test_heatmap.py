@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 
+pytestmark = pytest.mark.browser
+
 TEXT = (
     "When I was a child my grandmother used to tell me stories about the sea and every summer we went to the beach "
     "together to look for the shells that she had described in the long letters which our father kept in a small "

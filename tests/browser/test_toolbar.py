@@ -7,6 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 
+pytestmark = pytest.mark.browser
+
 SMALLEST = 24
 """Pixels of the least width and height of what is touched (WCAG 2.5.8)."""
 

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int) -> None:
