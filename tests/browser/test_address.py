@@ -95,7 +95,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
 def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:
     page = open_page("?step=4")
     settled(page)
-    box = page.locator(".st-key-ledger_rival input")
+    box = page.locator(".st-key-ledger_rival-en input")
     box.click()
     box.fill("offert")
     page.keyboard.press("Enter")
@@ -105,7 +105,7 @@ def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:
     page.reload()
     settled(page)
     expect(heading).to_contain_text("“offert” (scored by its first piece")
-    expect(page.locator(".st-key-ledger_rival input")).to_have_value("offert")
+    expect(page.locator(".st-key-ledger_rival-en input")).to_have_value("offert")
 
 
 def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
