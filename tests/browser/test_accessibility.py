@@ -92,8 +92,8 @@ def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> No
 
 
 def stops(page: Page) -> Iterator[dict[str, Any]]:
-    """Go through the page by Tab; yield what has the focus, until it leaves the page."""
-    page.evaluate("() => document.activeElement.blur()")
+    """Go through the page by Tab from its top; yield what has the focus, until it leaves the page."""
+    page.evaluate("() => { document.activeElement.blur(); getSelection().collapse(document.body, 0); }")
     for _ in range(150):
         page.keyboard.press("Tab")
         stop = page.evaluate(FOCUSED)
