@@ -212,10 +212,10 @@ def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener
 
 def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
     page = open_page()
-    page.get_by_role("button", name="Captions").click()
-    page.get_by_text("A girl is riding a red bicycle.").click()
-    expect(page.locator(".st-key-sentence textarea")).to_have_value("A girl is riding a red bicycle.")
-    expect(page.locator(".player .source")).to_contain_text("bicycle")
+    page.get_by_role("button", name="Names and numbers").click()
+    page.get_by_text("In 2004, Barack Obama lived in Chicago.").click()
+    expect(page.locator(".st-key-sentence textarea")).to_have_value("In 2004, Barack Obama lived in Chicago.")
+    expect(page.locator(".player .source")).to_contain_text("Chicago")
 
 
 def test_bad_input_is_told_in_a_sentence_and_loses_nothing(open_page: Opener) -> None:
