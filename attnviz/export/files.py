@@ -17,7 +17,6 @@ from attnviz.export.lecture import lecture_html
 from attnviz.export.sheet import printed
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
-from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
@@ -103,7 +102,7 @@ def heading(trace: Trace, look: Look, weights: Weights | None = None) -> str:
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).headline(subject)
-    return heatmap_heading(look.by, look.root) if has_attention(trace) else say("One vector for every step")
+    return heatmap_heading(look.by, look.root) if trace.attends else say("One vector for every step")
 
 
 def _sheet(trace: Trace, look: Look, weights: Weights | None) -> go.Figure:
@@ -151,7 +150,7 @@ def _check(trace: Trace, ending: str, look: Look, weights: Weights | None) -> No
     pieces = len(trace.source_pieces)
     if look.source is not None and not 0 <= look.source < pieces:
         raise AttnvizError(f"There is no source piece {look.source + 1}: this sentence has pieces 1 to {pieces}.")
-    if not has_attention(trace) and (look.margins or ending in ("tex", "pharaoh")):
+    if not trace.attends and (look.margins or ending in ("tex", "pharaoh")):
         what = "margins" if look.margins else f"a .{ending} file"
         raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
     if look.margins and ending in ("tex", "json", "pharaoh"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 
 from attnviz.analysis.grid import By, grid
-from attnviz.figures.needs import has_attention
 from attnviz.languages import say
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
@@ -23,7 +22,7 @@ def heatmap_html(trace: Trace, *, by: By = "words", end: bool = True) -> str:
     All style is in the cells themselves, and labels take the colours around them, light or dark. Without attention it
     is a sentence that says so.
     """
-    if not has_attention(trace):
+    if not trace.attends:
         told = say("Without attention there is no alignment: every step got the same vector.")
         return f"<p>{escape(trace.translation)}</p><p>{escape(told)}</p>"
     cells = grid(trace, by, end)

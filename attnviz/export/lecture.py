@@ -17,7 +17,6 @@ from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.browser import constants_script
 from attnviz.figures.ledger import ledger_waterfall
-from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
@@ -209,7 +208,7 @@ def _footer(trace: Trace, by: By, root: bool, margins: bool, accounts: bool) -> 
         "forced": say("a given translation"),
     }[trace.search.method]
     shade = say("the square root of the weight") if root else say("the weight")
-    if not has_attention(trace):
+    if not trace.attends:
         told = [say("Without attention there is no alignment: the last forward annotation, one vector made of the "
                     "whole sentence, goes to every step.")]  # fmt: skip
     elif by == "words":
@@ -218,7 +217,7 @@ def _footer(trace: Trace, by: By, root: bool, margins: bool, accounts: bool) -> 
     else:
         told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
                     "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
-    if margins and has_attention(trace):
+    if margins and trace.attends:
         told.append(say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy."))
     if not accounts:
         told.append(say("Without the model's weights there is no logit ledger here."))

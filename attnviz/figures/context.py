@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
-from attnviz.figures.needs import has_attention
 from attnviz.languages import say
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -28,7 +27,7 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
     Without attention c_i is the forward half of the last annotation, the only row. Rows are (terms + 1, size of c_i);
     the terms add up to the last row.
     """
-    if not has_attention(trace):
+    if not trace.attends:
         name = f"c{_subscript(step + 1)} = →h{_subscript(len(trace.source_pieces))}"
         return [name], trace.contexts[step][None]
     alpha = trace.alignment[step]

@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 from attnviz.analysis.ledger import Ledger
 from attnviz.figures.build import Spec, build, emphasise
 from attnviz.figures.labels import axis_labels, literal
-from attnviz.figures.needs import has_attention
 from attnviz.figures.waterfall import panel, rows_layout, sum_range, waterfall, written
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
@@ -107,7 +106,7 @@ class _Sources:
 
 def _sources(trace: Trace, account: Ledger, rows: Sequence[int] | None) -> _Sources:
     """Return the rows of the source: a piece each and the rest as one; without attention the whole sentence's."""
-    if not has_attention(trace):
+    if not trace.attends:
         return _Sources([say("c, the sentence")], [float(account.source.sum())], [], None)
     order = np.array(ledger_rows([account]) if rows is None else rows)
     others = np.setdiff1d(np.arange(len(account.source)), order)
@@ -134,7 +133,7 @@ def _attention(alpha: list[float], hover: list[str], ink: Palette) -> tuple[list
 
 def _alt(trace: Trace, account: Ledger, title: str) -> str:
     told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
-    if not has_attention(trace):
+    if not trace.attends:
         return say("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)
     largest = int(np.abs(account.source).argmax())
     piece = shorten(piece_name(trace.source_pieces[largest]))

@@ -10,7 +10,6 @@ from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.microscope import Microscope, microscope, score_vector
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.needs import has_attention
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -101,7 +100,7 @@ def _has_score_vector(subject: Subject) -> bool:
 
 
 ATTENTION = Need(
-    lambda subject: has_attention(subject.trace),
+    lambda subject: subject.trace.attends,
     lambda _: say("This model has no attention: no energy is computed, so there is none to take apart."),
 )
 SCORE_VECTOR = Need(

@@ -9,7 +9,6 @@ from attnviz.analysis.grid import By
 from attnviz.figures.fixed_context import fixed_context, fixed_context_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
-from attnviz.figures.needs import has_attention
 from attnviz.palette import Colours, ThemeName
 from attnviz.trace import Trace
 
@@ -27,7 +26,7 @@ def translation_figure(
 ) -> go.Figure:
     """Return the heatmap; without attention, where every weight would be that of the last source piece, the picture of
     the one vector instead, to which `colours`, `root` and `margins` mean nothing. Choices as those of `heatmap`."""
-    if has_attention(trace):
+    if trace.attends:
         return heatmap(
             trace, by=by, colours=colours, root=root, end=end, margins=margins, step=step, theme=theme
         )  # fmt: skip
@@ -36,6 +35,6 @@ def translation_figure(
 
 def translation_table(trace: Trace, *, by: By = "words", end: bool = True, margins: bool = False) -> pd.DataFrame:
     """Return the numbers of `translation_figure`."""
-    if has_attention(trace):
+    if trace.attends:
         return heatmap_table(trace, by=by, end=end, margins=margins)
     return fixed_context_table(trace)

@@ -18,8 +18,6 @@ from attnviz.translator import available_devices
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable with the folder of model folders, where that is not `models`."""
 
-LONGEST_BEAM = 20
-
 Stamp = tuple[tuple[int, ...], ...]
 """What tells one state of a model's files from another (`model_folder.stamp`). It is part of every key here: a folder
 whose model was replaced is another model."""

@@ -46,7 +46,7 @@ def equations(
         raise IndexError(f"there is no step {step} in a translation of {len(trace.target_pieces)} pieces")
     colours = palette(theme)
     j = int(trace.alignment[step].argmax()) if source is None else source
-    if trace.config["attention"] == "none":
+    if not trace.attends:
         return (_fixed_context(trace, step, colours), _state(trace, step, colours), _word(trace, step, colours))
     return (
         _energy(trace, step, j, colours),

@@ -8,7 +8,6 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.analysis.grid import By, grid
-from attnviz.figures.needs import has_attention
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -23,7 +22,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
     A model without attention has the picture of its one vector instead.
     """
-    looks, chosen = has_attention(view.trace), heatmap_choices(st.session_state, view)
+    looks, chosen = view.trace.attends, heatmap_choices(st.session_state, view)
     st.html(f'<h2 class="section">{say("Alignment") if looks else say("One vector for every step")}</h2>')
     if looks:
         _how_to_read(view.trace, chosen.by, chosen.end)
@@ -46,7 +45,7 @@ def _switches(view: View) -> None:
             st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
             key=view.key("by"), default="words", required=True, label_visibility="collapsed",
         )  # fmt: skip
-        if not has_attention(view.trace):
+        if not view.trace.attends:
             return
         st.toggle("√α", key=view.key("root"), help=say("Colour by the square root, so that small weights can be seen."))
         st.toggle(say("End mark"), key=view.key("end"), help=say(
@@ -104,7 +103,7 @@ def _how_to_read_one_vector(trace: Trace) -> None:
 
 def heatmap_columns(view: View) -> int:
     """Return how many columns the heatmap of `view` has; none without attention, where another picture is drawn."""
-    if not has_attention(view.trace):
+    if not view.trace.attends:
         return 0
     chosen = heatmap_choices(st.session_state, view)
     return len(grid(view.trace, chosen.by, chosen.end).source)

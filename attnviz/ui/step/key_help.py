@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.figures.needs import has_attention
 from attnviz.languages import say
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
@@ -21,11 +20,9 @@ def key_names(view: View) -> None:
         say("Esc"): say("let go of your choice: follow the strongest"),
         f"Ctrl</kbd><kbd>{say('Enter')}": say("translate"),
     }
-    if not has_attention(view.trace):
+    if not view.trace.attends:
         told.pop("↑</kbd><kbd>↓")
         told.pop(say("Esc"))
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in told.items())
-    click = (
-        say("or click a cell, a word, a bar, a strip") if has_attention(view.trace) else say("or click a French word")
-    )
+    click = say("or click a cell, a word, a bar, a strip") if view.trace.attends else say("or click a French word")
     st.html(f'<div class="keys">{spans}<span>{click}</span></div>')

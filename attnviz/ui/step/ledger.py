@@ -11,7 +11,6 @@ import streamlit as st
 
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.ledger import ledger_table
-from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.registry import rows_of as ledger_rows_of
 from attnviz.figures.subject import Subject
@@ -55,7 +54,7 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
         "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
     )
-    if not has_attention(trace):
+    if not trace.attends:
         legend = say("Each row adds its part of the logit, blue up, red down, to the running sum.")
     st.html(f'<p class="reading">{legend}</p>')
     _tables(view, weights, shown[selection_of(st.session_state, view).step])

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.languages import language, say
@@ -62,7 +61,7 @@ def _softmax(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
 
 
 def _context(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
-    if not has_attention(view.trace):  # nothing grows
+    if not view.trace.attends:  # nothing grows
         _chart(view, "context", sentences, theme)
         return
     context_growth(view, sentences, theme)

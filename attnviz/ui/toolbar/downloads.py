@@ -14,7 +14,6 @@ import streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
-from attnviz.figures.needs import has_attention
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
@@ -64,7 +63,7 @@ def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
     trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
-    files = list(_whole(has_attention(trace)).items())
+    files = list(_whole(trace.attends).items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
@@ -99,7 +98,7 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
     """Yield the pictures on show: the heatmap, and those of the step that can be drawn, also inside the chosen energy
     and logit."""
     look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
-    looks = has_attention(trace)
+    looks = trace.attends
     title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
     yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
     for name, one in step_figures(subject).items():
@@ -117,7 +116,7 @@ def file_name(trace: Trace, ending: str) -> str:
 def _look(view: View, session: Session) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
     chosen = asdict(heatmap_choices(session, view))
-    return Look(**chosen | {"margins": chosen["margins"] and has_attention(view.trace)})
+    return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
 
 
 def _file(trace: Trace, one: Picture) -> Download:

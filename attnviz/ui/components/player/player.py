@@ -12,7 +12,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.grid import By
-from attnviz.figures.needs import has_attention
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
@@ -82,7 +81,7 @@ def player_record(trace: Trace, selection: Selection, by: By = "words", order: O
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
-        "looks": has_attention(trace),
+        "looks": trace.attends,
         "by": by,
         "order": order or usual,
         "step": selection.step,
