@@ -243,7 +243,7 @@ def test_a_finding_leads_to_its_cell(open_page: Opener) -> None:
     first.click()
     expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step))
     expect(first).to_have_attribute("aria-current", "step")
-    expect(page.locator(".words .step")).to_contain_text(f"Step {int(step or 0) + 1}, “")
+    expect(page.locator(".words .step")).to_contain_text(f"Step {int(step or 0) + 1}, ")
 
 
 @on_both

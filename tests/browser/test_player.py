@@ -204,7 +204,7 @@ def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> 
 def test_the_french_page_says_how_numbers_are_written(open_page: Opener) -> None:
     page = open_page("?lang=fr")
     page.locator(".st-key-glossary button").click()
-    expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("point décimal")
+    expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("virgule décimale")
 
 
 def test_space_plays_after_a_click_on_a_word(open_page: Opener) -> None:

@@ -83,6 +83,7 @@ def test_the_paper_s_own_sentences_are_there() -> None:
 def test_no_example_stands_in_two_places_and_each_kind_has_a_name() -> None:
     sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert len(set(sentences)) == len(sentences)
+    assert max(len(sentence.split()) for sentence in sentences) <= 60
     assert [kind_name(kind) for kind in EXAMPLES] == list(EXAMPLES)
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Trace
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
-from attnviz.ui.toolbar.examples import EXAMPLES, OPENING
+from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import REPOSITORY, ModelFactory
 
@@ -255,11 +255,3 @@ def test_nothing_typed_raises(
         assert {element.value for element in app.markdown} <= written, "Markdown that depends on what was typed"
 
     typed()
-
-
-def test_examples_are_short_enough_and_unlike() -> None:
-    sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
-    assert len(set(sentences)) == len(sentences) >= 12
-    assert OPENING in EXAMPLES["Changes of order"]
-    assert max(len(sentence.split()) for sentence in sentences) <= 60
-    assert min(len(sentence.split()) for sentence in EXAMPLES["Long, from the paper"]) >= 20

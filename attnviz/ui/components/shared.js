@@ -131,19 +131,32 @@ function widthOf(chart, state) {
  * Keeps `state.width`, and calls `onWidth` where it is no longer the one that was drawn.
  * @param {Chart} chart
  * @param {Following} state
- * @param {(width: number) => void} onWidth
+ * @param {(width: number) => Promise<unknown>} onWidth
  */
 function watch(chart, state, onWidth) {
   state.size = new ResizeObserver(() => {
     state.width = chart.clientWidth;
-    if (state.width && state.width !== chart._fullLayout?.width) onWidth(state.width);
+    if (state.width && state.width !== chart._fullLayout?.width) keep(state, onWidth(state.width));
   });
   state.size.observe(chart);
 }
 
 /**
- * Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also lets go of the chart that
- * `state.size` watches.
+ * Plotly goes on drawing after it has been called, and fails where its chart is let go of meanwhile: `state.stop` waits
+ * for all that is kept here.
+ * @template Value
+ * @param {Following} state
+ * @param {Promise<Value>} drawing
+ * @returns {Promise<Value>}
+ */
+function keep(state, drawing) {
+  state.drawing = Promise.allSettled([state.drawing, drawing]);
+  return drawing;
+}
+
+/**
+ * Calls `onChange` at each of the messages `names` of its view until `state.stop`, which also lets go of the chart of
+ * what `keep` was told.
  * @template {Following} State
  * @param {HTMLElement} root
  * @param {State} state
@@ -161,8 +174,8 @@ function follow(root, state, names, onChange) {
     for (const end of ends) end();
     sight.disconnect();
     state.size?.disconnect();
-    if (state.size) window.Plotly?.purge(chartOf(root));
     states.delete(root);
+    state.drawing?.then(() => states.has(root) || window.Plotly?.purge(chartOf(root)));
   };
   states.set(root, state);
   return state;

@@ -55,6 +55,8 @@ interface Following {
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   size?: ResizeObserver;
+  /** Ends when Plotly has drawn all that it was told to. */
+  drawing?: Promise<unknown>;
   /** Ends it. */
   stop(): void;
 }

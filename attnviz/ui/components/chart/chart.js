@@ -215,8 +215,9 @@ async function draw(root, state) {
   }
   const { data, layout } = state.figure;
   const shapes = [...marks(layout, state, state.places), ...(layout.shapes ?? [])];
-  if (same) await Plotly.relayout(chart, { shapes });
-  else await Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG);
+  if (same) await keep(state, Plotly.relayout(chart, { shapes }));
+  else await keep(state, Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG));
+  if (!states.has(root)) return;
   if (!state.size) listen(Plotly, root, chart, state);
   if (!same) freeze(root, chart);
   aim(root, chart, state);

@@ -71,12 +71,12 @@ async function paint(root, state) {
   const Plotly = await library();
   const { source } = shown(root);
   const look = [state.key, state.added, source, Boolean(state.timer)].join();
-  if (!state.numbers || look === state.look) return;
+  if (!state.numbers || look === state.look || !states.has(root)) return;
   state.look = look;
   const { data, layout } = figure(state.numbers, state, source);
   tell(root, state.numbers, state);
-  await Plotly.react(state.chart, data, layout, CONFIG);
-  if (!state.size) listen(Plotly, root, state);
+  await keep(state, Plotly.react(state.chart, data, layout, CONFIG));
+  if (!state.size && states.has(root)) listen(Plotly, root, state);
 }
 
 /**

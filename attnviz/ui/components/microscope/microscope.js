@@ -123,7 +123,8 @@ async function draw(box, state) {
   const Plotly = await library();
   const { data } = state;
   const { step, source: looked } = shown(box);
-  if (step === null || step >= data.targets.length) return; // of another translation, whose numbers are on their way
+  if (step === null || !states.has(box)) return;
+  if (step >= data.targets.length) return; // of another translation, whose numbers are on their way
   const source = Math.min(looked ?? data.peaks[step], data.sources.length - 1);
   const chart = chartOf(box);
   const width = widthOf(chart, state);
@@ -140,8 +141,8 @@ async function draw(box, state) {
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", told);
   chart.style.height = `${figure.layout.height}px`;
-  await Plotly.react(chart, figure.data, { ...figure.layout, width }, CONFIG);
-  if (!state.size) listen(Plotly, box, chart, state);
+  await keep(state, Plotly.react(chart, figure.data, { ...figure.layout, width }, CONFIG));
+  if (!state.size && states.has(box)) listen(Plotly, box, chart, state);
 }
 
 /**
@@ -151,10 +152,8 @@ async function draw(box, state) {
  * @param {MicroscopeState} state
  */
 function listen(Plotly, box, chart, state) {
-  watch(chart, state, (width) => {
-    if ((width >= OPERANDS_WIDTH) === state.wide) Plotly.relayout(chart, { width });
-    else draw(box, state);
-  });
+  watch(chart, state, (width) =>
+    (width >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width }) : draw(box, state));
 }
 
 /**
