@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.ledger import ledger_table
+from attnviz.figures.ledger import ledger_table, ledger_template
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.registry import rows_of as ledger_rows_of
 from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
@@ -38,6 +39,7 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
         return
     word_choices(view, tokenizer)
     shown = _on_show(view, weights, tokenizer)
+    template = to_json(ledger_template(trace, theme))
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
         drawn = {
@@ -45,10 +47,10 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
             for step, one in ((step, one if name == "contrast" else one.alone()) for step, one in shown.items())
             if name == "ledger" or one.rival is not None
         }
+        values: dict[int | str, str] = {i: one for i, (one, _) in drawn.items()}
+        captions = {i: told for i, (_, told) in drawn.items()}
         with column:
-            chart(
-                view, {i: figure for i, (figure, _) in drawn.items()}, name, {i: told for i, (_, told) in drawn.items()}
-            )
+            chart(view, template, values, name, captions)
     legend = say(
         "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
@@ -101,8 +103,8 @@ def rows_of(view: View, weights: Weights, step: int, word: int, rival: int | Non
 def _drawn(
     _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[str, Compared, ThemeName, str]
 ) -> tuple[str, tuple[str, str]]:
-    """Return the picture of one ledger as JSON, with its heading and sentence. `what`, the key of the cache, is the
-    identity of the trace, what is compared, theme and language."""
+    """Return what fills the picture of one ledger, as JSON, with its heading and sentence. `what`, the key of the
+    cache, is the identity of the trace, what is compared, theme and language."""
     _, one, theme, _ = what
     subject = Subject(_trace, one.step, _weights, None, one.word, one.rival, _tokenizer.piece, one.rows)
     name = subject.name(one.word)
@@ -110,9 +112,9 @@ def _drawn(
     heading = ledger_heading(
         called(name, one.typed_word), None if against is None else called(against, one.typed_rival)
     )
-    figure = STEP_FIGURES["ledger" if one.rival is None else "contrast"].draw(subject, theme=theme)
+    values = STEP_FIGURES["ledger" if one.rival is None else "contrast"].picture.values(subject, theme)
     entries = subject.ledger if one.rival is None else subject.contrast
-    return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
+    return to_json(values), (heading, ledger_sentence(_trace, entries, name, against))
 
 
 def called(piece: str, typed: str | None) -> str:

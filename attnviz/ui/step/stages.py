@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -87,8 +88,8 @@ def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
 def _chart(view: View, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
     weights = weights_digest_of(view.trace) if STEP_FIGURES[name].uses_weights else None
-    drawn = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
-    chart(view, drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
+    template, values = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
+    chart(view, template, values, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
 
 def _signed() -> str:
@@ -109,7 +110,9 @@ def _drawn(
     name: str,
     steps: tuple[int, ...],
     theme: ThemeName,
-) -> dict[int | str, str]:
-    """Return picture `name` of each of the `steps` as JSON."""
+) -> tuple[str, dict[int | str, str]]:
+    """Return the template of picture `name`, and what fills it at each of the `steps`, as JSON."""
+    picture = STEP_FIGURES[name].picture
     weights = weights_of(_trace) if STEP_FIGURES[name].uses_weights else None
-    return {i: STEP_FIGURES[name].draw(Subject(_trace, i, weights), theme=theme).to_json() for i in steps}
+    template = to_json(picture.template(Subject(_trace, steps[0], weights), theme))
+    return template, {i: to_json(picture.values(Subject(_trace, i, weights), theme)) for i in steps}
