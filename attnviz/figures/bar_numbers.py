@@ -15,22 +15,20 @@ from attnviz.figures.template import Slot, Values
 from attnviz.palette import Palette
 
 
-def numbers(size: int, ink: Palette, name: str = "numbers") -> Spec:
-    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` of this name fill it."""
+def numbers(size: int, ink: Palette) -> Spec:
+    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it."""
     return {
-        "type": "scatter", "mode": "text", "name": name, "x": Slot(f"{name} x"), "y": Slot(f"{name} y"),
-        "text": Slot(f"{name} text"), "textposition": Slot(f"{name} side", ("middle right", "middle left")),
-        "cliponaxis": False, "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
+        "type": "scatter", "mode": "text", "x": Slot("number x"), "y": Slot("number y"), "text": Slot("number text"),
+        "textposition": Slot("number side", ("middle right", "middle left")), "cliponaxis": False,
+        "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
     }  # fmt: skip
 
 
-def number_values(
-    ends: NDArray[np.floating], texts: list[str], left: Sequence[bool] | None = None, name: str = "numbers"
-) -> Values:
+def number_values(ends: NDArray[np.floating], texts: list[str], left: Sequence[bool] | None = None) -> Values:
     """Return `texts` at the `ends` of bars, (n,) of either, each outside of its bar: on the left where it is negative,
     or where `left` says so."""
     sides = ends < 0 if left is None else left
     return {
-        f"{name} x": ends, f"{name} y": list(range(len(ends))), f"{name} text": texts,
-        f"{name} side": [int(side) for side in sides],
+        "number x": ends, "number y": list(range(len(ends))), "number text": texts,
+        "number side": [int(side) for side in sides],
     }  # fmt: skip

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from attnviz.analysis import readout
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.candidates import candidates_table, candidates_template, candidates_values
@@ -89,7 +86,7 @@ STATE = Picture(
 )
 MAXOUT = Picture(
     lambda subject, theme: maxout_template(subject.trace, theme, paired=subject.weights is not None),
-    lambda subject, _: maxout_values(subject.trace, subject.step, _pairs(subject)),
+    lambda subject, _: maxout_values(subject.trace, subject.step, subject.pairs),
 )
 CANDIDATES = Picture(
     lambda _, theme: candidates_template(theme),
@@ -97,13 +94,8 @@ CANDIDATES = Picture(
 )
 
 
-def _pairs(subject: Subject) -> NDArray[np.floating] | None:
-    """Return what the readout was chosen from, (2l,), which no trace keeps, where the weights are at hand."""
-    return None if subject.weights is None else readout.pairs(subject.trace, subject.weights, subject.step)
-
-
 def _maxout_table(subject: Subject) -> pd.DataFrame:
-    return maxout_table(subject.trace, subject.step, _pairs(subject))
+    return maxout_table(subject.trace, subject.step, subject.pairs)
 
 
 def _microscope_heading(subject: Subject) -> str:

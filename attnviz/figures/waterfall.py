@@ -27,7 +27,7 @@ def waterfall(ink: Palette) -> list[Spec]:
         "totals": {"marker": {"color": ink.ink}}, "connector": {"line": {"color": ink.line, "width": 1}},
         "customdata": Slot("hover"), "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
-    return [bars, numbers(12, ink)]
+    return [bars, numbers(12, ink) | {"name": "numbers"}]
 
 
 def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.analysis.readout import readout
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
@@ -103,7 +104,7 @@ _PICTURES: dict[int, Callable[[View, dict[int, str], ThemeName], None]] = {
 }  # fmt: skip
 
 
-@st.cache_data(max_entries=160, show_spinner=False)
+@st.cache_resource(max_entries=160, show_spinner=False)
 def _drawn(
     _trace: Trace,
     of: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
@@ -113,6 +114,9 @@ def _drawn(
 ) -> tuple[str, dict[int | str, str]]:
     """Return the template of picture `name`, and what fills it at each of the `steps`, as JSON."""
     picture = STEP_FIGURES[name].picture
-    weights = weights_of(_trace) if STEP_FIGURES[name].uses_weights else None
-    template = to_json(picture.template(Subject(_trace, steps[0], weights), theme))
-    return template, {i: to_json(picture.values(Subject(_trace, i, weights), theme)) for i in steps}
+    subjects = [Subject(_trace, step) for step in steps]
+    if STEP_FIGURES[name].uses_weights and (weights := weights_of(_trace)) is not None:
+        wide = readout(_trace, weights, steps).pairs
+        subjects = [Subject(_trace, i, weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
+    template = to_json(picture.template(subjects[0], theme))
+    return template, {subject.step: to_json(picture.values(subject, theme)) for subject in subjects}
