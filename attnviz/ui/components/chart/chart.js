@@ -241,6 +241,6 @@ export default function ({ data, parentElement }) {
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  draw(root, state);
+  soon(root, state, draw);
   return state.stop;
 }
