@@ -152,8 +152,11 @@ async function draw(box, state) {
  * @param {MicroscopeState} state
  */
 function listen(Plotly, box, chart, state) {
-  watch(chart, state, (width) =>
-    (width >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width }) : draw(box, state));
+  watch(
+    chart,
+    state,
+    (width) => (width >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width }) : draw(box, state),
+  );
 }
 
 /**
@@ -179,6 +182,6 @@ export default function ({ data, parentElement }) {
     };
     state.data = { ...data, ...numbers };
   }
-  draw(box, state);
+  soon(box, state, draw);
   return state.stop;
 }
