@@ -1,9 +1,9 @@
 """How long a page takes to open: `python -m tests.benchmarks.page_load --against ../before`.
 
-A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then it
-visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm. Times
-are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to that in
-which the last picture is. What came over the websocket and over HTTP is counted as it was transferred.
+A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then
+it visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm.
+Times are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to that
+in which the last picture is. What came over the websocket and over HTTP is counted as it was transferred.
 
 Each turn takes about half a minute, on a busy machine twice that.
 """
@@ -60,6 +60,10 @@ class Turn:
     again: list[Visit]
 
 
+def _size(base64: str) -> float:
+    return len(base64) * 3 / 4
+
+
 def visit(context: BrowserContext, address: str, started: float | None = None) -> Visit:
     """Open the page in a new tab; times are from `started`, seconds since 1970, or else from the beginning of the
     visit."""
@@ -87,7 +91,7 @@ def visit(context: BrowserContext, address: str, started: float | None = None) -
 
 @contextmanager
 def new_browser(playwright: Playwright, chromium: str) -> Iterator[BrowserContext]:
-    """Yield a browser that has not been used, with a profile on disk, as a visitor's has: it keeps compiled programs."""
+    """Yield a browser that has not been used, with a profile on disk as a visitor's has: compiled programs are kept."""
     with tempfile.TemporaryDirectory() as profile:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=chromium, args=CHROMIUM_FLAGS, viewport={"width": 1440, "height": 900}
@@ -108,16 +112,20 @@ def turn(playwright: Playwright, chromium: str, folder: Path, options: argparse.
 
 def row(name: str, turns: list[Turn]) -> str:
     """Return the medians over turns as a line of the table."""
-    again = [one for each in turns for one in each.again]
+    kinds = [one.first for one in turns], [visit for one in turns for visit in one.again]
+    cells = [f"{name[-24:]:24}", f"{statistics.median(one.health for one in turns):8.1f}"]
+    for visits in kinds:
+        cells += [f"{statistics.median(one.heatmap for one in visits):9.2f}"]
+        cells += [f"{statistics.median(one.pictures for one in visits):10.2f}"]
+        cells += [f"{statistics.median(one.websocket for one in visits):8.0f}"]
+        cells += [f"{statistics.median(one.http for one in visits):8.0f}"]
+    return "".join(cells)
 
-    def median(values: list[float]) -> float:
-        return statistics.median(values)
 
-    return f"{name[-28:]:28}{median([one.health for one in turns]):8.1f}" + "".join(
-        f"{median([one.heatmap for one in visits]):9.2f}{median([one.pictures for one in visits]):10.2f}"
-        f"{median([one.websocket for one in visits]):9.0f}{median([one.http for one in visits]):8.0f}"
-        for visits in ([one.first for one in turns], again)
-    )
+HEAD = f"""
+{"":24}{"first visit, from the start of the server":>43}{"a further visit":>35}
+{"seconds and kilobytes":24}{"health":>8}{2 * f"{'heatmap':>9}{'pictures':>10}{'ws kB':>8}{'http kB':>8}"}
+""".strip("\n")
 
 
 def main() -> None:
@@ -131,15 +139,13 @@ def main() -> None:
     if chromium is None:
         parser.error("there is no Chromium on this machine; name one in CHROMIUM")
     found: dict[str, list[Turn]] = {name: [] for name in named(options)}
-    kinds = "health  heatmap  pictures   ws kB http kB"
-    head = f"{'seconds, medians':28}{kinds:>44}{kinds.removeprefix('health'):>36}"
-    print(f"{'':28}{'first visit, from the start of the server':>44}{'a further visit':>36}\n{head}", flush=True)
+    print(HEAD, flush=True)
     with sync_playwright() as playwright:
         for number in range(1, options.turns + 1):
             for name, folder in named(options).items():
                 found[name].append(turn(playwright, chromium, folder, options))
                 print(row(f"turn {number}, {name}", found[name][-1:]), flush=True)
-    print(f"median of {options.turns} turns, {options.visits} further visits each")
+    print(f"medians over {options.turns} turns with {options.visits} further visits each")
     for name, turns in found.items():
         print(row(name, turns))
 
