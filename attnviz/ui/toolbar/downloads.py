@@ -17,7 +17,7 @@ from attnviz.export.sheet import printed
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
-from attnviz.ui.components.downloads.downloads import Download, download_buttons
+from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
@@ -54,7 +54,7 @@ def downloads(view: View) -> None:
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        download_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
+        picture_file_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
         st.caption(say("The whole translation"))
         _whole_buttons(view)
 
@@ -119,6 +119,6 @@ def _look(view: View, session: Session) -> Look:
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
 
 
-def _file(trace: Trace, one: Picture) -> Download:
+def _file(trace: Trace, one: Picture) -> PictureFile:
     """Return a picture of `trace` as it is saved."""
-    return Download(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)
+    return PictureFile(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)
