@@ -152,8 +152,11 @@ async function draw(box, state) {
  * @param {MicroscopeState} state
  */
 function listen(Plotly, box, chart, state) {
-  watch(chart, state, (width) =>
-    (width >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width }) : draw(box, state));
+  watch(
+    chart,
+    state,
+    (width) => (width >= OPERANDS_WIDTH) === state.wide ? Plotly.relayout(chart, { width }) : draw(box, state),
+  );
 }
 
 /**
