@@ -63,7 +63,7 @@ def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
     trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
-    files = list(_whole(trace.attends).items())
+    files = list(_whole(trace.attends, after=weights is not None).items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
@@ -76,13 +76,14 @@ def _whole_buttons(view: View) -> None:
             )  # fmt: skip
 
 
-def _whole(looks: bool) -> dict[str, tuple[str, str]]:
+def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     """Return the files of the whole translation: the end of the name, the button and the type. Those of an alignment
-    are left out where no step `looks`."""
+    are left out where no step `looks`; the links are those `after` the word where the weights are at hand."""
+    links = say("Word links after the word, Pharaoh") if after else say("Word links by attention, Pharaoh")
     files = {
         "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        "links.pharaoh": (say("Word links, Pharaoh"), "text/plain"),
+        "links.pharaoh": (links, "text/plain"),
         "trace.json": (say("Whole trace, JSON"), "application/json"),
     }
     return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
