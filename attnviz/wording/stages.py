@@ -18,7 +18,7 @@ from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.weights import with_its_word
 
 MOST = 0.9
-"""The share of a context vector that is named in words: what makes up this much of it stands for the whole."""
+"""The share of a context vector that is named in words: what makes up at least this much of it stands for the whole."""
 
 
 @dataclass(frozen=True)
@@ -109,15 +109,17 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
 
 def _context(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
-    needed = min(int(np.searchsorted(np.cumsum(alpha[order]), MOST)) + 1, len(order))
+    sums = np.cumsum(alpha[order])
+    needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
+    share = percent(min(float(sums[needed - 1]), 1))
     parts = [f"{percent(float(alpha[j]))} {quoted(trace.source_pieces[j])}" for j in order[:3]]
     sentence = say(
         "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
         "it: {parts}", context=f"c{subscript(step + 1)}", parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
     )  # fmt: skip
     if needed == 1:
-        return sentence, say("1 piece makes {share} of it", share=percent(MOST))
-    return sentence, say("{count} pieces make {share} of it", count=needed, share=percent(MOST))
+        return sentence, say("1 piece makes {share} of it", share=share)
+    return sentence, say("{count} pieces make {share} of it", count=needed, share=share)
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
