@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+LARGEST_SIZE = 65_536
+"""Units of the widest layer of a model."""
+LARGEST_VOCABULARY = 1_000_000
+SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size")
+
 
 def whole(name: str, value: object, least: int, most: int) -> None:
     """Raise ValueError, naming the setting, unless `value` is a whole number, and no bool, from `least` to `most`."""
@@ -21,6 +28,15 @@ def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise ValueError, naming the setting, unless `value` is one of these words."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+
+
+def check_model(settings: Mapping[str, object]) -> None:
+    """Raise ValueError, naming the setting, unless every size and the dropout among a model's `settings` is within its
+    bounds; which words the others may be is the network's to say."""
+    whole("vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY)  # four pieces are special
+    for name in SIZES:
+        whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
+    real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
 
 
 def shown(value: object) -> str:

@@ -20,11 +20,6 @@ FORMAT = "attnviz-model"
 VERSION = 1
 CONFIG, WEIGHTS, TOKENIZER = FILES = "config.json", "model.safetensors", "tokenizer.model"
 
-LARGEST_SIZE = 65_536
-"""Units of the widest layer."""
-LARGEST_VOCABULARY = 1_000_000
-SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size")
-
 
 def model_folders(root: str | Path = "models") -> list[Path]:
     """Return the model folders inside `root`, by name."""
@@ -85,7 +80,7 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:
-    """Return the settings of the model in `folder`, each number within its bounds (`check_model`).
+    """Return the settings of the model in `folder`, each number within its bounds (`bounds`).
 
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
@@ -100,7 +95,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
                 found=record["version"], known=VERSION,
             ))  # fmt: skip
         settings = record["model"]
-        check_model(settings)
+        bounds.check_model(settings)
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:
@@ -109,15 +104,6 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise AttnvizError(damaged(path, error)) from error
     return dict(settings)
-
-
-def check_model(settings: dict[str, Any]) -> None:
-    """Raise ValueError, naming the setting, unless every size and the dropout among `settings` is within its bounds;
-    which words the others may be is the network's to say."""
-    bounds.whole("vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY)
-    for name in SIZES:
-        bounds.whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
-    bounds.real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
 
 
 def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:

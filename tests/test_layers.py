@@ -14,8 +14,8 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
-    "errors": 0, "languages": 0, "plotlyjs": 0,
-    "bounds": 1, "files": 1, "text": 1, "network": 1, "palette": 1,
+    "errors": 0, "languages": 0, "bounds": 0, "plotlyjs": 0,
+    "files": 1, "text": 1, "network": 1, "palette": 1,
     "model_folder": 2,
     "trace": 2, "devices": 2,
     "checkpoint": 3, "decoding": 3,

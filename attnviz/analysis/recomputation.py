@@ -142,7 +142,7 @@ def decode_step(
         "queries": query, "energies": energies, "alignment": alignment, "entropy": _entropy(alignment),
         "contexts": context, "states": following,
         "reset_gates": reset, "update_gates": update, "candidates": candidate, "readouts": readout, "logits": logits,
-        "probabilities": _softmax(logits),
+        "probabilities": softmax(logits),
     }  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def attend(
     scorer = scorer_of(config)
     query = scorer.query(decoder, state)
     energies = scorer.energies(decoder, query, keys)
-    return query, energies, _softmax(changed_energies(energies, interventions))
+    return query, energies, softmax(changed_energies(energies, interventions))
 
 
 def _run_gru(weights: Weights, inputs: Array) -> Array:
@@ -194,7 +194,8 @@ def _sigmoid(values: Array) -> Array:
     return 0.5 * (1 + np.tanh(0.5 * values))
 
 
-def _softmax(energies: Array) -> Array:
+def softmax(energies: Array) -> Array:
+    """Return exp(e_j) / sum_k exp(e_k): (Tx,) to (Tx,), in [0, 1], sum 1."""
     powers = np.exp(energies - energies.max())
     shares: Array = powers / powers.sum()
     return shares

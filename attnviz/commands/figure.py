@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 SUMMARY = "save a sentence's alignment, or a step, as a file"
 
+WITHOUT_THE_MODEL = {
+    "html": "The page has no logit ledger",
+    "pharaoh": "The links are by attention, not by what it turned out to be about once the word was known",
+}
+"""What is told of a file, by its ending, for which the weights are not to be had."""
+
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
@@ -28,10 +34,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         ".json: the trace; .pharaoh: word links")  # fmt: skip
     add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
     add("--picture", default="heatmap", metavar="NAME",
-        help="heatmap, or a picture of the step: attention, context, candidates, ledger …")  # fmt: skip
+        help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
+        "candidates, ledger")  # fmt: skip
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add("--source", type=positive, metavar="N",
-        help="the source piece, from 1, that the microscope is of; otherwise the strongest")  # fmt: skip
+        help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
@@ -67,10 +74,11 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.figures.registry import STEP_FIGURES
 
     drawn = STEP_FIGURES.get(options.picture)
-    weights = _weights(trace, options.model) if ending == "html" or (drawn and drawn.uses_weights) else None
-    if weights is None and ending == "html":
+    needed = ending in WITHOUT_THE_MODEL or (drawn and drawn.uses_weights)
+    weights = _weights(trace, options.model) if needed else None
+    if weights is None and ending in WITHOUT_THE_MODEL:
         print(
-            f"The page has no logit ledger: this needs the model that made the trace, {trace.model}, and "
+            f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
             f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
         )  # fmt: skip
     save(trace, options.output, look, weights)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.grid import By
 from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image
@@ -57,7 +58,8 @@ def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weig
     translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
 
     The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers;
-    with them .html has these too. Raise AttnvizError for another ending, a step or picture that there is not, and where
+    with them .html has these too, and .pharaoh links by the posterior, once the word is known, instead of by attention.
+    Raise AttnvizError for another ending, a step or picture that there is not, and where
     it cannot be written.
     """
     path = Path(path)
@@ -86,7 +88,7 @@ def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = No
     if ending == "json":
         text = trace.to_json()
     elif ending == "pharaoh":
-        text = pharaoh(trace.words()) + "\n"
+        text = pharaoh(trace.words() if weights is None else words_after(trace, weights)) + "\n"
     elif ending == "html":
         text = lecture_html(
             trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,

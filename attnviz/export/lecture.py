@@ -20,11 +20,12 @@ from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
-from attnviz.languages import LANGUAGES, language, say, speak
+from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
+from attnviz.wording.lecture import lecture_footer, lecture_words
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
 from attnviz.wording.stages import narrate, step_sentence
 
@@ -85,13 +86,9 @@ class _Lecture:
                 note = ledger_sentence(self.trace, self.accounts[i], name, None)
                 notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
             steps.append({"sentence": step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes})
-        return {
-            "heading": say("Step {i} of {n}"),
-            "labels": {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"),
-                       "grid": say("Alignment")},
-            "steps": steps,
-            "footer": _footer(self.trace, self.by, self.root, self.margins, bool(self.accounts)),
-        }  # fmt: skip
+        ledgers = bool(self.accounts)
+        footer = lecture_footer(self.trace, self.by, root=self.root, margins=self.margins, ledgers=ledgers)
+        return lecture_words() | {"steps": steps, "footer": footer}
 
     def _steps(self) -> range:
         return range(len(self.trace.target_pieces))
@@ -199,27 +196,3 @@ def _word(trace: Trace, step: int) -> dict[str, Any]:
         "text": join_pieces([piece]) or BLANK_NAME,
         "space": step > 0 and (piece in SPECIAL_PIECES or piece.startswith(SPACE)),
     }
-
-
-def _footer(trace: Trace, by: By, root: bool, margins: bool, accounts: bool) -> str:
-    how = {
-        "greedy": say("greedy search"),
-        "beam": say("beam search, width {width}", width=trace.search.beam),
-        "forced": say("a given translation"),
-    }[trace.search.method]
-    shade = say("the square root of the weight") if root else say("the weight")
-    if not trace.attends:
-        told = [say("Without attention there is no alignment: the last forward annotation, one vector made of the "
-                    "whole sentence, goes to every step.")]  # fmt: skip
-    elif by == "words":
-        told = [say("A row for each target word, a column for each source word; the brighter a cell, the larger "
-                    "{shade} that the row's word gave it.", shade=shade)]  # fmt: skip
-    else:
-        told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
-                    "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
-    if margins and trace.attends:
-        told.append(say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy."))
-    if not accounts:
-        told.append(say("Without the model's weights there is no logit ledger here."))
-    told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.", model=trace.model, how=how))
-    return " ".join(told)

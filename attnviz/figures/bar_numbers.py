@@ -18,8 +18,8 @@ from attnviz.palette import Palette
 def numbers(size: int, ink: Palette) -> Spec:
     """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it."""
     return {
-        "type": "scatter", "mode": "text", "x": Slot("number x"), "y": Slot("number y"), "text": Slot("number text"),
-        "textposition": Slot("number side", ("middle right", "middle left")), "cliponaxis": False,
+        "type": "scatter", "mode": "text", "x": Slot("number_x"), "y": Slot("number_y"), "text": Slot("number_text"),
+        "textposition": Slot("number_side", ("middle right", "middle left")), "cliponaxis": False,
         "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
     }  # fmt: skip
 
@@ -29,6 +29,6 @@ def number_values(ends: NDArray[np.floating], texts: list[str], left: Sequence[b
     or where `left` says so."""
     sides = ends < 0 if left is None else left
     return {
-        "number x": ends, "number y": list(range(len(ends))), "number text": texts,
-        "number side": [int(side) for side in sides],
+        "number_x": ends, "number_y": list(range(len(ends))), "number_text": texts,
+        "number_side": [int(side) for side in sides],
     }  # fmt: skip

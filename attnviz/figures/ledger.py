@@ -88,7 +88,7 @@ def ledger_values(
     for row, weight in enumerate(sources.alpha, 3):
         hover[row] += f"<br>α = {decimal(weight, 4)}"
     return rows_values(labels) | waterfall_values(values, hover) | {
-        "weights": sources.alpha, "weight rows": list(range(3, 3 + len(sources.alpha))), "weight hover": hover[3:-1],
+        "weights": sources.alpha, "weight_rows": list(range(3, 3 + len(sources.alpha))), "weight_hover": hover[3:-1],
         "limits": sum_range(values), "alt": _alt(trace, account, title), "entries": sources.entries,
     }  # fmt: skip
 
@@ -140,8 +140,8 @@ def _sources(trace: Trace, account: Ledger, rows: Sequence[int] | None) -> _Sour
 def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
     """Return the bars of attention beside the source's rows, and their axis."""
     bars = {
-        "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": Slot("weight rows"),
-        "x": Slot("weights"), "marker": {"color": ink.bar}, "customdata": Slot("weight hover"),
+        "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": Slot("weight_rows"),
+        "x": Slot("weights"), "marker": {"color": ink.bar}, "customdata": Slot("weight_hover"),
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
     return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}

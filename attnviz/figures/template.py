@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import orjson
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from attnviz.figures.build import Spec, build
 from attnviz.figures.subject import Subject
@@ -73,9 +74,19 @@ def fill(template: Any, values: Values) -> Any:
     return [fill(part, values) for part in template] if isinstance(template, list) else template
 
 
+FINEST = 32767
+"""Whole numbers to either side of 0 that the numbers of a strip are told apart by."""
+MISSING = -FINEST - 1
+"""Stands for nan among them."""
+
+
 def to_json(spec: Spec) -> str:
-    """Return a template, or values, as the browser reads them: whole numbers as lists, other arrays as Plotly's typed
-    arrays in single precision, a Slot as its `slot` and its `choices`."""
+    """Return a template, or values, as the browser reads them: a Slot as its `slot` and its `choices`, whole numbers as
+    lists, arrays (n,) as Plotly's typed arrays in single precision.
+
+    Arrays (m, n) are strips, whose numbers are told by a colour, or to three places: they are sent in 16 bits, as
+    whole numbers and their `scale`.
+    """
     return orjson.dumps(spec, default=_plain, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
 
 
@@ -85,10 +96,20 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
-        packed = base64.b64encode(np.ascontiguousarray(value, dtype="<f4").tobytes()).decode("ascii")
-        return {"dtype": "f4", "bdata": packed} | (
-            {"shape": ", ".join(map(str, value.shape))} if value.ndim > 1 else {}
-        )
+        return {"dtype": "f4", "bdata": _base64(value.astype("<f4"))} if value.ndim == 1 else _strips(value)
     if isinstance(value, np.ndarray):
         return value.tolist()
     raise TypeError(f"a picture has no place for a {type(value).__name__}")
+
+
+def _strips(values: NDArray[np.floating]) -> Spec:
+    """Return (m, n) of `values` in 16 bits each: their `scale`, the size n of a row, and `strips`, the bytes."""
+    known = np.isfinite(values)
+    scale = float(np.abs(values, where=known, out=np.zeros(values.shape)).max()) / FINEST or 1.0
+    whole = np.full(values.shape, MISSING, dtype="<i2")
+    whole[known] = np.round(values[known] / scale).astype("<i2")
+    return {"scale": scale, "size": values.shape[1], "strips": _base64(whole)}
+
+
+def _base64(values: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")

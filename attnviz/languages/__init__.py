@@ -35,11 +35,18 @@ def decimal_mark() -> str:
     return DECIMAL_MARKS[_current.get()]
 
 
+PLURAL = "plural "
+"""Before the format in which a number is written, in a catalogue of a language in which a plural is from 2 upwards:
+`{count:.1f} pièce{count:plural .1f}` is 1,9 pièce and 2,0 pièces."""
+
+
 class _Formatter(string.Formatter):
-    """Writes fractions with the decimal mark of the language in use."""
+    """Writes fractions with the decimal mark of the language in use, and the s of a plural."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return `value` formatted; whole numbers and words are left as Python writes them."""
+        if format_spec.startswith(PLURAL):
+            return "s" if abs(float(format(value, format_spec.removeprefix(PLURAL)))) >= 2 else ""
         written = str(super().format_field(value, format_spec))
         fraction = isinstance(value, Real) and not isinstance(value, Integral)
         return written.replace(".", decimal_mark()) if fraction else written

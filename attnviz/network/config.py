@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from attnviz import bounds
+
 ATTENTION_KINDS = ("additive", "dot", "none")
 READOUT_STATES = ("previous", "current")
 
@@ -33,20 +35,9 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         """Raise ValueError, saying which field is wrong, unless every field is in range."""
-        for name in ("vocabulary_size", "embedding_size", "hidden_size", "alignment_size", "maxout_size"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be a positive whole number, not {value!r}")
-        if self.vocabulary_size < 5:
-            raise ValueError(
-                f"vocabulary_size must be at least 5 (four pieces are special), not {self.vocabulary_size}"
-            )
-        if self.attention not in ATTENTION_KINDS:
-            raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)}, not {self.attention!r}")
-        if self.readout_state not in READOUT_STATES:
-            raise ValueError(f"readout_state must be one of {', '.join(READOUT_STATES)}, not {self.readout_state!r}")
-        if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be in [0, 1), not {self.dropout!r}")
+        bounds.check_model(dataclasses.asdict(self))
+        bounds.one_of("attention", self.attention, ATTENTION_KINDS)
+        bounds.one_of("readout_state", self.readout_state, READOUT_STATES)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary fit for JSON."""

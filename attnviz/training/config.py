@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
-from attnviz.model_folder import LARGEST_SIZE, LARGEST_VOCABULARY
+from attnviz.bounds import LARGEST_SIZE, LARGEST_VOCABULARY
 
 if TYPE_CHECKING:
     from attnviz.network import ModelConfig

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.interventions import changed_energies
 from attnviz.languages import decimal_mark, say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import SPACE
 from attnviz.trace import Trace
+from attnviz.trace.interventions import acting_on
 
 _TERMS = 3
 """Terms of a sum that are written out before the dots."""
@@ -132,18 +134,22 @@ def _energy(trace: Trace, step: int, j: int, colours: Palette) -> Equation:
 
 
 def _softmax(trace: Trace, step: int, j: int) -> Equation:
-    i, energies = step + 1, trace.energies[step].astype(np.float64)
+    i, energies, symbol = step + 1, trace.energies[step].astype(np.float64), "e"
+    note = say("Energies become weights: all positive, and they add up to 1.")
+    if acting := acting_on(trace.interventions, step):
+        energies, symbol = changed_energies(energies, acting), r"\tilde{e}"
+        note = f"{note} {say('With a tilde: what the energies were changed to by hand.')}"
     order = np.argsort(-energies, kind="stable")
     terms = [rf"e^{{{number(float(energies[k]))}}}" for k in order[:_TERMS]]
     if len(order) > _TERMS:
         terms.append(r"\cdots")
-    weight, energy = rf"\alpha_{{{i},{j + 1}}}", f"e_{{{i},{j + 1}}}"
+    weight, energy = rf"\alpha_{{{i},{j + 1}}}", f"{symbol}_{{{i},{j + 1}}}"
     lines = (
-        rf"{weight} &= \frac{{e^{{{energy}}}}}{{\sum_{{k=1}}^{{{len(energies)}}} e^{{e_{{{i},k}}}}}}",
+        rf"{weight} &= \frac{{e^{{{energy}}}}}{{\sum_{{k=1}}^{{{len(energies)}}} e^{{{symbol}_{{{i},k}}}}}}",
         rf"&= \frac{{e^{{{number(float(energies[j]))}}}}}{{{' + '.join(terms)}}}",
         rf"&= {number(float(trace.alignment[step, j]))}",
     )
-    return Equation(2, _aligned(*lines), say("Energies become weights: all positive, and they add up to 1."))
+    return Equation(2, _aligned(*lines), note)
 
 
 def _context(trace: Trace, step: int, colours: Palette) -> Equation:

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.measures import weight_order
+from attnviz.analysis.recomputation import softmax
 from attnviz.languages import say
 from attnviz.text import join_pieces
 from attnviz.trace import Trace
+from attnviz.trace.interventions import forced_words
+from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.weights import with_its_word
 
 MOST = 0.9
-"""The share of a context vector that is named in words: what makes up this much of it stands for the whole."""
+"""The share of a context vector that is named in words: what makes up at least this much of it stands for the whole."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,13 @@ def step_sentence(trace: Trace, step: int, blank: str) -> str:
     p = float(trace.probabilities[step])
     shown = decimal(p, 3) if p >= 0.0005 else say("less than {p}", p=decimal(0.001, 3))
     told = {"before": before, "chosen": chosen, "p": shown}
-    if trace.search.method == "forced":
+    if _given(trace, step):
         return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
     return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
-    best, count = weight_order(trace, step)[0], len(trace.source_pieces)
+    best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     sentence = say(
         "The state before this word, {state}, is the query; each of the {count} annotations has a key. How well the "
@@ -87,6 +90,14 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     outcome += with_its_word(trace, step, order[0])
     if len(order) == 1:
         return say("There is only one piece to look at: it gets all of the weight."), outcome
+    done = done_by_hand(trace, step)
+    if done:
+        own = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
+        sentence = say(
+            "Changed by hand: {done}. So {first} has {share} of the weight; by its energy it would have {own}. All "
+            "weights add up to 1.", done=done, first=best, share=percent(float(alpha[order[0]])), own=percent(own),
+        )  # fmt: skip
+        return sentence, outcome
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
     sentence = say(
         "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
@@ -98,15 +109,17 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
 
 def _context(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
-    needed = min(int(np.searchsorted(np.cumsum(alpha[order]), MOST)) + 1, len(order))
+    sums = np.cumsum(alpha[order])
+    needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
+    share = percent(min(float(sums[needed - 1]), 1))
     parts = [f"{percent(float(alpha[j]))} {quoted(trace.source_pieces[j])}" for j in order[:3]]
     sentence = say(
         "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
         "it: {parts}", context=f"c{subscript(step + 1)}", parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
     )  # fmt: skip
     if needed == 1:
-        return sentence, say("1 piece makes {share} of it", share=percent(MOST))
-    return sentence, say("{count} pieces make {share} of it", count=needed, share=percent(MOST))
+        return sentence, say("1 piece makes {share} of it", share=share)
+    return sentence, say("{count} pieces make {share} of it", count=needed, share=share)
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
@@ -139,7 +152,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
                 count=len(trace.readouts[step]))  # fmt: skip
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": percent(p), "other": quoted(first), "q": percent(likeliest)}
-        if trace.search.method == "forced":
+        if _given(trace, step):
             rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
         else:
             rest = say("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
@@ -150,6 +163,11 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
         rest = say("{word} leads with {p}, before {other} with {q}.",
                    word=_capital(word), p=percent(p), other=quoted(second), q=percent(less))  # fmt: skip
     return f"{start} {rest}", outcome
+
+
+def _given(trace: Trace, step: int) -> bool:
+    """Return whether the word of 0-based `step` was not the search's to choose."""
+    return trace.search.method == "forced" or step in forced_words(trace.interventions)
 
 
 def _times(ratio: float) -> str:

@@ -136,7 +136,7 @@ def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(open_page: Opener, way:
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_on_a_telephone_the_buttons_stand_in_columns(open_page: Opener, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
-    buttons = page.locator(".st-key-examples button")
+    buttons = page.locator(".st-key-examples button, .st-key-tools button")
     expect(buttons).to_have_count(11)
     settled(page)
     boxes = buttons.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")

@@ -18,6 +18,7 @@ import pytest
 
 from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.measures import links
+from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
@@ -314,6 +315,14 @@ def test_figure_with_margins_and_ledgers(
     assert code == 0
     assert "no logit ledger" in errors
     assert '"ledger":' not in page.read_text(encoding="utf-8")
+    links = tmp_path / "x.pharaoh"
+    arguments = ["figure", "--trace", str(saved), "-o", str(links), "--model"]
+    assert run(*arguments, str(model_folder)) == (0, "", "")
+    assert links.read_text() == pharaoh(words_after(trace, weights)) + "\n"
+    code, _, errors = run(*arguments, str(other))
+    assert code == 0
+    assert "by attention" in errors
+    assert links.read_text() == pharaoh(trace.words()) + "\n"
 
 
 @pytest.mark.slow

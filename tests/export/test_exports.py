@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, Translator, export, figures, plotlyjs
 from attnviz.analysis.ledger import ledger
+from attnviz.analysis.pharaoh import pharaoh
+from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
 from attnviz.export import Look, save
 from attnviz.export.files import heading
@@ -332,6 +334,16 @@ def test_tables_and_texts(trace: Trace, tmp_path: Path) -> None:
     words = trace.words()
     best = words.alignment[:-1].argmax(axis=1)
     assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
+
+
+def test_with_the_weights_links_are_those_after_the_word(
+    translator: Translator, model_folder: Path, tmp_path: Path
+) -> None:
+    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
+    save(trace, tmp_path / "x.pharaoh", weights=weights)
+    after, before = pharaoh(words_after(trace, weights)), pharaoh(trace.words())
+    assert (tmp_path / "x.pharaoh").read_text() == f"{after}\n"
+    assert after != before, "or this shows nothing"
 
 
 @pytest.mark.parametrize(

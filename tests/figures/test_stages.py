@@ -191,4 +191,4 @@ def test_one_piece_gets_all_of_the_weight() -> None:
         alignment=np.ones_like(base.alignment[:, :1]), annotations=base.annotations[:1],
     )  # fmt: skip
     assert "only one piece" in narrate(alone, 0)[1].sentence
-    assert narrate(alone, 0)[2].outcome == "1 piece makes 90\u00a0% of it"
+    assert narrate(alone, 0)[2].outcome == "1 piece makes 100\u00a0% of it"

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
+from attnviz.figures.browser import constants_script
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.figures.template import Slot, fill, to_json
+from attnviz.figures.template import FINEST, Slot, fill, to_json
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory
@@ -58,9 +59,11 @@ def in_the_browser(work: list[tuple[str, str]], folder: Path) -> list[Any]:
     """Return what the page's own program makes of each template and its values."""
     script = folder / "fill.js"
     script.write_text(
-        PROGRAM.read_text(encoding="utf-8")
+        constants_script()
+        + PROGRAM.read_text(encoding="utf-8")
         + "\nconst work = JSON.parse(await new Response(Deno.stdin.readable).text());\n"
-        + "console.log(JSON.stringify(work.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of)))));\n",
+        + "const plain = (_, part) => (part instanceof Float32Array ? Array.from(part) : part);\n"
+        + "console.log(JSON.stringify(work.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of))), plain));\n",
         encoding="utf-8",
     )
     command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", script]
@@ -68,10 +71,19 @@ def in_the_browser(work: list[tuple[str, str]], folder: Path) -> list[Any]:
     return list(json.loads(done.stdout))
 
 
+def is_strip(value: Any) -> bool:
+    """Return whether these are rows of numbers."""
+    rows = isinstance(value, list) and bool(value) and all(isinstance(row, list) for row in value)
+    return rows and all(isinstance(number, float | None) for row in value for number in row)
+
+
 def close(one: Any, other: Any) -> bool:
-    """Return whether two figures are the same but for single precision."""
+    """Return whether two figures are the same but for single precision, and for 16 bits in a strip."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
+    if is_strip(other):
+        made, expected = (np.array(rows, dtype=float) for rows in (one, other))
+        return np.allclose(made, expected, rtol=0, atol=float(np.nanmax(np.abs(expected))) / FINEST, equal_nan=True)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(close, one, other))
     if isinstance(one, float) or isinstance(other, float):
@@ -147,9 +159,24 @@ def test_a_place_without_a_value_is_an_error() -> None:
 
 def test_arrays_are_sent_in_single_precision_and_whole_numbers_as_they_are() -> None:
     sent = json.loads(
-        to_json({"x": np.array([[0.5, np.nan]]), "y": np.arange(3), "z": np.float32(0.25), "none": np.array([])})
+        to_json({"x": np.array([0.5, np.nan]), "y": np.arange(3), "z": np.float32(0.25), "none": np.array([])})
     )
-    assert unpacked(sent) == {"x": [[0.5, None]], "y": [0, 1, 2], "z": 0.25, "none": []}
+    assert unpacked(sent) == {"x": [0.5, None], "y": [0, 1, 2], "z": 0.25, "none": []}
     assert sent["x"]["dtype"] == "f4"
     with pytest.raises(TypeError):
         to_json({"x": object()})
+
+
+def test_a_strip_of_any_numbers_arrives_within_its_grain(folder: Path) -> None:
+    numbers = st.floats(-1e6, 1e6, width=32) | st.just(float("nan"))
+    strips: list[np.ndarray] = [np.zeros((2, 3)), np.full((1, 2), np.nan)]
+
+    @given(st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=4))
+    def collect(rows: list[tuple[float, ...]]) -> None:
+        strips.append(np.array(rows, dtype=np.float32))
+
+    collect()
+    made = in_the_browser([(to_json({"z": Slot("z")}), to_json({"z": one})) for one in strips], folder)
+    for strip, got in zip(strips, made, strict=True):
+        grain = float(np.nanmax(np.abs(strip), initial=0)) / FINEST
+        np.testing.assert_allclose(np.array(got["z"], dtype=float), strip, rtol=1e-6, atol=0.51 * grain)

@@ -14,7 +14,7 @@ from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.ui.page_state.address import address_record, keep_page
 from attnviz.ui.page_state.selection import choose, open_view
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.toolbar.examples import EXAMPLES, FORMER_OPENING, OPENING, kind_name, opening
+from attnviz.ui.toolbar.examples import EXAMPLES, FORMER_OPENING, OPENING, kind_name, opening, remark
 
 Translate = Callable[..., Trace]
 
@@ -69,6 +69,9 @@ def test_names_and_numbers_are_kept(translate: Translate) -> None:
 def test_each_mistake_has_a_reason_to_be_seen(translate: Translate) -> None:
     bank, line, shopping = (translate(sentence, beam=5) for sentence in EXAMPLES["Mistakes, and why"])
     assert looked_at(bank)["banque"] == "bank"  # the right word, the wrong one of its meanings
+    assert "banque" in remark(bank)
+    assert not findings_of(bank), "or the page says more than the remark does"
+    assert not remark(line)
     assert [f.kind for f in findings_of(line) if f.strong] == [Kind.OMITTED]
     assert Kind.REPEATED in {f.kind for f in findings_of(shopping) if f.strong}
     assert sum(f.kind is Kind.IMPROBABLE for f in findings_of(shopping)) >= 3

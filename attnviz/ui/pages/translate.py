@@ -20,7 +20,7 @@ from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request, controls, opening_request, request_address
 from attnviz.ui.toolbar.downloads import downloads
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import OPENING, remark
 
 _LAST = "last_trace"
 
@@ -56,6 +56,7 @@ def _draw() -> None:
         trace = saved or asked or _instead(request)
         if asked and request:
             _notice(asked, request.target or "")
+            _remark(asked)
     with beside:
         if not available:
             reopening.opener()
@@ -176,6 +177,14 @@ def _notice(trace: Trace, given: str) -> None:
                     "{listed}", listed="  ".join(unseen[:20]),
                 ))  # fmt: skip
         _unknown(trace)
+
+
+def _remark(trace: Trace) -> None:
+    """Say what is to be known of an example."""
+    said = remark(trace)
+    if said:
+        with st.container(key="remark"):
+            st.text(said)
 
 
 def _unknown(trace: Trace) -> None:

@@ -81,7 +81,10 @@ def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
         told = say("The likeliest pieces, the given one in violet; · continues a word.")
     else:
         told = say("The likeliest pieces, the chosen one in violet; · continues a word.")
-    opens = say("Click a piece to see below, in its logit ledger, which English words spoke for it.")
+    if view.trace.attends:
+        opens = say("Click a piece to see below, in its logit ledger, which English words spoke for it.")
+    else:
+        opens = say("Click a piece to see below, in its logit ledger, what spoke for it.")
     st.caption(f"{told} {opens}")
     _chart(view, "candidates", dict.fromkeys(sentences, ""), theme)
 

@@ -48,9 +48,11 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
             say("Translate"), type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
             args=(st.session_state,),
         )  # fmt: skip
+        st.html(f'<span class="label">{say("Examples:")}</span>', width="content")
         for number, (kind, sentences) in enumerate(EXAMPLES.items()):
             key = f"example_{number}"
             st.menu_button(kind_name(kind), sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
+    with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         with st.popover(say("Your own translation"), type="tertiary", key="own"):
             target = _own_translation()
         with st.popover(say("Model and search"), type="tertiary", key="choices"):
@@ -97,7 +99,12 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
     # A browser draws these only when their box is opened, and begins with `index`: see `ui.language.localised`.
     first = list(models).index(st.session_state[inputs.MODEL])
-    name = st.selectbox(say("Model"), list(models), first, key=inputs.MODEL, persist_state="session")
+    shipped = {"en-fr", "small-additive", "small-dot", "small-fixed"} <= set(models)
+    name = st.selectbox(
+        say("Model"), list(models), first, key=inputs.MODEL, persist_state="session",
+        help=say("en-fr translates best. The small ones differ in their attention alone: additive, dot product, none.")
+        if shipped else None,
+    )  # fmt: skip
     device = st.selectbox(
         say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
         help=say("auto takes a GPU where there is one."),

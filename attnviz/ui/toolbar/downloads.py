@@ -17,7 +17,7 @@ from attnviz.export.sheet import printed
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
-from attnviz.ui.components.downloads.downloads import Download, download_buttons
+from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
@@ -54,7 +54,7 @@ def downloads(view: View) -> None:
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        download_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
+        picture_file_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
         st.caption(say("The whole translation"))
         _whole_buttons(view)
 
@@ -63,7 +63,7 @@ def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
     trace, step = view.trace, selection_of(st.session_state, view).step
     weights = weights_of(trace)
-    files = list(_whole(trace.attends).items())
+    files = list(_whole(trace.attends, after=weights is not None).items())
     for pair in (files[:2], files[2:]):
         for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
             ending = name.split(".")[1]
@@ -76,13 +76,14 @@ def _whole_buttons(view: View) -> None:
             )  # fmt: skip
 
 
-def _whole(looks: bool) -> dict[str, tuple[str, str]]:
+def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     """Return the files of the whole translation: the end of the name, the button and the type. Those of an alignment
-    are left out where no step `looks`."""
+    are left out where no step `looks`; the links are those `after` the word where the weights are at hand."""
+    links = say("Word links after the word, Pharaoh") if after else say("Word links by attention, Pharaoh")
     files = {
         "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        "links.pharaoh": (say("Word links, Pharaoh"), "text/plain"),
+        "links.pharaoh": (links, "text/plain"),
         "trace.json": (say("Whole trace, JSON"), "application/json"),
     }
     return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
@@ -119,6 +120,6 @@ def _look(view: View, session: Session) -> Look:
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
 
 
-def _file(trace: Trace, one: Picture) -> Download:
+def _file(trace: Trace, one: Picture) -> PictureFile:
     """Return a picture of `trace` as it is saved."""
-    return Download(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)
+    return PictureFile(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
 from attnviz.languages import say
+from attnviz.trace import Trace
 
 OPENING = "The green house at the end of the street is very old."
 """What the page opens on: whole words, and an adjective and its noun that change places."""
@@ -41,6 +42,17 @@ _OF_A_TRANSLATION = frozenset({"step", "source", "word", "rival", "stage", "targ
 def opening(linked: Mapping[str, str]) -> str:
     """Return the sentence of an address that names none."""
     return FORMER_OPENING if _OF_A_TRANSLATION & set(linked) else OPENING
+
+
+def remark(trace: Trace) -> str:
+    """Return what is to be known of the translation of an example whose mistake no number gives away; nothing of any
+    other."""
+    return {
+        ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): say(
+            "The mistake here: “banque” is where money is kept, a river has a “rive”. No number gives it away; at "
+            "“banque” see where the step looked, and what else was likely."
+        ),
+    }.get((trace.source_text, trace.translation), "")
 
 
 def kind_name(kind: str) -> str:

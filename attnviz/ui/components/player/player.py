@@ -13,7 +13,6 @@ import streamlit as st
 
 from attnviz.analysis.grid import By
 from attnviz.figures.source_rows import MOST_ROWS
-from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
@@ -21,6 +20,7 @@ from attnviz.ui.page_state.address import address_record
 from attnviz.ui.page_state.heatmap_choices import Order, choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import Selection, choose, selection_of
 from attnviz.ui.page_state.view import View
+from attnviz.wording.player import player_words
 from attnviz.wording.weights import summed
 
 NO_BREAK_SPACE = "\u00a0"
@@ -86,20 +86,8 @@ def player_record(trace: Trace, selection: Selection, by: By = "words", order: O
         "order": order or usual,
         "step": selection.step,
         "chosen": selection.source,
-        "words": _words(),
+        "words": player_words(),
     }
-
-
-def _words() -> dict[str, str]:
-    """Return what the browser writes on buttons and before the sentences."""
-    return {
-        "earlier": say("Previous step"), "later": say("Next step"), "english": say("English"), "french": say("French"),
-        "steps": say("Steps"), "previous": say("Previous"), "next": say("Next"), "play": say("Play"),
-        "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"), "at": say("{i} of {n}"),
-        "looks": say("Looks at"), "examined": say("Examined"), "skip": say("Skip the words, to the buttons"),
-        "strongest": say("the strongest at this step"), "held": say("your choice, held"),
-        "follow": say("follow the strongest"), "escape": say("Esc"),
-    }  # fmt: skip
 
 
 def _surface(pieces: tuple[str, ...], group: tuple[int, ...]) -> str:

@@ -13,7 +13,7 @@ from attnviz.ui.components.loader import component
 
 
 @dataclass(frozen=True)
-class Download:
+class PictureFile:
     """A picture to be saved: as PNG and SVG, and its numbers as CSV."""
 
     title: str
@@ -25,11 +25,11 @@ class Download:
     numbers: pd.DataFrame
 
 
-def download_buttons(offered: Iterable[Download], key: str) -> None:
+def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
     """Offer each picture as PNG and SVG, made in the visitor's browser, and as CSV."""
     pictures = [
         {"title": one.title, "file": one.file, "figure": one.figure.to_json(), "table": one.numbers.to_csv()}
         for one in offered
     ]
     words = {"failed": say("This file could not be made here. Try it again; if it fails again, reload the page.")}
-    component("downloads")(key=key, data={"pictures": pictures, "words": words})
+    component("picture_files")(key=key, data={"pictures": pictures, "words": words})

@@ -130,7 +130,7 @@ function entry(picture, words) {
   return row;
 }
 
-/** @param {Mounted<DownloadsRecord>} mounted */
+/** @param {Mounted<PictureFilesRecord>} mounted */
 export default function ({ data, parentElement }) {
   find(parentElement, ".pictures").replaceChildren(...data.pictures.map((one) => entry(one, data.words)));
 }

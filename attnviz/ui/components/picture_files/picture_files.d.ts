@@ -1,4 +1,4 @@
-// What the downloads are given.
+// What the buttons that make picture files are given.
 
 /** A picture: its figure as JSON, once it was asked for as what that says, and its numbers as CSV. */
 interface Picture {
@@ -8,7 +8,7 @@ interface Picture {
   table: string;
 }
 
-interface DownloadsRecord {
+interface PictureFilesRecord {
   pictures: Picture[];
   words: { failed: string };
 }

@@ -1,0 +1,33 @@
+"""What was changed by hand at a step, in words."""
+
+from __future__ import annotations
+
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.trace.interventions import (
+    AttentionIntervention,
+    ExcludePosition,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    acting_on,
+)
+from attnviz.wording.labels import quoted
+from attnviz.wording.numbers import significant
+
+
+def done_by_hand(trace: Trace, step: int) -> str:
+    """Return what was done to the attention of 0-based `step`, in the order it was done; nothing where nothing was."""
+    return ", ".join(_told(trace, one) for one in acting_on(trace.interventions, step))
+
+
+def _told(trace: Trace, one: AttentionIntervention) -> str:
+    match one:
+        case Temperature(temperature=temperature):
+            return say("the energies were divided by {temperature}", temperature=significant(temperature, 3))
+        case ReplaceWeights():
+            return say("the weights were replaced")
+        case ReplaceEnergies():
+            return say("the energies were replaced")
+        case ExcludePosition(position=position):
+            return say("{name} was left out", name=quoted(trace.source_pieces[position]))

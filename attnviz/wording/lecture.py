@@ -1,0 +1,50 @@
+"""What the file for a lecture says of itself: its buttons, and under the pictures how they are read and came about."""
+
+from __future__ import annotations
+
+from attnviz.analysis.grid import By
+from attnviz.languages import say
+from attnviz.trace import Trace
+
+
+def lecture_words() -> dict[str, str | dict[str, str]]:
+    """Return the heading of a step, with `{i}` and `{n}` in it for the program of the file to fill, and the labels of
+    what is pressed or moved, by the names the program has for them."""
+    return {
+        "heading": say("Step {i} of {n}"),
+        "labels": {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"),
+                   "grid": say("Alignment")},
+    }  # fmt: skip
+
+
+def lecture_footer(trace: Trace, by: By, *, root: bool, margins: bool, ledgers: bool) -> str:
+    """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
+
+    `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
+    heatmap, `ledgers` that there are logit ledgers.
+    """
+    shade = say("the square root of the weight") if root else say("the weight")
+    if not trace.attends:
+        told = [say("Without attention there is no alignment: the last forward annotation, one vector made of the "
+                    "whole sentence, goes to every step.")]  # fmt: skip
+    elif by == "words":
+        told = [say("A row for each target word, a column for each source word; the brighter a cell, the larger "
+                    "{shade} that the row's word gave it.", shade=shade)]  # fmt: skip
+    else:
+        told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
+                    "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
+    if margins and trace.attends:
+        told.append(say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy."))
+    if not ledgers:
+        told.append(say("Without the model's weights there is no logit ledger here."))
+    told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.",
+                    model=trace.model, how=_search(trace)))  # fmt: skip
+    return " ".join(told)
+
+
+def _search(trace: Trace) -> str:
+    return {
+        "greedy": say("greedy search"),
+        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "forced": say("a given translation"),
+    }[trace.search.method]
