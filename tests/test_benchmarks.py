@@ -53,7 +53,7 @@ def test_no_two_visitors_have_a_sentence_in_common() -> None:
 
 
 def test_tables_have_a_heading_for_every_column() -> None:
-    visit = page_load.Visit(1.0, 2.0, 3.0, 4.0)
+    visit = page_load.Visit(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
     turn = page_load.Turn(0.5, visit, [visit, visit])
     assert len(page_load.row("this", [turn, turn])) == len(page_load.HEAD.splitlines()[-1])
     many = [0.5, 1.5, 1.0]

@@ -3,7 +3,7 @@
 All arrive within a few seconds. Each opens the page, translates sentences that nobody else has, and steps through each,
 as fast as the server answers. Times are those from a visitor's asking to the last that the server tells him of it.
 Memory is the server's resident set: when it first answers, after one visitor, with all of them still there, and once
-they have been gone for longer than Streamlit keeps a session. All the while somebody else asks whether the server lives.
+they have been gone for longer than Streamlit keeps a session. All the while somebody asks whether the server lives.
 
 A turn of a checkout takes at most two minutes: visitors who have not finished after 90 seconds begin nothing new, and
 the count of what they did says so.
