@@ -75,7 +75,7 @@ def get_ready() -> None:
     Where there is no model, or a damaged one, nothing is done: the page says so to whoever opens it.
     """
     usual = sys.getswitchinterval()
-    # The first visitor's browser fetches a hundred small files meanwhile: each would wait for the interpreter this long.
+    # The first visitor's browser fetches a hundred files meanwhile, and each would wait its turn as long as that.
     sys.setswitchinterval(usual / 10)
     try:
         from attnviz.ui.pages.translate import translate_opening
