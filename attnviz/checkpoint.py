@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text, replacing
@@ -78,10 +81,22 @@ def load_model(folder: str | Path) -> tuple[RNNsearch, Tokenizer]:
             "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
             tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
         ))  # fmt: skip
-    with torch.device("meta"):
+    with torch.device("meta"), _Undrawn():
         network = RNNsearch(config)
     network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
     return network.requires_grad_(False).eval(), tokenizer
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves out the drawing of a network's first weights, which those of a file replace: to draw from a normal
+    distribution on the device "meta" imports torch's compiler, and that takes as long as torch itself."""
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if getattr(function, "__module__", "") == "torch.nn.init":
+            return (kwargs or {}).get("tensor", args[0] if args else None)
+        return function(*args, **(kwargs or {}))
 
 
 def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:

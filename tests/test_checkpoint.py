@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from attnviz.errors import AttnvizError
 from attnviz.network.config import ATTENTION_KINDS
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
@@ -76,3 +78,14 @@ def test_a_save_cut_short_leaves_the_model_as_it_was(
     with pytest.raises(KeyboardInterrupt):
         save_model(tmp_path, network, tokenizer)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_model_is_loaded_without_the_compiler(model_folder: Path) -> None:
+    """To import it takes as long as to import torch, and nobody has asked for it."""
+    program = (
+        "import sys; from attnviz import Translator; "
+        f"Translator.load({str(model_folder)!r}).translate('A girl.', beam=2); "
+        "assert 'torch._dynamo' not in sys.modules and 'sympy' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
