@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.languages import say
-from attnviz.text import SPACE, join_pieces, piece_name
+from attnviz.text import SPACE, piece_name
 
 LONGEST = 16
 """Characters of a label on an axis; the hover text has more."""
@@ -25,11 +25,6 @@ def mark_name(piece: str) -> str | None:
         "": say("a blank"), "'": say("an apostrophe"), '"': say("a quotation mark"), ",": say("a comma"),
         ".": say("a full stop"), "-": say("a hyphen"),
     }.get(piece.strip(SPACE))  # fmt: skip
-
-
-def quoted(piece: str) -> str:
-    """Return the text of a piece in quotation marks; a blank and the smallest marks by their names."""
-    return mark_name(piece) or quote(shorten(join_pieces([piece]), 30))
 
 
 def quoted_name(piece: str) -> str:
