@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
-    "errors": 0, "languages": 0, "bounds": 0,
+    "errors": 0, "languages": 0, "bounds": 0, "plotlyjs": 0,
     "files": 1, "text": 1, "network": 1, "palette": 1,
     "model_folder": 2,
     "trace": 2, "devices": 2,
@@ -30,11 +30,12 @@ FLOORS = {
 
 UI_FLOORS = {
     "language": 0, "resources": 0, "page_state": 1, "components": 2, "style": 3, "chrome": 4,
-    "step": 4, "toolbar": 5, "pages": 6,
+    "step": 4, "toolbar": 5, "pages": 6, "server": 7,
 }  # fmt: skip
 """The same inside the page's own room."""
 
 FORBIDDEN = {
+    "plotlyjs": {"torch", "streamlit", "plotly"},
     "bounds": {"torch", "streamlit", "plotly"},
     "files": {"torch", "streamlit", "plotly"},
     "model_folder": {"torch", "streamlit", "plotly"},

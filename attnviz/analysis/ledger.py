@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.readout import readout
 from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Trace
 
@@ -64,34 +65,34 @@ def ledger(trace: Trace, weights: Weights, step: int, piece_id: int) -> Ledger:
     `weights` are the arrays of the model that made the trace (`load_weights`). Raise IndexError where there is no such
     step or piece.
     """
-    return ledgers(trace, weights, step, [piece_id])[0]
+    return ledgers(trace, weights, [(step, piece_id)])[0]
 
 
-def ledgers(trace: Trace, weights: Weights, step: int, piece_ids: Sequence[int]) -> list[Ledger]:
-    """Return the ledgers of several pieces at one step, like `ledger`; what they share is computed once."""
-    rows = len(weights["decoder.output.bias"])
-    if not 0 <= step < len(trace.target_pieces) or not all(0 <= piece < rows for piece in piece_ids):
-        raise IndexError(f"there is no step {step} or no piece among {list(piece_ids)}")
-    current = trace.config["readout_state"] == "current"
-    state = _exact(trace.states[step] if current else trace.previous_states[step])
-    word = _exact(weights["decoder.embedding.weight"][trace.previous_ids[step]])
+def ledgers(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[Ledger]:
+    """Return the ledgers of several `cells`, each a step and a piece, like `ledger`; they are multiplied out
+    together, which takes a fraction of the time."""
+    vocabulary = len(weights["decoder.output.bias"])
+    for step, piece in cells:
+        if not (0 <= step < len(trace.target_pieces) and 0 <= piece < vocabulary):
+            raise IndexError(f"there is no step {step} or no piece {piece}")
+    if not cells:
+        return []
+    steps = list(dict.fromkeys(step for step, _ in cells))
+    places, pieces = [steps.index(step) for step, _ in cells], [piece for _, piece in cells]
+    parts = readout(trace, weights, steps)
+    # The logit's weights at the units that won, 0 at those that lost: (cells, 2l).
+    won = np.zeros((len(cells), parts.bias.size))
+    np.put_along_axis(won, parts.winners[places], _exact(weights["decoder.output.weight"][pieces]), axis=1)
+    bias = won @ parts.bias + _exact(weights["decoder.output.bias"][pieces])
+    by_state = np.einsum("cu,cu->c", won, parts.state[places])
+    by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
     annotations = _exact(trace.annotations)[:, : trace.contexts.shape[1]]
-    shared = _exact(trace.alignment[step])[:, None] * annotations
-    by_state = _exact(weights["decoder.readout_state.weight"]) @ state
-    by_word = _exact(weights["decoder.readout_word.weight"]) @ word
-    by_context = _exact(weights["decoder.readout_context.weight"])
-    offset = _exact(weights["decoder.readout_state.bias"])
-    wide = by_state + by_word + by_context @ shared.sum(axis=0) + offset
-    winners = np.arange(0, len(wide), 2) + wide.reshape(-1, 2).argmax(axis=1)
-    won = by_context[winners]
-
-    def entries(piece: int) -> Ledger:
-        row = _exact(weights["decoder.output.weight"][piece])
-        bias = float(row @ offset[winners]) + float(weights["decoder.output.bias"][piece])
-        parts = float(row @ by_state[winners]), float(row @ by_word[winners])
-        return Ledger(step, piece, bias, *parts, source=shared @ (row @ won))
-
-    return [entries(piece) for piece in piece_ids]
+    by_annotation = won @ _exact(weights["decoder.readout_context.weight"]) @ annotations.T
+    source = _exact(trace.alignment)[[step for step, _ in cells]] * by_annotation
+    return [
+        Ledger(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
+        for k, (step, piece) in enumerate(cells)
+    ]
 
 
 def _exact(values: NDArray[Any]) -> Array:

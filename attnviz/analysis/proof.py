@@ -121,7 +121,8 @@ class Prover:
         wide = readout_pairs(trace, self.weights, step)
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
-        pairs["ledger sums"] = [entry.logit for entry in ledgers(trace, self.weights, step, shown)], logits[shown]
+        entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
+        pairs["ledger sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))

@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Trace
 
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Readout:
+    """t~_i of S steps as the sum of what goes into it, in float64. Units 2k and 2k + 1 are a pair, and the larger of
+    the two is t_i's unit k."""
+
+    state: Array
+    """U_o s, (S, 2l); s is s_{i-1} or, by config, s_i."""
+    previous_word: Array
+    """V_o E y_{i-1}, (S, 2l)."""
+    context: Array
+    """C_o c_i, (S, 2l)."""
+    bias: Array
+    """b, (2l,)."""
+
+    @property
+    def pairs(self) -> Array:
+        """t~_i, (S, 2l)."""
+        return self.state + self.previous_word + self.context + self.bias
+
+    @property
+    def winners(self) -> NDArray[np.intp]:
+        """The unit that wins each pair, (S, l)."""
+        pairs = self.pairs
+        return np.asarray(np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2))
+
+
+def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
+    """Return the readout of these 0-based `steps`, which are multiplied out together.
+
+    `weights` are the arrays of the model that made the trace (`load_weights`).
+    """
+    current, chosen = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
+
+    def exact(name: str) -> Array:
+        # A model may be saved in half precision, which is too coarse to add up in.
+        return np.asarray(weights[f"decoder.{name}"], dtype=np.float64)
+
+    def through(name: str, inputs: NDArray[np.floating]) -> Array:
+        return np.asarray(inputs, dtype=np.float64) @ exact(f"readout_{name}.weight").T
+
+    words = [weights["decoder.embedding.weight"][trace.previous_ids[step]] for step in steps]
+    return Readout(
+        through("state", (trace.states if current else trace.previous_states)[chosen]),
+        through("word", np.stack(words)),
+        through("context", trace.contexts[chosen]),
+        exact("readout_state.bias"),
+    )
+
 
 def pairs(trace: Trace, weights: Weights, step: int) -> NDArray[np.float32]:
-    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of 0-based `step`, (2l,); s is s_{i-1} or, by config, s_i.
-
-    Units 2k and 2k + 1 are a pair, and the larger of the two is t_i's unit k. `weights` are the arrays of the model
-    that made the trace (`load_weights`).
-    """
-    state = trace.states[step] if trace.config["readout_state"] == "current" else trace.previous_states[step]
-    word = weights["decoder.embedding.weight"][trace.previous_ids[step]]
-
-    def exact(name: str) -> NDArray[np.float64]:
-        # A model may be saved in half precision, which is too coarse to add up in.
-        return np.asarray(weights[f"decoder.readout_{name}"], dtype=np.float64)
-
-    wide = (
-        exact("state.weight") @ state
-        + exact("word.weight") @ word
-        + exact("context.weight") @ trace.contexts[step]
-        + exact("state.bias")
-    )
-    return np.asarray(wide, dtype=np.float32)
+    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of 0-based `step`, (2l,), as `readout` has it."""
+    return np.asarray(readout(trace, weights, [step]).pairs[0], dtype=np.float32)

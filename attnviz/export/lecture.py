@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
+from attnviz import plotlyjs
 from attnviz.analysis.grid import By
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.recomputation import Weights
@@ -113,7 +113,7 @@ def lecture_html(
 ) -> str:
     """Return a whole HTML page that opens at 0-based `step`, the first unless given; choices as those of `heatmap`.
 
-    It holds Plotly's program (some 5 MB) and the figures of all steps, in both themes and every language: it opens in
+    It holds Plotly's program (some 1.2 MB) and the figures of all steps, in both themes and every language: it opens in
     the language in use and has a switch, takes the theme from the browser, and asks nothing of the network: a policy
     in the page forbids it. With the `weights` of the model that made the trace, every step has the logit ledger of its
     word. Raise ValueError on an unknown choice.
@@ -136,7 +136,7 @@ def lecture_html(
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
-        "plotly": get_plotlyjs(),
+        "plotly": plotlyjs.program(),
         "program": constants_script() + _asset("lecture.js"),
     }
     return _fill(_asset("lecture.html"), parts)

@@ -7,10 +7,12 @@ import json
 from attnviz import palette
 from attnviz.figures.microscope import OPERANDS_WIDTH
 from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.figures.template import MISSING
 
 CONSTANTS: dict[str, float] = {
     "BAND": palette.BAND,
     "CELL_FRAME_WIDTH": palette.CELL_FRAME_WIDTH,
+    "MISSING": MISSING,
     "MOST_GREEN": palette.MOST_GREEN,
     "MOST_ROWS": MOST_ROWS,
     "OPERANDS_WIDTH": OPERANDS_WIDTH,

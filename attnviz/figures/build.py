@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from attnviz.languages import decimal_mark
 from attnviz.palette import FONT, Palette
@@ -57,18 +55,6 @@ def base_axis(ink: Palette) -> Spec:
         "zerolinecolor": ink.line,
         "tickfont": {"size": 11, "color": ink.quiet},
     }
-
-
-def numbers(ends: NDArray[np.floating], texts: list[str], size: int, ink: Palette) -> Spec:
-    """Return `texts` at the `ends` of horizontal bars at 0, 1, 2 ..., outside of them: (n,) of either.
-
-    As a trace of its own: text of a bar is measured at every drawing, which takes longer than all else.
-    """
-    return {
-        "type": "scatter", "mode": "text", "x": ends, "y": np.arange(len(ends), dtype=np.int32), "text": texts,
-        "textposition": ["middle left" if end < 0 else "middle right" for end in ends], "cliponaxis": False,
-        "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
-    }  # fmt: skip
 
 
 APART: Spec = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.figures.build import APART, base_axis, base_layout, build, emphasise, numbers
+from attnviz.figures.bar_numbers import number_values, numbers
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise
 from attnviz.figures.labels import axis_labels, literal
+from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.text import piece_name
@@ -25,77 +30,89 @@ def candidates_table(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
 
     The index is the rank, counted from 1; the chosen piece's is 0 where it is not among those recorded.
     """
-    heads = {"piece": say("piece"), "probability": say("probability"), "chosen": say("chosen")}
-    return _ranked(trace, step, k).rename(columns=heads).rename_axis(say("rank"))
+    ranked = _ranked(trace, step, k)
+    columns = {
+        say("piece"): [one.piece for one in ranked],
+        say("probability"): [one.probability for one in ranked],
+        say("chosen"): [one.chosen for one in ranked],
+    }
+    return pd.DataFrame(columns, index=pd.Index([one.rank for one in ranked], name=say("rank")))
 
 
-def _ranked(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
-    """Return `candidates_table` with its columns in English, by which others take them."""
-    chosen = trace.target_ids[step]
-    ids = trace.top_ids[step]
-    ranks = list(range(min(k, len(ids))))
-    found = np.flatnonzero(ids == chosen)
-    if found.size and int(found[0]) not in ranks:
-        ranks.append(int(found[0]))
-    pieces = [trace.top_pieces[step][rank] for rank in ranks]
-    probabilities = [float(trace.top_probabilities[step][rank]) for rank in ranks]
-    if not found.size:
-        ranks.append(-1)
-        pieces.append(trace.target_pieces[step])
-        probabilities.append(float(trace.probabilities[step]))
-    is_chosen = [rank == -1 or int(ids[rank]) == chosen for rank in ranks]
-    return pd.DataFrame(
-        {"piece": pieces, "probability": probabilities, "chosen": is_chosen},
-        index=pd.Index([rank + 1 for rank in ranks], name="rank"),
-    )
+class _Candidate(NamedTuple):
+    rank: int
+    """From 1; 0 for one that is not among those recorded."""
+    id: int
+    """Its id."""
+    piece: str
+    probability: float
+    chosen: bool
+
+
+def _ranked(trace: Trace, step: int, k: int = 10) -> list[_Candidate]:
+    """Return what `candidates_table` has, in its order."""
+    chosen = int(trace.target_ids[step])
+    recorded = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    every = [
+        _Candidate(rank, int(index), piece, float(probability), int(index) == chosen)
+        for rank, (index, piece, probability) in enumerate(recorded, 1)
+    ]
+    if not any(one.chosen for one in every):
+        every.append(_Candidate(0, chosen, trace.target_pieces[step], float(trace.probabilities[step]), chosen=True))
+    return [one for one in every if one.chosen or 0 < one.rank <= k]
+
+
+def candidates_template(theme: ThemeName) -> Spec:
+    """Return the template of `candidates`."""
+    ink = palette(theme)
+    bars = {
+        "type": "bar", "orientation": "h", "x": Slot("probabilities"), "y": Slot("rows"),
+        "marker": {
+            "color": Slot("chosen", (ink.quiet, ink.decoder)), "opacity": Slot("chosen", (PALE, 1)),
+        },
+        "customdata": Slot("pieces"), "hovertemplate": say("%{customdata}: %{x:.6f}") + "<extra></extra>",
+    }  # fmt: skip
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    layout = base_layout(ink) | {
+        "height": Slot("height"), "margin": {"l": 110, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
+        "hovermode": "y",
+        "xaxis": axis | {"range": [0, 1], "showticklabels": False},
+        "yaxis": axis | APART | {
+            "range": [Slot("lowest"), -0.6], "tickvals": Slot("rows"), "ticktext": Slot("labels"),
+            "tickfont": {"size": 13, "color": ink.ink},
+        },
+        "meta": {"alt": Slot("alt"), "narrowest": 280, "words": Slot("words")},
+    }  # fmt: skip
+    return {"data": [bars, numbers(13, ink)], "layout": layout}
+
+
+def candidates_values(trace: Trace, step: int, theme: ThemeName) -> Values:
+    """Return the values of `candidates`."""
+    ink, ranked = palette(theme), _ranked(trace, step)
+    names = [piece_name(one.piece) for one in ranked]
+    labels = [
+        emphasise(label, ink.decoder) if one.chosen else label
+        for label, one in zip(axis_labels(names, _CANDIDATE), ranked, strict=True)
+    ]
+    probabilities = np.array([one.probability for one in ranked])
+    texts = [f" {_percent(one.probability)}" for one in ranked]
+    return {
+        "probabilities": probabilities, "rows": list(range(len(names))), "chosen": [int(one.chosen) for one in ranked],
+        "pieces": [literal(shorten(name, 60)) for name in names], "height": _ROW * len(names) + 12,
+        "lowest": len(names) - 0.4, "labels": labels, "alt": _candidates_alt(ranked),
+        "words": [one.id for one in ranked],
+    } | number_values(probabilities, texts)  # fmt: skip
 
 
 def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the ten likeliest pieces of 0-based `step` as bars, the chosen one in the decoder's colour."""
-    ink, table = palette(theme), _ranked(trace, step)
-    names = [piece_name(piece) for piece in table["piece"]]
-    rows = np.arange(len(table), dtype=np.int32)
-    chosen = table["chosen"].to_numpy()
-    bars = {
-        "type": "bar", "orientation": "h", "x": table["probability"].to_numpy(), "y": rows,
-        "marker": {
-            "color": [ink.decoder if one else ink.quiet for one in chosen],
-            "opacity": [1 if one else PALE for one in chosen],
-        },
-        "customdata": [literal(shorten(name, 60)) for name in names],
-        "hovertemplate": say("%{customdata}: %{x:.6f}") + "<extra></extra>",
-    }  # fmt: skip
-    labels = [
-        emphasise(label, ink.decoder) if one else label
-        for label, one in zip(axis_labels(names, _CANDIDATE), chosen, strict=True)
-    ]
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    layout = base_layout(ink) | {
-        "height": _ROW * len(names) + 12, "margin": {"l": 110, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
-        "hovermode": "y",
-        "xaxis": axis | {"range": [0, 1], "showticklabels": False},
-        "yaxis": axis | APART | {
-            "range": [len(names) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": labels,
-            "tickfont": {"size": 13, "color": ink.ink},
-        },
-        "meta": {"alt": _candidates_alt(table), "narrowest": 280, "words": _ids(trace, step, table)},
-    }  # fmt: skip
-    texts = [f" {_percent(p)}" for p in table["probability"]]
-    return build([bars, numbers(table["probability"].to_numpy(), texts, 13, ink)], layout)
+    return filled(candidates_template(theme), candidates_values(trace, step, theme))
 
 
-def _ids(trace: Trace, step: int, table: pd.DataFrame) -> list[int]:
-    """Return the id of each of the `_ranked` pieces."""
-    return [
-        int(trace.target_ids[step] if chosen else trace.top_ids[step][rank - 1])
-        for rank, chosen in zip(table.index, table["chosen"], strict=True)
-    ]
-
-
-def _candidates_alt(table: pd.DataFrame) -> str:
+def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
     names = [
-        f"{shorten(piece_name(piece), 30)} {_percent(p)}{say(', chosen') if chosen else ''}"
-        for piece, p, chosen in zip(table["piece"], table["probability"], table["chosen"], strict=True)
+        f"{shorten(piece_name(one.piece), 30)} {_percent(one.probability)}{say(', chosen') if one.chosen else ''}"
+        for one in ranked
     ]
     return say("Likeliest next pieces: {listed}.", listed="; ".join(names))
 

@@ -10,9 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.ledger import Ledger
-from attnviz.figures.build import Spec, build, emphasise
+from attnviz.figures.build import Spec, emphasise
 from attnviz.figures.labels import axis_labels, literal
-from attnviz.figures.waterfall import panel, rows_layout, sum_range, waterfall, written
+from attnviz.figures.template import Slot, Values, filled
+from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -51,18 +52,23 @@ def ledger_rows(accounts: Sequence[Ledger], chosen: int | None = None) -> tuple[
     return tuple(sorted(rows))
 
 
-def ledger_waterfall(
+def ledger_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of `ledger_waterfall`."""
+    ink = palette(theme)
+    beside, axes = _attention(ink) if trace.attends else ([], {})
+    layout = rows_layout(118, ink) | axes | {
+        "xaxis": panel(ink, [0.19 if trace.attends else 0, 1], say("running sum")) | {"range": Slot("limits"),
+                                                                                      "nticks": 5},
+        "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
+    }  # fmt: skip
+    return {"data": [*waterfall(ink), *beside], "layout": layout}
+
+
+def ledger_values(
     trace: Trace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
-    """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
-
-    `rows` are the source pieces with a row each, increasing, if not those of `ledger_rows`. They stand in sentence
-    order; on the left of each is its alpha_ij as a bar, so that much attention with little effect is seen for what it
-    is. Without attention one row is that of the whole sentence. For those who mark the source piece on show and listen
-    to clicks, `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
-    (`mark`).
-    """
+) -> Values:  # fmt: skip
+    """Return the values of `ledger_waterfall`."""
     ink, title = palette(theme), title or say("logit")
     sources = _sources(trace, account, rows)
     values = [account.bias, account.state, account.previous_word, *sources.values]
@@ -81,15 +87,25 @@ def ledger_waterfall(
     ]
     for row, weight in enumerate(sources.alpha, 3):
         hover[row] += f"<br>α = {decimal(weight, 4)}"
-    beside, axes = _attention(sources.alpha, hover[3:-1], ink) if sources.alpha else ([], {})
-    left = 0.19 if sources.alpha else 0
-    layout = rows_layout(labels, 118, ink) | axes | {
-        "xaxis": panel(ink, [left, 1], say("running sum")) | {"range": sum_range(values), "nticks": 5},
-        "meta": {
-            "alt": _alt(trace, account, title), "narrowest": 320, "mark": ink.encoder, "entries": sources.entries,
-        },
+    return rows_values(labels) | waterfall_values(values, hover) | {
+        "weights": sources.alpha, "weight_rows": list(range(3, 3 + len(sources.alpha))), "weight_hover": hover[3:-1],
+        "limits": sum_range(values), "alt": _alt(trace, account, title), "entries": sources.entries,
     }  # fmt: skip
-    return build([waterfall(values, hover, ink), written(values, ink), *beside], layout)
+
+
+def ledger_waterfall(
+    trace: Trace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
+    """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
+
+    `rows` are the source pieces with a row each, increasing, if not those of `ledger_rows`. They stand in sentence
+    order; on the left of each is its alpha_ij as a bar, so that much attention with little effect is seen for what it
+    is. Without attention one row is that of the whole sentence. For those who mark the source piece on show and listen
+    to clicks, `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
+    (`mark`).
+    """
+    return filled(ledger_template(trace, theme), ledger_values(trace, account, title, rows=rows, theme=theme))
 
 
 @dataclass(frozen=True)
@@ -121,11 +137,11 @@ def _sources(trace: Trace, account: Ledger, rows: Sequence[int] | None) -> _Sour
     return _Sources(names, values, alpha, places)
 
 
-def _attention(alpha: list[float], hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
+def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
     """Return the bars of attention beside the source's rows, and their axis."""
     bars = {
-        "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": list(range(3, 3 + len(alpha))),
-        "x": alpha, "marker": {"color": ink.bar}, "customdata": hover,
+        "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": Slot("weight_rows"),
+        "x": Slot("weights"), "marker": {"color": ink.bar}, "customdata": Slot("weight_hover"),
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
     return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}

@@ -7,12 +7,56 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build, rectangle
+from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, rectangle
 from attnviz.figures.strips import seams
+from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import LOST, STRONGEST, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import subscript
+
+
+def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
+    """Return the template of `maxout_strips`, with the pairs if `paired`."""
+    ink, size, last = palette(theme), trace.readouts.shape[1], 2 if paired else 0
+    strip = {
+        "type": "heatmap", "x0": 1, "dx": 1, "zmin": Slot("low"), "zmax": Slot("high"), "colorscale": ink.signed_root,
+        "showscale": False, "hovertemplate": say("pair %{x}: %{z:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+    traces = [
+        strip | {"z": Slot(name), "y": [0, 1], "opacity": opacity} for name, opacity in (("won", 1), ("lost", LOST))
+    ]
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    layout = base_layout(ink) | {
+        "height": 4 + STRIP * (last + 1) + 4, "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
+        "shapes": [*seams(range(last + 1), size, ink, first=0.5),
+                   rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1)],
+        "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
+        "yaxis": axis | APART | {
+            "range": [last + 0.5, -0.5], "tickvals": list(range(last + 1)), "ticktext": Slot("names"),
+            "tickfont": {"size": 12, "color": ink.ink},
+        },
+        "meta": {"alt": Slot("alt"), "narrowest": 320},
+    }  # fmt: skip
+    return {"data": [*(traces if paired else []), strip | {"z": Slot("larger"), "y": [last]}], "layout": layout}
+
+
+def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> Values:
+    """Return the values of `maxout_strips`, whose `pairs` are (2l,)."""
+    winners = trace.readouts[step]
+    limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
+    name = f"t{subscript(step + 1)}"
+    values = {
+        "larger": winners[None], "low": -limit, "high": limit, "names": [name], "alt": _maxout_alt(winners, step),
+    }  # fmt: skip
+    if pairs is None:
+        return values
+    both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
+    lost = both < both.max(axis=0)
+    return values | {
+        "won": np.where(lost, np.nan, both), "lost": np.where(lost, both, np.nan),
+        "names": [say("first of pair"), say("second of pair"), say("larger: {vector}", vector=name)],
+    }  # fmt: skip
 
 
 def maxout_strips(
@@ -22,34 +66,8 @@ def maxout_strips(
 
     Without `pairs`, for want of the weights, only t_i is drawn. Colours end at the 98th percentile of |t_i|.
     """
-    ink, winners = palette(theme), trace.readouts[step]
-    limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
-    strip = {
-        "type": "heatmap", "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
-        "showscale": False, "hovertemplate": say("pair %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
-    names, traces, size = [f"t{subscript(step + 1)}"], [], len(winners)
-    if pairs is not None:
-        both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
-        lost = both < both.max(axis=0)
-        for rows, opacity in ((np.where(lost, np.nan, both), 1), (np.where(lost, both, np.nan), LOST)):
-            traces.append(strip | {"z": rows, "y": [0, 1], "opacity": opacity})
-        names = [say("first of pair"), say("second of pair"), say("larger: {vector}", vector=names[0])]
-    last = len(names) - 1
-    traces.append(strip | {"z": winners[None], "y": [last]})
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    layout = base_layout(ink) | {
-        "height": 4 + STRIP * len(names) + 4, "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
-        "shapes": [*seams(range(len(names)), size, ink, first=0.5),
-                   rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1)],
-        "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
-        "yaxis": axis | APART | {
-            "range": [last + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": names,
-            "tickfont": {"size": 12, "color": ink.ink},
-        },
-        "meta": {"alt": _maxout_alt(winners, step), "narrowest": 320},
-    }  # fmt: skip
-    return build(traces, layout)
+    template = maxout_template(trace, theme, paired=pairs is not None)
+    return filled(template, maxout_values(trace, step, pairs))
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:

@@ -11,8 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.microscope import SATURATED, Microscope, saturated
-from attnviz.figures.build import Spec, build, emphasise
-from attnviz.figures.waterfall import panel, rows_layout, sum_range, waterfall, written
+from attnviz.figures.build import Spec, emphasise
+from attnviz.figures.template import filled
+from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
 from attnviz.languages import say
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed
@@ -70,11 +71,12 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
         hover.append(say("{n} more units: {c}", n=rest.size, c=signed(values[-1], 4)))
     labels = [*names, emphasise(say("energy e"), ink.ink)]
     panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
-    layout = rows_layout(labels, 92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], say("running sum"))} | axes
+    layout = rows_layout(92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], say("running sum"))} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
     layout["meta"] = {"alt": microscope_alt(units), "narrowest": OPERANDS_WIDTH if operands else 300}
     hover.append(f"e = {signed(units.energy, 4)}")
-    return build([waterfall(values, hover, ink), written(values, ink), *panels], layout)
+    template = {"data": [*waterfall(ink), *panels], "layout": layout}
+    return filled(template, rows_values(labels) | waterfall_values(values, hover))
 
 
 def microscope_alt(units: Microscope) -> str:

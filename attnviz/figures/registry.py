@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis import readout
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
-from attnviz.figures.candidates import candidates, candidates_table
+from attnviz.figures.candidates import candidates_table, candidates_template, candidates_values
 from attnviz.figures.context import context_strips, context_table
-from attnviz.figures.energies import energy_bars, energy_table
-from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_waterfall
-from attnviz.figures.maxout import maxout_strips, maxout_table
+from attnviz.figures.energies import energy_table, energy_template, energy_values
+from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_template, ledger_values
+from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.microscope import microscope_figure, microscope_table
-from attnviz.figures.softmax import softmax_bars, softmax_table
-from attnviz.figures.state import state_strips, state_table
+from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
+from attnviz.figures.state import state_table, state_template, state_values
 from attnviz.figures.subject import ATTENTION, RIVAL, SCORE_VECTOR, WEIGHTS, Need, Subject
+from attnviz.figures.template import Picture, Values, whole
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -32,20 +31,13 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_title
 
 
-class Draw(Protocol):
-    """Draws a picture of a step."""
-
-    def __call__(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-        """Return the picture, with `alt` and `narrowest` in its `layout.meta`."""
-
-
 @dataclass(frozen=True)
 class StepFigure:
     """A picture of a step, with its table."""
 
     title: Callable[[Subject], str]
     """Its name in the language in use."""
-    draw: Draw
+    picture: Picture
     table: Callable[[Subject], pd.DataFrame]
     """Returns the numbers in the picture."""
     needs: tuple[Need, ...] = ()
@@ -60,6 +52,10 @@ class StepFigure:
         """Return why there is no such picture of `subject`, in a sentence; nothing where there is one."""
         return next((need.sentence(subject) for need in self.needs if not need.met(subject)), "")
 
+    def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+        """Return the picture, with `alt` and `narrowest` in its `layout.meta`."""
+        return self.picture.draw(subject, theme=theme)
+
     def headline(self, subject: Subject) -> str:
         """Return what the picture is and of which step, for a file of its own."""
         if self.heading is not None:
@@ -67,32 +63,39 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _of_trace(draw: Callable[..., go.Figure]) -> Draw:
-    """Return how to draw a picture for which the trace and the step are enough."""
-
-    def drawn(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-        return draw(subject.trace, subject.step, theme=theme)
-
-    return drawn
+def _anew(draw: Callable[..., go.Figure]) -> Picture:
+    """Return what is drawn anew at each step, from the trace alone."""
+    return whole(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
 
 def _table(tabulate: Callable[[Trace, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
     return lambda subject: tabulate(subject.trace, subject.step)
 
 
-def _maxout(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the readout; the pairs it was chosen from, which no trace keeps, where the weights are at hand."""
-    pairs = None if subject.weights is None else readout.pairs(subject.trace, subject.weights, subject.step)
-    return maxout_strips(subject.trace, subject.step, pairs, theme=theme)
+ENERGY = Picture(
+    lambda subject, theme: energy_template(subject.trace, theme),
+    lambda subject, _: energy_values(subject.trace, subject.step),
+)
+SOFTMAX = Picture(
+    lambda subject, theme: softmax_template(subject.trace, theme),
+    lambda subject, _: softmax_values(subject.trace, subject.step),
+)
+STATE = Picture(
+    lambda subject, theme: state_template(subject.trace, theme),
+    lambda subject, theme: state_values(subject.trace, subject.step, theme),
+)
+MAXOUT = Picture(
+    lambda subject, theme: maxout_template(subject.trace, theme, paired=subject.weights is not None),
+    lambda subject, _: maxout_values(subject.trace, subject.step, subject.pairs),
+)
+CANDIDATES = Picture(
+    lambda _, theme: candidates_template(theme),
+    lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
+)
 
 
 def _maxout_table(subject: Subject) -> pd.DataFrame:
-    pairs = None if subject.weights is None else readout.pairs(subject.trace, subject.weights, subject.step)
-    return maxout_table(subject.trace, subject.step, pairs)
-
-
-def _microscope(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-    return microscope_figure(subject.units, theme=theme)
+    return maxout_table(subject.trace, subject.step, subject.pairs)
 
 
 def _microscope_heading(subject: Subject) -> str:
@@ -108,9 +111,9 @@ def rows_of(subject: Subject) -> tuple[int, ...]:
     return ledger_rows(both, subject.examined)
 
 
-def _ledger(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+def _ledger_values(subject: Subject, theme: ThemeName) -> Values:
     title = ledger_title(subject.name(subject.explained))
-    return ledger_waterfall(subject.trace, subject.ledger, title, rows=rows_of(subject), theme=theme)
+    return ledger_values(subject.trace, subject.ledger, title, rows=rows_of(subject), theme=theme)
 
 
 def _ledger_heading(subject: Subject) -> str:
@@ -120,9 +123,9 @@ def _ledger_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, title)
 
 
-def _contrast(subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+def _contrast_values(subject: Subject, theme: ThemeName) -> Values:
     title = ledger_title(*_rivals(subject))
-    return ledger_waterfall(subject.trace, subject.contrast, title, rows=rows_of(subject), theme=theme)
+    return ledger_values(subject.trace, subject.contrast, title, rows=rows_of(subject), theme=theme)
 
 
 def _contrast_title(subject: Subject) -> str:
@@ -135,22 +138,26 @@ def _rivals(subject: Subject) -> tuple[str, str]:
     return subject.name(subject.explained), subject.name(subject.against)
 
 
+MICROSCOPE = whole(lambda subject, theme: microscope_figure(subject.units, theme=theme))
+LEDGER = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _ledger_values)
+CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _contrast_values)
+
 STEP_FIGURES: dict[str, StepFigure] = {
-    "attention": StepFigure(lambda _: say("Energies and weights"), _of_trace(attention_bars), _table(attention_table),
+    "attention": StepFigure(lambda _: say("Energies and weights"), _anew(attention_bars), _table(attention_table),
                             (ATTENTION,), summary=True),
-    "energy": StepFigure(lambda _: say("Energies"), _of_trace(energy_bars), _table(energy_table), (ATTENTION,)),
-    "softmax": StepFigure(lambda _: say("Softmax"), _of_trace(softmax_bars), _table(softmax_table), (ATTENTION,)),
-    "context": StepFigure(lambda _: say("Context vector"), _of_trace(context_strips), _table(context_table)),
-    "state": StepFigure(lambda _: say("State"), _of_trace(state_strips), _table(state_table)),
-    "maxout": StepFigure(lambda _: say("Maxout"), _maxout, _maxout_table, uses_weights=True),
-    "candidates": StepFigure(lambda _: say("Likeliest words"), _of_trace(candidates), _table(candidates_table)),
-    "microscope": StepFigure(lambda _: say("Energy microscope"), _microscope,
+    "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (ATTENTION,)),
+    "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (ATTENTION,)),
+    "context": StepFigure(lambda _: say("Context vector"), _anew(context_strips), _table(context_table)),
+    "state": StepFigure(lambda _: say("State"), STATE, _table(state_table)),
+    "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, uses_weights=True),
+    "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table)),
+    "microscope": StepFigure(lambda _: say("Energy microscope"), MICROSCOPE,
                              lambda subject: microscope_table(subject.units), (ATTENTION, SCORE_VECTOR),
                              uses_weights=True, heading=_microscope_heading),
-    "ledger": StepFigure(lambda _: say("Logit ledger"), _ledger,
+    "ledger": StepFigure(lambda _: say("Logit ledger"), LEDGER,
                          lambda subject: ledger_table(subject.trace, subject.ledger), (WEIGHTS,), uses_weights=True,
                          heading=_ledger_heading),
-    "contrast": StepFigure(_contrast_title, _contrast, lambda subject: ledger_table(subject.trace, subject.contrast),
+    "contrast": StepFigure(_contrast_title, CONTRAST, lambda subject: ledger_table(subject.trace, subject.contrast),
                            (WEIGHTS, RIVAL), uses_weights=True),
 }  # fmt: skip
 """Every picture of a step, in the order of the equations, then what lies inside an energy and a logit; the keys are

@@ -8,38 +8,55 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.attention import attention_table
-from attnviz.figures.build import build
+from attnviz.figures.build import Spec
 from attnviz.figures.source_rows import (
     bar_numbers,
+    bar_texts,
     energy_range,
     finite_energies,
     piece_bars,
     short_name,
     signed_colours,
+    signs,
     source_layout,
+    source_values,
     value_axis,
 )
+from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.trace import Trace
 
 
-def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
-    ink, energies, alpha = palette(theme), finite_energies(trace), trace.alignment[step]
-    before = piece_bars(trace, energies[step], "e") | signed_colours(energies[step], ink, opacity=PALE)
-    after = piece_bars(trace, alpha, "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
-    layout = source_layout(trace, step, ink)
-    layout["xaxis"] = value_axis(ink, say("energy e"), energy_range(energies, room=0.06)) | {"domain": [0, 0.36]}
+def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of `softmax_bars`; both axes are the same at every step."""
+    ink = palette(theme)
+    before = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
+    after = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
+    layout = source_layout(trace, ink)
+    limits = energy_range(finite_energies(trace), room=0.06)
+    layout["xaxis"] = value_axis(ink, say("energy e"), limits) | {"domain": [0, 0.36]}
     layout["xaxis2"] = value_axis(ink, say("weight α"), [0, 1.16]) | {
         "domain": [0.44, 1], "tickvals": [0, 0.5, 1], "anchor": "y",
     }  # fmt: skip
+    return {"data": [before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(trace, ink))], "layout": layout}
+
+
+def softmax_values(trace: Trace, step: int) -> Values:
+    """Return the values of `softmax_bars`."""
+    energies, alpha = finite_energies(trace)[step], trace.alignment[step]
     best = weight_order(trace, step)[0]
-    layout["meta"]["alt"] = say(
+    alt = say(
         "Softmax of step {step}: beside each energy the weight it becomes. The largest weight, {weight:.2f}, is that "
         "of piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=short_name(trace, best),
     )  # fmt: skip
-    return build([before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(alpha, ink))], layout)
+    numbers = {"energies": energies, "weights": alpha}
+    return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
+
+
+def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
+    return filled(softmax_template(trace, theme), softmax_values(trace, step))
 
 
 def softmax_table(trace: Trace, step: int) -> pd.DataFrame:

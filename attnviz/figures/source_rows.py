@@ -7,12 +7,16 @@ are ordered by weight, and the name of the row that the rest share (`more`).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.build import APART, Spec, base_axis, base_layout, numbers
+from attnviz.figures.bar_numbers import number_values, numbers
+from attnviz.figures.build import APART, Spec, base_axis, base_layout
 from attnviz.figures.labels import literal
+from attnviz.figures.template import Slot, Values
 from attnviz.languages import say
 from attnviz.palette import Palette
 from attnviz.text import piece_name
@@ -56,27 +60,35 @@ def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float
     return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
 
 
-def piece_bars(trace: Trace, values: NDArray[np.float32], symbol: str) -> Spec:
-    """Return one horizontal bar for each source piece, as long as `values`, (Tx,), with their `symbol` in the hover."""
+def piece_bars(trace: Trace, lengths: Slot, symbol: str) -> Spec:
+    """Return one horizontal bar for each source piece, of these `lengths`, (Tx,), with their `symbol` in the hover."""
     return {
-        "type": "bar", "orientation": "h", "x": values, "y": np.arange(len(values), dtype=np.int32),
+        "type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(trace.source_pieces))),
         "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
         "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:.4f}}<extra></extra>",
     }  # fmt: skip
 
 
-def bar_numbers(values: NDArray[np.float32], ink: Palette) -> list[Spec]:
-    """Return the numbers of the bars of `values`, (Tx,), at their ends, where there is room for them."""
-    count = len(values)
-    if count > MOST_ROWS:
-        return []
-    texts = [f" {decimal(float(value))} " if np.isfinite(value) else " −∞ " for value in values]
-    return [numbers(np.nan_to_num(values), texts, label_size(count) - 1, ink)]
+def bar_numbers(trace: Trace, ink: Palette) -> list[Spec]:
+    """Return the numbers at the ends of the bars, where there is room for them; `bar_texts` fills them."""
+    count = len(trace.source_pieces)
+    return [] if count > MOST_ROWS else [numbers(label_size(count) - 1, ink)]
 
 
-def signed_colours(values: NDArray[np.float32], ink: Palette, opacity: float = 1) -> Spec:
-    """Return the colours of bars of these `values`, (Tx,): blue from 0 up, red below."""
-    return {"marker": {"color": [ink.minus if value < 0 else ink.plus for value in values], "opacity": opacity}}
+def bar_texts(values: NDArray[np.float32]) -> Values:
+    """Return what fills the `bar_numbers` of bars of these `values`, (Tx,)."""
+    texts = [f" {decimal(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    return number_values(np.nan_to_num(values), texts)
+
+
+def signed_colours(ink: Palette, opacity: float = 1) -> Spec:
+    """Return the colours of signed bars: blue from 0 up, red below, as `signs` has it."""
+    return {"marker": {"color": Slot("signs", (ink.plus, ink.minus)), "opacity": opacity}}
+
+
+def signs(values: NDArray[np.float32]) -> Values:
+    """Return the `signs` of these `values`, (Tx,): which are negative."""
+    return {"signs": (values < 0).astype(int).tolist()}
 
 
 def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
@@ -87,7 +99,7 @@ def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
     }  # fmt: skip
 
 
-def source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
+def source_layout(trace: Trace, ink: Palette) -> Spec:
     """Return a layout whose rows are the source pieces, as all of the first three stages have them."""
     count = len(trace.source_pieces)
     return base_layout(ink) | {
@@ -97,8 +109,16 @@ def source_layout(trace: Trace, step: int, ink: Palette) -> Spec:
             "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": row_names(trace),
             "tickfont": {"size": label_size(count), "color": ink.encoder}, "showgrid": False, "zeroline": False,
         },
-        "meta": {"narrowest": 260, "order": weight_order(trace, step), "mark": ink.encoder, "thinned": _thinned(count)},
+        "meta": {
+            "narrowest": 260, "order": Slot("order"), "mark": ink.encoder, "thinned": _thinned(count),
+            "alt": Slot("alt"),
+        },
     }  # fmt: skip
+
+
+def source_values(trace: Trace, step: int, alt: str) -> Values:
+    """Return what fills a `source_layout` at 0-based `step`: the order of the pieces by weight, and `alt`."""
+    return {"order": weight_order(trace, step), "alt": alt}
 
 
 def _thinned(count: int) -> Spec | None:

@@ -7,9 +7,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build, emphasise, rectangle
+from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.strips import note, seams
+from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -37,27 +38,20 @@ def state_table(trace: Trace, step: int) -> pd.DataFrame:
     return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit")), columns=names)
 
 
-def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the rows of `state_rows` as strips, units in the order of the update gate: what is rewritten stands left.
-
-    Gates run from the page's colour (0) to purple (1); the rest is signed, in (-1, 1).
-    """
-    ink, (names, rows) = palette(theme), state_rows(trace, step)
-    order = np.argsort(rows[1], kind="stable")
-    units = len(order)
+def state_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of `state_strips`."""
+    ink, units = palette(theme), trace.states.shape[1]
     strip = {
-        "type": "heatmap", "x": [str(unit + 1) for unit in order], "showscale": False,
+        "type": "heatmap", "x": Slot("units"), "showscale": False,
         "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }  # fmt: skip
     gates = strip | {
-        "z": rows[:2, order], "y": [0, 1], "zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]],
+        "z": Slot("gates"), "y": [0, 1], "zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]],
     }  # fmt: skip
     states = strip | {
-        "z": rows[2:, order], "y": [2.4, 3.4, 4.4, 5.4, 6.4], "zmin": -1, "zmax": 1, "colorscale": ink.signed_root,
+        "z": Slot("states"), "y": [2.4, 3.4, 4.4, 5.4, 6.4], "zmin": -1, "zmax": 1, "colorscale": ink.signed_root,
     }  # fmt: skip
     places = [0, 1, 2.4, 3.4, 4.4, 5.4, 6.4]
-    labels = axis_labels(names, 20)
-    labels[-1] = emphasise(labels[-1], ink.decoder)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
         "height": 24 + round(STRIP * 7.4) + 8, "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
@@ -65,12 +59,32 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
         "annotations": [note(say("← rewritten"), 0, ink), note(say("kept →"), 1, ink)],
         "yaxis": axis | APART | {
-            "range": [6.9, -0.5], "tickvals": places, "ticktext": labels,
+            "range": [6.9, -0.5], "tickvals": places, "ticktext": Slot("names"),
             "tickfont": {"size": 12, "color": ink.decoder},
         },
-        "meta": {"alt": _state_alt(trace, step), "narrowest": 320},
+        "meta": {"alt": Slot("alt"), "narrowest": 320},
     }  # fmt: skip
-    return build([gates, states], layout)
+    return {"data": [gates, states], "layout": layout}
+
+
+def state_values(trace: Trace, step: int, theme: ThemeName) -> Values:
+    """Return the values of `state_strips`."""
+    names, rows = state_rows(trace, step)
+    order = np.argsort(rows[1], kind="stable")
+    labels = axis_labels(names, 20)
+    labels[-1] = emphasise(labels[-1], palette(theme).decoder)
+    return {
+        "units": [str(unit) for unit in (order + 1).tolist()], "gates": rows[:2, order], "states": rows[2:, order],
+        "names": labels, "alt": _state_alt(trace, step),
+    }  # fmt: skip
+
+
+def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the rows of `state_rows` as strips, units in the order of the update gate: what is rewritten stands left.
+
+    Gates run from the page's colour (0) to purple (1); the rest is signed, in (-1, 1).
+    """
+    return filled(state_template(trace, theme), state_values(trace, step, theme))
 
 
 def _state_alt(trace: Trace, step: int) -> str:

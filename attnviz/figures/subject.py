@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis import readout
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.microscope import Microscope, microscope, score_vector
@@ -34,6 +38,10 @@ class Subject:
 
     rows: tuple[int, ...] | None = None
     """Source pieces with a row of their own in both ledgers; if None, those of the largest entries and the examined."""
+    known_ledgers: Mapping[tuple[int, int], Ledger] = field(default_factory=dict)
+    """By step and piece, those that are computed already: many at once take little longer than one."""
+    known_pairs: NDArray[np.floating] | None = None
+    """What the readout was chosen from, (2l,), where it is computed already."""
 
     @property
     def examined(self) -> int:
@@ -76,7 +84,16 @@ class Subject:
             raise ValueError("there is no other piece to hold this one against")
         return self.ledger - self._ledger(self.against)
 
+    @cached_property
+    def pairs(self) -> NDArray[np.floating] | None:
+        """What the readout was chosen from, (2l,), which no trace keeps; None without weights."""
+        if self.known_pairs is not None or self.weights is None:
+            return self.known_pairs
+        return readout.pairs(self.trace, self.weights, self.step)
+
     def _ledger(self, index: int) -> Ledger:
+        if (self.step, index) in self.known_ledgers:
+            return self.known_ledgers[self.step, index]
         if self.weights is None:
             raise ValueError("a logit ledger needs the weights of the model that made the trace")
         return ledger(self.trace, self.weights, self.step, index)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.figures.build import Spec, base_axis, base_layout, numbers
+from attnviz.figures.bar_numbers import number_values, numbers
+from attnviz.figures.build import Spec, base_axis, base_layout
+from attnviz.figures.template import Slot, Values
 from attnviz.palette import Palette
 from attnviz.wording.numbers import signed
 
@@ -14,28 +16,28 @@ ROW = 21
 """Pixels of a row of a waterfall."""
 
 
-def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> Spec:
-    """Return `values` one under another, each from where the last ended, and their sum in the row below; `hover` has a
-    text for each of them and for the sum."""
-    amounts = [*map(float, values), float(np.sum(values))]
-    return {
-        "type": "waterfall", "orientation": "h", "name": "sum", "y": list(range(len(amounts))), "x": amounts,
-        "measure": ["relative"] * len(values) + ["total"],
+def waterfall(ink: Palette) -> list[Spec]:
+    """Return the template of values one under another, each from where the last ended, their sum in the row below, and
+    the number of each beside the end of its bar; `waterfall_values` fills it."""
+    bars = {
+        "type": "waterfall", "orientation": "h", "name": "sum", "y": Slot("rows"), "x": Slot("amounts"),
+        "measure": Slot("measure", ("relative", "total")),
         "increasing": {"marker": {"color": ink.plus}}, "decreasing": {"marker": {"color": ink.minus}},
         # Not violet, which those who cannot see red take for the blue of a plus.
         "totals": {"marker": {"color": ink.ink}}, "connector": {"line": {"color": ink.line, "width": 1}},
-        "customdata": list(hover),
-        "hovertemplate": "%{customdata}<extra></extra>",
+        "customdata": Slot("hover"), "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
+    return [bars, numbers(12, ink) | {"name": "numbers"}]
 
 
-def written(values: Sequence[float], ink: Palette) -> Spec:
-    """Return the numbers of a `waterfall`, each beside the end of its bar; as a trace of its own, see `numbers`."""
+def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:
+    """Return what fills a `waterfall` of these `values`; `hover` has a text for each of them and for the sum."""
     amounts = [*map(float, values), float(np.sum(values))]
     ends = np.append(np.cumsum(values), amounts[-1])
-    sides = ["middle left" if amount < 0 else "middle right" for amount in amounts]
     texts = [f" {signed(amount)} " for amount in amounts]
-    return numbers(ends, texts, 12, ink) | {"name": "numbers", "textposition": sides}
+    return {
+        "amounts": amounts, "measure": [0] * len(values) + [1], "hover": list(hover),
+    } | number_values(ends, texts, [amount < 0 for amount in amounts])  # fmt: skip
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -46,22 +48,30 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - room, high + room]
 
 
-def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Spec:
-    """Return the layout of a figure with one row for each of `labels`, which are drawn as they are."""
+def rows_layout(left: int, ink: Palette) -> Spec:
+    """Return the layout of a figure with a row for each of the labels that `rows_values` fills it with."""
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    count = len(labels)
     return base_layout(ink) | {
-        "height": ROW * count + 48, "margin": {"l": left, "r": 8, "t": 40, "b": 8}, "bargap": 0.3,
+        "height": Slot("height"), "margin": {"l": left, "r": 8, "t": 40, "b": 8}, "bargap": 0.3,
         "yaxis": axis | {
-            "range": [count - 0.4, -0.6], "tickvals": list(range(count)), "ticktext": list(labels),
+            "range": [Slot("lowest"), -0.6], "tickvals": Slot("rows"), "ticktext": Slot("labels"),
             "tickfont": {"size": 12, "color": ink.ink}, "anchor": "free", "position": 0,
             "ticklabelstandoff": 6,
         },
         # A rule above the sum, as on paper.
         "shapes": [{
-            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": count - 1.5, "y1": count - 1.5,
+            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": Slot("rule"), "y1": Slot("rule"),
             "line": {"color": ink.quiet, "width": 1},
         }],
+    }  # fmt: skip
+
+
+def rows_values(labels: Sequence[str]) -> Values:
+    """Return what fills a `rows_layout` that has these `labels`, which are drawn as they are."""
+    count = len(labels)
+    return {
+        "height": ROW * count + 48, "lowest": count - 0.4, "rule": count - 1.5, "rows": list(range(count)),
+        "labels": list(labels),
     }  # fmt: skip
 
 

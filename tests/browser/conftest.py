@@ -10,7 +10,7 @@ from typing import NoReturn
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
 from tests.browser.views import EXAMPLE, WIDE
@@ -72,24 +72,32 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def profile(chromium: Browser) -> Iterator[BrowserContext]:
+    """One browser's profile for all tests: what does not change is cached there, as it is for a visitor who is not here
+    for the first time."""
+    context = chromium.new_context()
+    context.set_default_timeout(30_000)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_page(request: pytest.FixtureRequest, chromium: Browser, address: str) -> Iterator[Opener]:
+def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
     """Return a function that opens the page, at EXAMPLE where no sentence is named; afterwards, no request left
-    the machine and no script failed.
+    the machine and no script failed. Nothing that an earlier test kept in the browser is there any more.
 
     The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
     """
     view = getattr(request, "param", WIDE)
     strays: list[str] = []
-    contexts = []
 
     def open_at(query: str = "", *, width: int = view.width, height: int = view.height, dark: bool = view.dark) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(30_000)
+        page = profile.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        forget = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
+        profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         if "sentence=" not in query:
@@ -99,8 +107,10 @@ def open_page(request: pytest.FixtureRequest, chromium: Browser, address: str) -
         return page
 
     yield open_at
-    for context in contexts:
-        context.close()
+    for page in profile.pages:
+        page.close()
+    profile.set_offline(False)
+    profile.clear_permissions()
     assert strays == []
 
 

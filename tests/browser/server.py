@@ -41,14 +41,23 @@ def free_port() -> int:
 def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[str]:
     """Run `streamlit run` on `script`, a path in the repository, with the model folders in `models`; yield its address
     once it answers."""
+    with running_server(models, log, script) as (address, _):
+        yield address
+
+
+@contextmanager
+def running_server(
+    models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY
+) -> Iterator[tuple[str, int]]:
+    """Run as `running_page` does the program of a checkout; yield its address and its process id."""
     port = free_port()
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"}
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=repository, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", process.pid
         finally:
             process.terminate()
             process.wait(timeout=20)
@@ -61,5 +70,5 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
             with urllib.request.urlopen(address, timeout=2):
                 return
         except OSError:
-            time.sleep(0.25)
+            time.sleep(0.1)
     raise RuntimeError(f"the page did not start: {log.read_text(errors='replace')[-2000:]}")

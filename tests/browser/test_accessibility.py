@@ -15,6 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import READY
+from tests.browser.settled import settled
 from tests.browser.views import SHOWN
 
 pytestmark = pytest.mark.browser
@@ -53,12 +54,6 @@ LET_GO = """() => {
   node.blur();
   window.letGo = node;
 }"""
-
-
-def settled(page: Page) -> None:
-    """Wait until the last chart is drawn and the server has nothing more to say."""
-    page.wait_for_selector(".st-key-contrast .js-plotly-plot")
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
 def close_box(page: Page) -> None:

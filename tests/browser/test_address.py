@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_accessibility import settled
+from tests.browser.settled import settled
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import EXAMPLE
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
+from tests.browser.settled import settled
 
 pytestmark = pytest.mark.browser
 
@@ -50,6 +51,7 @@ def test_cells_are_near_square_and_none_is_cut_off(open_page: Opener, words: int
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_page: Opener, dark: bool) -> None:
     page = open_page(sentence(62), width=390, height=844, dark=dark)
+    settled(page)
     size = geometry(page)
     assert size["chart"] > size["box"], "nothing is scrolled: nothing was tested"
     rows = page.locator(".st-key-heatmap .rows")

@@ -10,7 +10,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_accessibility import BOXES, FOCUSED, settled
+from tests.browser.settled import settled
+from tests.browser.test_accessibility import BOXES, FOCUSED
 from tests.browser.test_page import expect_step, query, steps, type_sentence
 from tests.browser.views import SHOWN
 

@@ -17,7 +17,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.figures.source_rows import KEPT
 from attnviz.translator import Translator
 from attnviz.wording.stages import narrate
-from tests.browser.test_accessibility import settled
+from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, framed_row, steps
 from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both
 from tests.conftest import SHIPPED_MODEL

@@ -7,17 +7,21 @@ from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import View
+from attnviz.ui.server import MIDDLEWARE, ROUTES
 from attnviz.ui.step.room import step_room
 from attnviz.ui.style import apply_style, theme_name
 from tests.figures.synthetic import trace
 
-st.set_page_config(layout="wide")
-speak_as_chosen()
-apply_style(theme_name())
-load_library()
-for name, seed in (("a", 0), ("b", 1)):
-    view = View(name, trace(seed=seed))
-    open_view(st.session_state, view, st.query_params)
-    heatmap_choices(st.session_state, view, st.query_params)
-    st.header(f"Model {name}")
-    step_room(view)
+if __name__ == "__main__":
+    st.set_page_config(layout="wide")
+    speak_as_chosen()
+    apply_style(theme_name())
+    load_library()
+    for name, seed in (("a", 0), ("b", 1)):
+        view = View(name, trace(seed=seed))
+        open_view(st.session_state, view, st.query_params)
+        heatmap_choices(st.session_state, view, st.query_params)
+        st.header(f"Model {name}")
+        step_room(view)
+else:
+    app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -19,9 +19,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plotly.offline import get_plotlyjs
 
-from attnviz import AttnvizError, Trace, Translator, export, figures
+from attnviz import AttnvizError, Trace, Translator, export, figures, plotlyjs
 from attnviz.analysis.ledger import ledger
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import words_after
@@ -162,7 +161,7 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     page = _Page(text := export.lecture_html(trace, step=2, margins=True))
     assert page.asked == []
-    assert get_plotlyjs() in text
+    assert plotlyjs.program() in text
     record = json.loads(page.texts["record"])
     assert record["step"] == 3
     assert len(record["target"]) == len(trace.target_pieces)

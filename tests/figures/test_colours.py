@@ -167,7 +167,7 @@ def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
 def constants(program: str) -> dict[str, float]:
     """Return the constants that a program opens with."""
     return {
-        name: json.loads(value) for name, value in re.findall(r"^const ([A-Z_]+) = ([\d.]+);$", program, re.MULTILINE)
+        name: json.loads(value) for name, value in re.findall(r"^const ([A-Z_]+) = (-?[\d.]+);$", program, re.MULTILINE)
     }
 
 

@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Translator
 from attnviz.analysis import readout
 from attnviz.checkpoint import save_model
-from attnviz.figures.maxout import maxout_strips
+from attnviz.figures.maxout import maxout_template, maxout_values
+from attnviz.figures.template import to_json
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
@@ -88,10 +89,13 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
 ) -> None:
     trace = Translator.load(folder, device="cpu").translate(SENTENCES[0])
     drawn = []
-    monkeypatch.setattr(stages, "chart", lambda _, pictures, *_more: drawn.append(pictures[0]))
+    monkeypatch.setattr(stages, "chart", lambda _, template, values, *_more: drawn.append((template, values[0])))
     elsewhere = folder.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
     stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
     elsewhere.rename(folder)
     stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
     pairs = readout.pairs(trace, resources.weights_of(trace), 0)
-    assert drawn == [maxout_strips(trace, 0, found, theme="light").to_json() for found in (None, pairs)]
+    assert drawn == [
+        (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
+        for found in (None, pairs)
+    ]

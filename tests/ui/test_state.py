@@ -252,7 +252,7 @@ def test_the_sentence_of_a_step_says_what_came_before() -> None:
 
 def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:
     program = (PAGE / "components" / "chart" / "chart.js").read_text(encoding="utf-8")
-    assert f'figures["{EVERY_STEP}"]' in program
+    assert f'values["{EVERY_STEP}"]' in program
 
 
 def test_no_asset_asks_another_server_for_anything() -> None:

@@ -94,8 +94,15 @@ function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Calls `work` when the browser has nothing better to do, but within a second; Safari has no such call.
+/** @type {(work: () => void) => void} */
+const whenIdle = typeof requestIdleCallback === "function"
+  ? (work) => requestIdleCallback(work, { timeout: 1000 })
+  : (work) => setTimeout(work, 50);
+
 /**
- * What cannot be seen is drawn once what can be seen has been.
+ * Draws at once what is in the window; the rest when the browser is idle, or as it comes into the window. Of several
+ * calls for what is not in sight only one draws, with what is then on show.
  * @template {Following} State
  * @param {HTMLElement} root
  * @param {State} state
@@ -107,13 +114,11 @@ function soon(root, state, draw) {
     return;
   }
   if (state.waiting) return;
-  state.waiting = true;
-  requestAnimationFrame(() =>
-    setTimeout(() => {
-      state.waiting = false;
-      if (states.has(root)) draw(root, state);
-    }, 0)
-  );
+  state.waiting = () => {
+    state.waiting = undefined;
+    if (states.has(root)) draw(root, state);
+  };
+  whenIdle(() => state.waiting?.());
 }
 
 /**
@@ -168,6 +173,7 @@ function follow(root, state, names, onChange) {
   const ends = names.map((name) => listenIn(root, name, onChange));
   const sight = new IntersectionObserver((entries) => {
     state.seen = entries.at(-1)?.isIntersecting;
+    if (state.seen) state.waiting?.();
   });
   sight.observe(root);
   state.stop = () => {

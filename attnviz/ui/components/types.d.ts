@@ -49,9 +49,9 @@ type Words = Record<string, string>;
 
 /** What a component that follows its view keeps about its root element. */
 interface Following {
-  /** Whether it is in sight, and whether it waits to be drawn. */
+  /** Whether it is in sight, and what draws it where it waits for that. */
   seen?: boolean;
-  waiting?: boolean;
+  waiting?: () => void;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   size?: ResizeObserver;

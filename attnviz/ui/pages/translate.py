@@ -15,10 +15,10 @@ from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
+from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.controls import Request, controls, request_address
+from attnviz.ui.toolbar.controls import Request, controls, opening_request, request_address
 from attnviz.ui.toolbar.downloads import downloads
 from attnviz.ui.toolbar.examples import OPENING, remark
 
@@ -28,6 +28,15 @@ _LAST = "last_trace"
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it; it stands at the root address."""
     return st.Page(_draw, title=say("Translate"), url_path="", default=True)
+
+
+def translate_opening() -> None:
+    """Make what a visitor who has no link is shown, where there is a model; raise AttnvizError where it is damaged."""
+    if available := models():
+        request = opening_request(available)
+        trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+        weights_of(trace)
+        tokenizer_of(trace)
 
 
 def _draw() -> None:

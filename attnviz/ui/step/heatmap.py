@@ -28,7 +28,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         _how_to_read(view.trace, chosen.by, chosen.end)
     else:
         _how_to_read_one_vector(view.trace)
-    chart(view, {EVERY_STEP: _drawn(view.trace, view.identity, chosen, theme, language())}, "heatmap")
+    chart(view, _drawn(view.trace, view.identity, chosen, theme, language()), {EVERY_STEP: "{}"}, "heatmap")
     _switches(view)
 
 

@@ -6,20 +6,23 @@ By default every step shows the ledger of its own word, and all of these are in 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import streamlit as st
 
+from attnviz.analysis.ledger import ledgers
+from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.ledger import ledger_table
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.registry import rows_of as ledger_rows_of
+from attnviz.figures.ledger import ledger_table, ledger_template
+from attnviz.figures.registry import CONTRAST, LEDGER, STEP_FIGURES, rows_of
 from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
-from attnviz.ui.page_state.selection import at_step, selection_of, source_of
+from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
@@ -37,18 +40,20 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
         st.text(lacking)
         return
     word_choices(view, tokenizer)
-    shown = _on_show(view, weights, tokenizer)
+    own = tuple(_own(trace, step) for step in steps_at_once(view))
+    here = _on_show(view, tokenizer)
+    key = (view.identity, theme, language())
+    told = _told(trace, weights, tokenizer, own, key)
+    if here not in own:
+        told = told | _told(trace, weights, tokenizer, (here,), key)
+    template = to_json(ledger_template(trace, theme))
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
-        drawn = {
-            step: _drawn(trace, weights, tokenizer, (view.identity, one, theme, language()))
-            for step, one in ((step, one if name == "contrast" else one.alone()) for step, one in shown.items())
-            if name == "ledger" or one.rival is not None
-        }
+        written = {step: tellings[name] for step, tellings in told.items() if name in tellings}
+        values: dict[int | str, str] = {step: one.values for step, one in written.items()}
+        captions = {step: (one.heading, one.sentence) for step, one in written.items()}
         with column:
-            chart(
-                view, {i: figure for i, (figure, _) in drawn.items()}, name, {i: told for i, (_, told) in drawn.items()}
-            )
+            chart(view, template, values, name, captions)
     legend = say(
         "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
@@ -57,7 +62,7 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     if not trace.attends:
         legend = say("Each row adds its part of the logit, blue up, red down, to the running sum.")
     st.html(f'<p class="reading">{legend}</p>')
-    _tables(view, weights, shown[selection_of(st.session_state, view).step])
+    _tables(view, weights, here)
 
 
 @dataclass(frozen=True)
@@ -67,52 +72,60 @@ class Compared:
     step: int
     word: int
     rival: int | None
-    rows: tuple[int, ...]
-    """The source pieces with a row of their own."""
+    source: int
+    """The source piece on show, which has a row of its own in any case."""
     typed_word: str | None = None
     """What was typed in place of the piece, where the model writes it in several."""
     typed_rival: str | None = None
 
-    def alone(self) -> Compared:
-        """Return the same without its rival."""
-        return replace(self, rival=None, typed_rival=None)
+
+class Told(NamedTuple):
+    """A ledger as the browser gets it."""
+
+    values: str
+    """What fills the picture, as JSON."""
+    heading: str
+    sentence: str
 
 
-def _on_show(view: View, weights: Weights, tokenizer: Tokenizer) -> dict[int, Compared]:
-    """Return what is compared at each step that is sent to the browser: the chosen words at the one on show."""
+def _own(trace: Trace, step: int) -> Compared:
+    """Return what is compared at `step` where nobody chose."""
+    return Compared(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
+
+
+def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
+    """Return what is compared at the step on show."""
     selection, trace = selection_of(st.session_state, view), view.trace
-    found = {}
-    for step in steps_at_once(view):
-        here = step == selection.step
-        word, rival = chosen_pair(trace, selection, len(tokenizer)) if here else pair(trace, step, None, None)
-        typed = typed_words(selection, tokenizer) if here else (None, None)
-        source = source_of(at_step(selection, step), trace)
-        found[step] = Compared(step, word, rival, rows_of(view, weights, step, word, rival, source), *typed)
-    return found
+    word, rival = chosen_pair(trace, selection, len(tokenizer))
+    return Compared(selection.step, word, rival, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
-def rows_of(view: View, weights: Weights, step: int, word: int, rival: int | None, source: int) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own at `step`, in the ledger of `word` as in its contrast; `source`,
-    the one on show, is among them."""
-    return _rows(view.trace, weights, (view.identity, step, word, rival, source))
-
-
-@st.cache_data(max_entries=1024, show_spinner=False)
-def _drawn(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, what: tuple[str, Compared, ThemeName, str]
-) -> tuple[str, tuple[str, str]]:
-    """Return the picture of one ledger as JSON, with its heading and sentence. `what`, the key of the cache, is the
-    identity of the trace, what is compared, theme and language."""
-    _, one, theme, _ = what
-    subject = Subject(_trace, one.step, _weights, None, one.word, one.rival, _tokenizer.piece, one.rows)
-    name = subject.name(one.word)
-    against = None if one.rival is None else subject.name(one.rival)
-    heading = ledger_heading(
-        called(name, one.typed_word), None if against is None else called(against, one.typed_rival)
-    )
-    figure = STEP_FIGURES["ledger" if one.rival is None else "contrast"].draw(subject, theme=theme)
-    entries = subject.ledger if one.rival is None else subject.contrast
-    return figure.to_json(), (heading, ledger_sentence(_trace, entries, name, against))
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _told(
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, several: tuple[Compared, ...],
+    key: tuple[str, ThemeName, str],
+) -> dict[int, dict[str, Told]]:  # fmt: skip
+    """Return, by step, the "ledger" of each of `several` and, where it has a rival, the "contrast". `key` is the rest
+    of the key of the cache: the identity of the trace, theme and language."""
+    cells = [(one.step, piece) for one in several for piece in (one.word, one.rival) if piece is not None]
+    known = dict(zip(cells, ledgers(_trace, _weights, cells), strict=True))
+    told: dict[int, dict[str, Told]] = {}
+    for one in several:
+        rival = one.word if one.rival is None else one.rival
+        subject = Subject(
+            _trace, one.step, _weights, one.source, one.word, rival, _tokenizer.piece, known_ledgers=known
+        )
+        both = replace(subject, rows=rows_of(subject))
+        name = subject.name(one.word)
+        heading = ledger_heading(called(name, one.typed_word), None)
+        sentence = ledger_sentence(_trace, subject.ledger, name, None)
+        told[one.step] = {"ledger": Told(to_json(LEDGER.values(both, key[1])), heading, sentence)}
+        if one.rival is not None:
+            against = subject.name(one.rival)
+            heading = ledger_heading(called(name, one.typed_word), called(against, one.typed_rival))
+            sentence = ledger_sentence(_trace, subject.contrast, name, against)
+            told[one.step]["contrast"] = Told(to_json(CONTRAST.values(both, key[1])), heading, sentence)
+    return told
 
 
 def called(piece: str, typed: str | None) -> str:
@@ -120,14 +133,6 @@ def called(piece: str, typed: str | None) -> str:
     if typed is None:
         return quote(piece)
     return say("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
-
-
-@st.cache_data(max_entries=2048, show_spinner=False)
-def _rows(_trace: Trace, _weights: Weights, what: tuple[str, int, int, int | None, int]) -> tuple[int, ...]:
-    """Return the rows of `rows_of`. `what`, the key of the cache, is the identity of the trace, the step, word, rival
-    and the source piece on show."""
-    _, step, word, rival, source = what
-    return ledger_rows_of(Subject(_trace, step, _weights, source, word, word if rival is None else rival))
 
 
 def _tables(view: View, weights: Weights, one: Compared) -> None:

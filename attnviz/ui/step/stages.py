@@ -9,8 +9,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.analysis.readout import readout
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -90,8 +92,8 @@ def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
 def _chart(view: View, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
     """Draw picture `name` of all the steps that have a sentence, below it."""
     weights = weights_digest_of(view.trace) if STEP_FIGURES[name].uses_weights else None
-    drawn = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
-    chart(view, drawn, name, {i: ("", sentence) for i, sentence in sentences.items()})
+    template, values = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
+    chart(view, template, values, name, {i: ("", sentence) for i, sentence in sentences.items()})
 
 
 def _signed() -> str:
@@ -105,14 +107,19 @@ _PICTURES: dict[int, Callable[[View, dict[int, str], ThemeName], None]] = {
 }  # fmt: skip
 
 
-@st.cache_data(max_entries=160, show_spinner=False)
+@st.cache_resource(max_entries=160, show_spinner=False)
 def _drawn(
     _trace: Trace,
     of: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
     name: str,
     steps: tuple[int, ...],
     theme: ThemeName,
-) -> dict[int | str, str]:
-    """Return picture `name` of each of the `steps` as JSON."""
-    weights = weights_of(_trace) if STEP_FIGURES[name].uses_weights else None
-    return {i: STEP_FIGURES[name].draw(Subject(_trace, i, weights), theme=theme).to_json() for i in steps}
+) -> tuple[str, dict[int | str, str]]:
+    """Return the template of picture `name`, and what fills it at each of the `steps`, as JSON."""
+    picture = STEP_FIGURES[name].picture
+    subjects = [Subject(_trace, step) for step in steps]
+    if STEP_FIGURES[name].uses_weights and (weights := weights_of(_trace)) is not None:
+        wide = readout(_trace, weights, steps).pairs
+        subjects = [Subject(_trace, i, weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
+    template = to_json(picture.template(subjects[0], theme))
+    return template, {subject.step: to_json(picture.values(subject, theme)) for subject in subjects}

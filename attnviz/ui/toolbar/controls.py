@@ -62,6 +62,11 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     return Request(text or "", str(models[name]), device, inputs.beam_of(search), target or None), beside
 
 
+def opening_request(models: dict[str, Path]) -> Request:
+    """Return what the controls ask for where nobody has chosen anything; `models` (by name) must not be empty."""
+    return Request(OPENING, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None)
+
+
 def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
     """Return the address parameters of what was translated, None for what the page opens with: a link, or a reload,
     opens what could be shown."""

@@ -1,8 +1,10 @@
 // What a chart is given and what it keeps.
 
 interface ChartRecord {
-  /** Figures as JSON by step, or one under "every". */
-  figures: Record<string, string>;
+  /** What the figures of all steps have in common, as JSON. */
+  template: string;
+  /** What fills it, as JSON by step, or once under "every". */
+  values: Record<string, string>;
   /** Heading and sentence by step. */
   captions: Record<string, [string, string]>;
 }
@@ -10,6 +12,7 @@ interface ChartRecord {
 /** The figure drawn last, of which step, source piece and order of rows. */
 interface ChartState extends Following {
   data: ChartRecord;
+  template?: string;
   text?: string;
   figure: Figure;
   /** The row of each source piece, where rows stand for them. */

@@ -1,7 +1,7 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
-// `data.figures` maps steps to figures, as JSON texts; a figure under "every" serves every step. What a figure is a picture of
-// is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones are marked
+// `data.template` is what the figures of all steps have in common, `data.values` maps steps to what fills it, as JSON
+// texts; those under "every" serve every step. What a figure is a picture of is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones are marked
 // and a click chooses.
 
 /**
@@ -200,16 +200,17 @@ async function draw(root, state) {
   const Plotly = await library();
   const { step, source, order } = shown(root);
   if (step === null || !states.has(root)) return;
-  const text = state.data.figures["every"] ?? state.data.figures[step];
+  const { template, values, captions } = state.data;
+  const text = values["every"] ?? values[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
-  caption(root, state.data.captions[step] ?? ["", ""]);
-  const same = text === state.text && order === state.order;
+  caption(root, captions[step] ?? ["", ""]);
+  const same = text === state.text && template === state.template && order === state.order;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text });
+  Object.assign(state, { step, source, order, text, template });
   if (!same) {
-    state.figure = JSON.parse(text);
+    state.figure = filled(JSON.parse(template), JSON.parse(text));
     state.places = arrange(state.figure, order === "strongest");
     describe(root, state.figure.layout, state);
   }
@@ -240,6 +241,6 @@ export default function ({ data, parentElement }) {
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  draw(root, state);
+  soon(root, state, draw);
   return state.stop;
 }

@@ -215,6 +215,6 @@ export default function ({ data, parentElement }) {
     state.look = null;
   }
   state.data = data;
-  show(root, state);
+  soon(root, state, show);
   return state.stop;
 }

@@ -182,6 +182,6 @@ export default function ({ data, parentElement }) {
     };
     state.data = { ...data, ...numbers };
   }
-  draw(box, state);
+  soon(box, state, draw);
   return state.stop;
 }

@@ -1,15 +1,25 @@
-// Brings Plotly to the browser once: gzipped, from the Python package, so that no other server is ever asked.
+// Runs Plotly's program, once a page. The browser has been told of it with the page itself, and keeps it.
 
-/** @param {Mounted<Uint8Array<ArrayBuffer>>} mounted */
-export default async function ({ data }) {
+const SECONDS = 2;
+
+/** @param {Mounted<string>} mounted */
+export default function ({ data }) {
   if (window.attnvizLoading || window.Plotly) return;
   window.attnvizLoading = true;
-  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  load(data);
+}
+
+/**
+ * Asks again until the program is here: without it the page has no pictures.
+ * @param {string} address
+ */
+function load(address) {
   const script = document.createElement("script");
-  script.src = URL.createObjectURL(new Blob([await new Response(stream).blob()], { type: "text/javascript" }));
-  script.onload = () => {
-    URL.revokeObjectURL(script.src);
-    window.dispatchEvent(new Event("attnviz:plotly"));
+  script.src = address;
+  script.onload = () => window.dispatchEvent(new Event("attnviz:plotly"));
+  script.onerror = () => {
+    script.remove();
+    setTimeout(() => load(address), 1000 * SECONDS);
   };
   document.head.append(script);
 }

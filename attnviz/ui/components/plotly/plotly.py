@@ -1,20 +1,11 @@
-"""Plotly's own program, brought to the browser once for all charts."""
+"""Plotly's own program, run in the browser once for all charts."""
 
 from __future__ import annotations
 
-import functools
-import gzip
-
-from plotly.offline import get_plotlyjs
-
+from attnviz import plotlyjs
 from attnviz.ui.components.loader import component
 
 
 def load_library() -> None:
-    """Bring Plotly's own program to the browser; Streamlit sends it once and afterwards only its hash."""
-    component("plotly", isolate=False)(key="library", data=_library(), height=1)
-
-
-@functools.cache
-def _library() -> bytes:
-    return gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)
+    """Run Plotly's own program in the browser, which fetches it from beside the page (`attnviz.ui.server`)."""
+    component("plotly", isolate=False)(key="library", data=plotlyjs.file_name(), height=1)

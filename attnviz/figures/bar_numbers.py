@@ -1,0 +1,34 @@
+"""Numbers at the ends of horizontal bars.
+
+As a trace of its own: text of a bar is measured at every drawing, which takes longer than all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.figures.build import Spec
+from attnviz.figures.template import Slot, Values
+from attnviz.palette import Palette
+
+
+def numbers(size: int, ink: Palette) -> Spec:
+    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it."""
+    return {
+        "type": "scatter", "mode": "text", "x": Slot("number_x"), "y": Slot("number_y"), "text": Slot("number_text"),
+        "textposition": Slot("number_side", ("middle right", "middle left")), "cliponaxis": False,
+        "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
+    }  # fmt: skip
+
+
+def number_values(ends: NDArray[np.floating], texts: list[str], left: Sequence[bool] | None = None) -> Values:
+    """Return `texts` at the `ends` of bars, (n,) of either, each outside of its bar: on the left where it is negative,
+    or where `left` says so."""
+    sides = ends < 0 if left is None else left
+    return {
+        "number_x": ends, "number_y": list(range(len(ends))), "number_text": texts,
+        "number_side": [int(side) for side in sides],
+    }  # fmt: skip

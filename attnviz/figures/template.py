@@ -1,0 +1,115 @@
+"""A picture as a template, the same at every step of a translation, and the values of a step that fill it.
+
+What a picture looks like is said once, in its template; files and notebooks fill it here, and the page, which is
+given a template once and the values of all steps, in the browser (`ui/components/chart/template.js`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.figures.build import Spec, build
+from attnviz.figures.subject import Subject
+from attnviz.palette import ThemeName
+
+Values = dict[str, Any]
+"""What differs from step to step, by the names of its places: numbers, texts, arrays of any shape, lists of these."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place in a template for the value `name`; where there are `choices`, the value says which, or which each."""
+
+    name: str
+    choices: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a step, in two parts."""
+
+    template: Callable[[Subject, ThemeName], Spec]
+    """Returns `data` and `layout` of the figure, with a Slot wherever steps differ: the same from any of them."""
+    values: Callable[[Subject, ThemeName], Values]
+    """Returns the values of one step."""
+
+    def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
+        """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
+        return filled(self.template(subject, theme), self.values(subject, theme))
+
+
+def whole(draw: Callable[[Subject, ThemeName], go.Figure]) -> Picture:
+    """Return as a `Picture` what is drawn anew at each step, nothing of it being the same."""
+
+    def values(subject: Subject, theme: ThemeName) -> Values:
+        figure = draw(subject, theme).to_plotly_json()
+        return {"data": list(figure["data"]), "layout": figure["layout"]}
+
+    return Picture(lambda *_: {"data": Slot("data"), "layout": Slot("layout")}, values)
+
+
+def filled(template: Spec, values: Values) -> go.Figure:
+    """Return the figure that these `values` make of a template."""
+    spec = fill(template, values)
+    return build(spec["data"], spec["layout"])
+
+
+def fill(template: Any, values: Values) -> Any:
+    """Return `template` with each Slot replaced by its value; raise KeyError where there is none of its name."""
+    if isinstance(template, Slot):
+        value = values[template.name]
+        if not template.choices:
+            return value
+        return [template.choices[one] for one in value] if np.ndim(value) else template.choices[value]
+    if isinstance(template, dict):
+        return {name: fill(part, values) for name, part in template.items()}
+    return [fill(part, values) for part in template] if isinstance(template, list) else template
+
+
+FINEST = 32767
+"""Whole numbers to either side of 0 that the numbers of a strip are told apart by."""
+MISSING = -FINEST - 1
+"""Stands for nan among them."""
+
+
+def to_json(spec: Spec) -> str:
+    """Return a template, or values, as the browser reads them: a Slot as its `slot` and its `choices`, whole numbers as
+    lists, arrays (n,) as Plotly's typed arrays in single precision.
+
+    Arrays (m, n) are strips, whose numbers are told by a colour, or to three places: they are sent in 16 bits, as
+    whole numbers and their `scale`.
+    """
+    return orjson.dumps(spec, default=_plain, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Slot):
+        return {"slot": value.name} | ({"choices": value.choices} if value.choices else {})
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+        return {"dtype": "f4", "bdata": _base64(value.astype("<f4"))} if value.ndim == 1 else _strips(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a picture has no place for a {type(value).__name__}")
+
+
+def _strips(values: NDArray[np.floating]) -> Spec:
+    """Return (m, n) of `values` in 16 bits each: their `scale`, the size n of a row, and `strips`, the bytes."""
+    known = np.isfinite(values)
+    scale = float(np.abs(values, where=known, out=np.zeros(values.shape)).max()) / FINEST or 1.0
+    whole = np.full(values.shape, MISSING, dtype="<i2")
+    whole[known] = np.round(values[known] / scale).astype("<i2")
+    return {"scale": scale, "size": values.shape[1], "strips": _base64(whole)}
+
+
+def _base64(values: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")

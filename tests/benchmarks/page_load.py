@@ -1,0 +1,148 @@
+"""How long a page takes to open: `python -m tests.benchmarks.page_load --against ../before`.
+
+A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then it
+visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm. Times
+are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to that in
+which the last picture is. What came over the websocket and over HTTP is counted as it was transferred.
+
+Each turn takes about half a minute, on a busy machine twice that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from playwright.sync_api import BrowserContext, Playwright, sync_playwright
+
+from tests.benchmarks.checkouts import add_checkouts, count, named
+from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
+from tests.browser.views import EXAMPLE
+
+PICTURES = ("heatmap", "energy", "softmax", "growth", "state", "maxout", "candidates", "microscope", "ledger")
+"""Keys of the pictures that a page opens with."""
+
+PATIENCE = 120_000
+"""Milliseconds to wait for a page."""
+
+_PAINTED = "(ready) => document.querySelector(ready) && performance.timeOrigin + performance.now()"
+_DRAWN = """
+(names) => names.every((name) => document.querySelector(`.st-key-${name} .js-plotly-plot .main-svg`))
+  && performance.timeOrigin + performance.now()
+"""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What opening a page took: seconds from the start of what is measured, and kilobytes that were transferred."""
+
+    heatmap: float
+    pictures: float
+    websocket: float
+    http: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A start of the server, and what followed."""
+
+    health: float
+    """Seconds from the start of the server to its first answer."""
+    first: Visit
+    """From the start of the server."""
+    again: list[Visit]
+
+
+def visit(context: BrowserContext, address: str, started: float | None = None) -> Visit:
+    """Open the page in a new tab; times are from `started`, seconds since 1970, or else from the beginning of the
+    visit."""
+    page = context.new_page()
+    transferred = {"websocket": 0.0, "http": 0.0}
+
+    def add(what: str, size: float) -> None:
+        transferred[what] += size / 1000
+
+    watch = context.new_cdp_session(page)
+    watch.on("Network.loadingFinished", lambda event: add("http", event["encodedDataLength"]))
+    # The payload is in base64.
+    watch.on(
+        "Network.webSocketFrameReceived", lambda event: add("websocket", len(event["response"]["payloadData"]) * 0.75)
+    )
+    watch.send("Network.enable")
+    page.goto(f"{address}/?sentence={quote(EXAMPLE)}", wait_until="commit")
+    begun = started or page.evaluate("() => performance.timeOrigin") / 1000
+    heatmap = page.wait_for_function(_PAINTED, arg=READY, timeout=PATIENCE).json_value() / 1000
+    pictures = page.wait_for_function(_DRAWN, arg=PICTURES, timeout=PATIENCE).json_value() / 1000
+    page.wait_for_timeout(1500)  # what else the page does is not to fall on the next visit
+    page.close()
+    return Visit(heatmap - begun, pictures - begun, **transferred)
+
+
+@contextmanager
+def new_browser(playwright: Playwright, chromium: str) -> Iterator[BrowserContext]:
+    """Yield a browser that has not been used, with a profile on disk, as a visitor's has: it keeps compiled programs."""
+    with tempfile.TemporaryDirectory() as profile:
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=chromium, args=CHROMIUM_FLAGS, viewport={"width": 1440, "height": 900}
+        )
+        yield context
+        context.close()
+
+
+def turn(playwright: Playwright, chromium: str, folder: Path, options: argparse.Namespace) -> Turn:
+    """Start the server of a checkout and visit it."""
+    with tempfile.TemporaryDirectory() as logs, new_browser(playwright, chromium) as context:
+        started = time.time()
+        with running_server(options.models.resolve(), Path(logs) / "page.log", repository=folder) as (address, _):
+            health = time.time() - started
+            first = visit(context, address, started)
+            return Turn(health, first, [visit(context, address) for _ in range(options.visits)])
+
+
+def row(name: str, turns: list[Turn]) -> str:
+    """Return the medians over turns as a line of the table."""
+    again = [one for each in turns for one in each.again]
+
+    def median(values: list[float]) -> float:
+        return statistics.median(values)
+
+    return f"{name[-28:]:28}{median([one.health for one in turns]):8.1f}" + "".join(
+        f"{median([one.heatmap for one in visits]):9.2f}{median([one.pictures for one in visits]):10.2f}"
+        f"{median([one.websocket for one in visits]):9.0f}{median([one.http for one in visits]):8.0f}"
+        for visits in ([one.first for one in turns], again)
+    )
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_checkouts(parser)
+    parser.add_argument("--turns", type=count, default=2)
+    parser.add_argument("--visits", type=count, default=5, help="further visits in each turn")
+    options = parser.parse_args()
+    chromium = find_chromium()
+    if chromium is None:
+        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
+    found: dict[str, list[Turn]] = {name: [] for name in named(options)}
+    kinds = "health  heatmap  pictures   ws kB http kB"
+    head = f"{'seconds, medians':28}{kinds:>44}{kinds.removeprefix('health'):>36}"
+    print(f"{'':28}{'first visit, from the start of the server':>44}{'a further visit':>36}\n{head}", flush=True)
+    with sync_playwright() as playwright:
+        for number in range(1, options.turns + 1):
+            for name, folder in named(options).items():
+                found[name].append(turn(playwright, chromium, folder, options))
+                print(row(f"turn {number}, {name}", found[name][-1:]), flush=True)
+    print(f"median of {options.turns} turns, {options.visits} further visits each")
+    for name, turns in found.items():
+        print(row(name, turns))
+
+
+if __name__ == "__main__":
+    main()

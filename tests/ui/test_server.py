@@ -1,0 +1,109 @@
+"""What the server does besides running the page: Plotly's program for the browser to keep, and a model that is there
+before the first visitor is."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import shutil
+import urllib.request
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.routing import Route
+from starlette.types import Message
+
+from attnviz import plotlyjs
+from attnviz.ui import resources, server
+from attnviz.ui.toolbar.examples import OPENING
+from tests.browser.server import running_page
+
+PAGE = Starlette(
+    routes=[
+        *server.ROUTES,
+        Route("/", lambda _: HTMLResponse("<p>")),
+        Route("/health", lambda _: PlainTextResponse("ok")),
+    ],
+    middleware=server.MIDDLEWARE,
+)
+
+
+def get(path: str, *headers: tuple[str, str]) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body of what the server answers."""
+    messages: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        messages.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers],
+    }  # fmt: skip
+    asyncio.run(PAGE(scope, receive, send))
+    answer = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
+    return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])
+
+
+@pytest.mark.parametrize("folder", ["/", "/attention/", "/behind/a/proxy/"])
+def test_plotly_is_kept_by_the_browser(folder: str) -> None:
+    status, plain, program = get(folder + plotlyjs.file_name())
+    assert status == 200
+    assert program.decode() == plotlyjs.program()
+    _, packed, smaller = get(folder + plotlyjs.file_name(), ("accept-encoding", "gzip, br"))
+    assert packed["content-encoding"] == "gzip"
+    assert gzip.decompress(smaller) == program
+    assert len(smaller) < len(program) / 2
+    for headers in (plain, packed):
+        assert "immutable" in headers["cache-control"]
+        assert headers["content-type"].startswith("text/javascript")
+
+
+def test_another_program_has_another_name() -> None:
+    assert get(f"/plotly-{plotlyjs.VERSION}-000000000000.js")[0] == 404
+
+
+def test_pages_announce_it_and_nothing_else_does() -> None:
+    _, page, _ = get("/")
+    assert page["link"] == f"<{plotlyjs.file_name()}>; rel=preload; as=script"
+    assert "link" not in get("/health")[1]
+    assert "link" not in get(f"/{plotlyjs.file_name()}")[1]
+
+
+def test_the_opening_page_is_translated_beforehand(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    folder = shutil.copytree(model_folder, tmp_path / "en-fr")
+    server.get_ready()
+    # Whatever would be loaded or translated now is not what is there already.
+    monkeypatch.setattr(resources.Translator, "load", None)
+    assert resources.translate(str(folder), "auto", OPENING, 5, None).source_text == OPENING
+
+
+def test_a_damaged_model_does_not_stop_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    server.get_ready()
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    for name in ("tokenizer.model", "model.safetensors", "config.json"):
+        (tmp_path / "en-fr" / name).write_bytes(b"no model")
+        server.get_ready()
+
+
+@pytest.mark.slow
+def test_the_real_server_hands_it_out(tmp_path: Path) -> None:
+    (tmp_path / "en-fr").mkdir()
+    (tmp_path / "en-fr" / "config.json").write_text("{", encoding="utf-8")
+    log = tmp_path / "page.log"
+    with running_page(tmp_path, log) as address:
+        with urllib.request.urlopen(f"{address}/") as page:
+            assert page.headers["link"].startswith(f"<{plotlyjs.file_name()}>")
+        with urllib.request.urlopen(f"{address}/{plotlyjs.file_name()}") as program:
+            assert program.read().decode() == plotlyjs.program()
+    assert "Traceback" not in log.read_text(encoding="utf-8")
