@@ -51,15 +51,20 @@ class _Candidate(NamedTuple):
 
 def _ranked(trace: Trace, step: int, k: int = 10) -> list[_Candidate]:
     """Return what `candidates_table` has, in its order."""
-    chosen = int(trace.target_ids[step])
-    recorded = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
-    every = [
-        _Candidate(rank, int(index), piece, float(probability), int(index) == chosen)
-        for rank, (index, piece, probability) in enumerate(recorded, 1)
-    ]
-    if not any(one.chosen for one in every):
-        every.append(_Candidate(0, chosen, trace.target_pieces[step], float(trace.probabilities[step]), chosen=True))
-    return [one for one in every if one.chosen or 0 < one.rank <= k]
+    chosen, ids = int(trace.target_ids[step]), trace.top_ids[step]
+    ranks = list(range(min(k, len(ids))))
+    found = np.flatnonzero(ids == chosen)
+    ranks += [rank for rank in found.tolist() if rank >= k]
+    ranked = [
+        _Candidate(
+            rank + 1, int(ids[rank]), trace.top_pieces[step][rank], float(trace.top_probabilities[step][rank]),
+            int(ids[rank]) == chosen,
+        )
+        for rank in ranks
+    ]  # fmt: skip
+    if not found.size:
+        ranked.append(_Candidate(0, chosen, trace.target_pieces[step], float(trace.probabilities[step]), chosen=True))
+    return ranked
 
 
 def candidates_template(theme: ThemeName) -> Spec:

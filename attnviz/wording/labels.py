@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attnviz.languages import say
 from attnviz.text import SPACE, piece_name
 
@@ -19,12 +21,16 @@ def quote(text: str) -> str:
     return say("“{text}”", text=text)
 
 
+_MARKS: dict[str, Callable[[], str]] = {
+    "": lambda: say("a blank"), "'": lambda: say("an apostrophe"), '"': lambda: say("a quotation mark"),
+    ",": lambda: say("a comma"), ".": lambda: say("a full stop"), "-": lambda: say("a hyphen"),
+}  # fmt: skip
+
+
 def mark_name(piece: str) -> str | None:
     """Return what a piece is called that would be lost between quotation marks, or None for any other."""
-    return {
-        "": say("a blank"), "'": say("an apostrophe"), '"': say("a quotation mark"), ",": say("a comma"),
-        ".": say("a full stop"), "-": say("a hyphen"),
-    }.get(piece.strip(SPACE))  # fmt: skip
+    name = _MARKS.get(piece.strip(SPACE))
+    return None if name is None else name()
 
 
 def quoted_name(piece: str) -> str:

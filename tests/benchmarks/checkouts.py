@@ -1,4 +1,4 @@
-"""Checkouts of this project that take turns in a benchmark, so that whatever else the machine does falls on all alike."""
+"""Checkouts of this project that take turns in a benchmark, so that whatever else the machine does is borne by all."""
 
 from __future__ import annotations
 

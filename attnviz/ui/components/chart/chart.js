@@ -241,6 +241,7 @@ export default function ({ data, parentElement }) {
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  soon(root, state, draw);
+  if (data.values["every"]) draw(root, state); // the heatmap comes first: the browser says late what is in the window
+  else soon(root, state, draw);
   return state.stop;
 }
