@@ -5,8 +5,10 @@ Nothing heavy is imported above the functions: the server is to answer before to
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gzip
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -61,8 +63,9 @@ MIDDLEWARE = [Middleware(_Announcement)]
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Get ready while the server already runs."""
-    threading.Thread(target=get_ready, name="getting ready", daemon=True).start()
+    """Get ready in the background, once the server answers."""
+    thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
+    asyncio.get_running_loop().call_later(0.3, thread.start)
     yield
 
 
@@ -71,7 +74,13 @@ def get_ready() -> None:
 
     Where there is no model, or a damaged one, nothing is done: the page says so to whoever opens it.
     """
-    from attnviz.ui.pages.translate import translate_opening
+    usual = sys.getswitchinterval()
+    # The first visitor's browser fetches a hundred files meanwhile, and each would wait its turn as long as that.
+    sys.setswitchinterval(usual / 10)
+    try:
+        from attnviz.ui.pages.translate import translate_opening
 
-    with suppress(AttnvizError):
-        translate_opening()
+        with suppress(AttnvizError):
+            translate_opening()
+    finally:
+        sys.setswitchinterval(usual)

@@ -1,9 +1,10 @@
 """How long a page takes to open: `python -m tests.benchmarks.page_load --against ../before`.
 
-A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then it
-visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm. Times
-are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to that in
-which the last picture is. What came over the websocket and over HTTP is counted as it was transferred.
+A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then
+it visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm.
+Times are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to that
+in which the last picture is. What came over the websocket and over HTTP is counted as it was transferred. Where others
+use the machine too, the processor time that server and tab have taken until then says more than the clock.
 
 Each turn takes about half a minute, on a busy machine twice that.
 """
@@ -11,12 +12,13 @@ Each turn takes about half a minute, on a busy machine twice that.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from urllib.parse import quote
 
@@ -41,10 +43,13 @@ _DRAWN = """
 
 @dataclass(frozen=True)
 class Visit:
-    """What opening a page took: seconds from the start of what is measured, and kilobytes that were transferred."""
+    """What opening a page took: seconds from the start of what is measured, seconds of processor time until all was
+    drawn, and kilobytes that were transferred."""
 
     heatmap: float
     pictures: float
+    server: float
+    tab: float
     websocket: float
     http: float
 
@@ -60,10 +65,20 @@ class Turn:
     again: list[Visit]
 
 
-def visit(context: BrowserContext, address: str, started: float | None = None) -> Visit:
+def _size(base64: str) -> float:
+    return len(base64) * 3 / 4
+
+
+def processor_time(process: int) -> float:
+    """Return the seconds that a process has run so far."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def visit(context: BrowserContext, address: str, process: int, started: float | None = None) -> Visit:
     """Open the page in a new tab; times are from `started`, seconds since 1970, or else from the beginning of the
-    visit."""
-    page = context.new_page()
+    visit; so is that of the server's `process`."""
+    page, served = context.new_page(), 0.0 if started else processor_time(process)
     transferred = {"websocket": 0.0, "http": 0.0}
 
     def add(what: str, size: float) -> None:
@@ -76,18 +91,21 @@ def visit(context: BrowserContext, address: str, started: float | None = None) -
         "Network.webSocketFrameReceived", lambda event: add("websocket", len(event["response"]["payloadData"]) * 0.75)
     )
     watch.send("Network.enable")
+    watch.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(f"{address}/?sentence={quote(EXAMPLE)}", wait_until="commit")
     begun = started or page.evaluate("() => performance.timeOrigin") / 1000
     heatmap = page.wait_for_function(_PAINTED, arg=READY, timeout=PATIENCE).json_value() / 1000
     pictures = page.wait_for_function(_DRAWN, arg=PICTURES, timeout=PATIENCE).json_value() / 1000
+    served = processor_time(process) - served
+    metrics = {one["name"]: one["value"] for one in watch.send("Performance.getMetrics")["metrics"]}
     page.wait_for_timeout(1500)  # what else the page does is not to fall on the next visit
     page.close()
-    return Visit(heatmap - begun, pictures - begun, **transferred)
+    return Visit(heatmap - begun, pictures - begun, served, metrics["TaskDuration"], **transferred)
 
 
 @contextmanager
 def new_browser(playwright: Playwright, chromium: str) -> Iterator[BrowserContext]:
-    """Yield a browser that has not been used, with a profile on disk, as a visitor's has: it keeps compiled programs."""
+    """Yield a browser that has not been used, with a profile on disk as a visitor's has: compiled programs are kept."""
     with tempfile.TemporaryDirectory() as profile:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=chromium, args=CHROMIUM_FLAGS, viewport={"width": 1440, "height": 900}
@@ -100,24 +118,30 @@ def turn(playwright: Playwright, chromium: str, folder: Path, options: argparse.
     """Start the server of a checkout and visit it."""
     with tempfile.TemporaryDirectory() as logs, new_browser(playwright, chromium) as context:
         started = time.time()
-        with running_server(options.models.resolve(), Path(logs) / "page.log", repository=folder) as (address, _):
+        with running_server(options.models.resolve(), Path(logs) / "page.log", repository=folder) as (address, process):
             health = time.time() - started
-            first = visit(context, address, started)
-            return Turn(health, first, [visit(context, address) for _ in range(options.visits)])
+            first = visit(context, address, process, started)
+            return Turn(health, first, [visit(context, address, process) for _ in range(options.visits)])
 
 
 def row(name: str, turns: list[Turn]) -> str:
     """Return the medians over turns as a line of the table."""
-    again = [one for each in turns for one in each.again]
+    kinds = [one.first for one in turns], [visit for one in turns for visit in one.again]
+    cells = [f"{name[-24:]:24}", f"{statistics.median(one.health for one in turns):8.1f}"]
+    for visits in kinds:
+        for kind, form in zip(fields(Visit), FORMS, strict=True):
+            cells.append(format(statistics.median(getattr(one, kind.name) for one in visits), form))
+    return "".join(cells)
 
-    def median(values: list[float]) -> float:
-        return statistics.median(values)
 
-    return f"{name[-28:]:28}{median([one.health for one in turns]):8.1f}" + "".join(
-        f"{median([one.heatmap for one in visits]):9.2f}{median([one.pictures for one in visits]):10.2f}"
-        f"{median([one.websocket for one in visits]):9.0f}{median([one.http for one in visits]):8.0f}"
-        for visits in ([one.first for one in turns], again)
-    )
+FORMS = ("9.2f", "10.2f", "8.2f", "6.2f", "8.0f", "8.0f")
+
+_KINDS = f"{'heatmap':>9}{'pictures':>10}{'server':>8}{'tab':>6}{'ws kB':>8}{'http kB':>8}"
+
+HEAD = f"""
+{"":24}{"first visit, from the start of the server":>57}{"a further visit":>49}
+{"seconds and kilobytes":24}{"health":>8}{2 * _KINDS}
+""".strip("\n")
 
 
 def main() -> None:
@@ -131,15 +155,13 @@ def main() -> None:
     if chromium is None:
         parser.error("there is no Chromium on this machine; name one in CHROMIUM")
     found: dict[str, list[Turn]] = {name: [] for name in named(options)}
-    kinds = "health  heatmap  pictures   ws kB http kB"
-    head = f"{'seconds, medians':28}{kinds:>44}{kinds.removeprefix('health'):>36}"
-    print(f"{'':28}{'first visit, from the start of the server':>44}{'a further visit':>36}\n{head}", flush=True)
+    print(HEAD, flush=True)
     with sync_playwright() as playwright:
         for number in range(1, options.turns + 1):
             for name, folder in named(options).items():
                 found[name].append(turn(playwright, chromium, folder, options))
                 print(row(f"turn {number}, {name}", found[name][-1:]), flush=True)
-    print(f"median of {options.turns} turns, {options.visits} further visits each")
+    print(f"medians over {options.turns} turns with {options.visits} further visits each")
     for name, turns in found.items():
         print(row(name, turns))
 

@@ -47,11 +47,12 @@ def running_page(models: Path, log: Path, script: str = "app.py") -> Iterator[st
 
 @contextmanager
 def running_server(
-    models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY
+    models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:
-    """Run as `running_page` does the program of a checkout; yield its address and its process id."""
+    """Run as `running_page` does the program of a checkout, with `settings` in its environment; yield its address and
+    its process id."""
     port = free_port()
-    environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"}
+    environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=repository, env=environment, stdout=output, stderr=subprocess.STDOUT)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import shutil
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from starlette.types import Message
 
 from attnviz import plotlyjs
 from attnviz.ui import resources, server
+from attnviz.ui.pages import translate
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
 
@@ -94,6 +96,15 @@ def test_a_damaged_model_does_not_stop_the_start(
     for name in ("tokenizer.model", "model.safetensors", "config.json"):
         (tmp_path / "en-fr" / name).write_bytes(b"no model")
         server.get_ready()
+
+
+def test_getting_ready_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever happens, threads take turns as they did before."""
+    usual = sys.getswitchinterval()
+    monkeypatch.setattr(translate, "translate_opening", None)
+    with pytest.raises(TypeError):
+        server.get_ready()
+    assert sys.getswitchinterval() == usual
 
 
 @pytest.mark.slow

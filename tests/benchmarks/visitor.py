@@ -1,0 +1,117 @@
+"""A visitor without a browser: he speaks Streamlit's own protocol, protobuf messages over a websocket, and so costs the
+machine little beside the server that he asks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any, Self
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+
+PATIENCE = 120
+"""Seconds after which an answer is taken not to come."""
+
+
+class Mistake(Exception):
+    """The server did not do what it was asked for."""
+
+
+class Visitor:
+    """One session of the page. What he does ends once the server has told him all that follows from it."""
+
+    def __init__(self, address: str, socket: ClientConnection) -> None:
+        """Take the address of the server, and an open connection to it."""
+        self._address, self._socket = address, socket
+        self._widgets: dict[str, str] = {}
+        self._states: dict[str, WidgetState] = {}
+        self._hashes: set[str] = set()
+        self._page = self._fragment = ""
+        self._shown: dict[str, Any] = {}
+        self.kilobytes = 0.0
+        """What came from the server, so far."""
+
+    @classmethod
+    async def arrive(cls, address: str) -> Self:
+        """Connect to the server at `address`, "http://..."."""
+        stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
+        return cls(address, await connect(stream, subprotocols=["streamlit"], max_size=None))  # type: ignore[list-item]
+
+    async def leave(self) -> None:
+        """Close the connection."""
+        await self._socket.close()
+
+    async def open(self) -> float:
+        """Open the page; return the seconds that took."""
+        return await self._run("open the page")
+
+    async def translate(self, sentence: str, mark: str) -> float:
+        """Type a sentence and press the button; return the seconds until its translation was there, known by a word
+        `mark` that it alone has."""
+        typed = WidgetState(id=self._widgets["sentence"], string_value=sentence)
+        self._states[typed.id] = typed
+        took = await self._run("translate", WidgetState(id=self._widgets["translate"], trigger_value=True))
+        if mark not in "".join(word["text"] for word in self._shown["source"]):
+            raise Mistake(f"the page shows another sentence than {sentence!r}")
+        return took
+
+    async def step(self) -> float:
+        """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
+        wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
+        chosen = [{"event": "chosen", "value": {"step": wanted, "source": None}}]
+        key = f"$$STREAMLIT_INTERNAL_KEY_{self._widgets['player']}__events"
+        told = WidgetState(id=key, json_trigger_value=json.dumps(chosen))
+        took = await self._run("step", told, fragment=self._fragment)
+        if self._shown["step"] != wanted:
+            raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
+        return took
+
+    async def _run(self, what: str, *triggers: WidgetState, fragment: str = "") -> float:
+        """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.page_script_hash, asked.fragment_id = self._page, fragment
+        asked.widget_states.widgets.extend([*self._states.values(), *triggers])
+        asked.cached_message_hashes.extend(self._hashes)
+        asked.context_info.url, asked.context_info.locale = f"{self._address}/", "en-US"
+        started = time.perf_counter()
+        await self._socket.send(message.SerializeToString())
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not self._heard(ForwardMsg.FromString(await self._payload()), what):
+                    pass
+        except TimeoutError as error:
+            raise Mistake(f"to {what} took more than {PATIENCE} s") from error
+        return time.perf_counter() - started
+
+    async def _payload(self) -> bytes:
+        payload = await self._socket.recv(decode=False)
+        self.kilobytes += len(payload) / 1000
+        return payload
+
+    def _heard(self, message: ForwardMsg, what: str) -> bool:
+        """Take a message in; return whether it was the last of a run."""
+        if message.metadata.cacheable and message.hash:
+            self._hashes.add(message.hash)
+        if message.HasField("navigation"):
+            self._page = message.navigation.page_script_hash
+        elif message.HasField("delta") and message.delta.HasField("new_element"):
+            self._element(message, what)
+        return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+
+    def _element(self, message: ForwardMsg, what: str) -> None:
+        """Keep the ids of widgets by their keys, and what the player shows."""
+        element = message.delta.new_element
+        kind = getattr(element, str(element.WhichOneof("type")))
+        if element.HasField("exception"):
+            raise Mistake(f"to {what} raised {element.exception.type}: {element.exception.message}")
+        identity = getattr(kind, "id", "")
+        key = identity.rpartition("-")[2]
+        self._widgets[key] = identity
+        if key == "player" and element.HasField("bidi_component"):
+            self._fragment = message.delta.fragment_id
+            self._shown = json.loads(element.bidi_component.json)

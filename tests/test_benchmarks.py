@@ -1,0 +1,85 @@
+"""The benchmarks of the page: what they may be asked for, and that a visitor without a browser is a visitor."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks import page_load, visitors
+from tests.benchmarks.checkouts import checkout, count
+from tests.benchmarks.visitor import Mistake, Visitor
+from tests.browser.server import running_server
+from tests.conftest import REPOSITORY
+
+
+@pytest.mark.parametrize("name", ["page_load", "visitors"])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--against", "nowhere"], "nowhere is no checkout of this project: it has no app.py"),
+        (["--turns", "0"], "0 is no number from 1"),
+        (["--turns", "many"], "many is no number from 1"),
+        (["--visitors", "-1"], "-1"),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(name: str, options: list[str], said: str) -> None:
+    command = [sys.executable, "-m", f"tests.benchmarks.{name}", *options]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_checkout_has_an_app() -> None:
+    assert checkout(str(REPOSITORY)) == REPOSITORY
+    assert count("12") == 12
+    for text in ("1.5", "", "-1"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            count(text)
+
+
+def test_no_two_visitors_have_a_sentence_in_common() -> None:
+    made = [visitors.sentence(visitor, number) for visitor in range(40) for number in range(3)]
+    assert len({text for text, _ in made}) == len({mark for _, mark in made}) == len(made)
+    for text, mark in made:
+        assert mark in text
+    assert made[7] == visitors.sentence(2, 1)
+
+
+def test_tables_have_a_heading_for_every_column() -> None:
+    visit = page_load.Visit(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    turn = page_load.Turn(0.5, visit, [visit, visit])
+    assert len(page_load.row("this", [turn, turn])) == len(page_load.HEAD.splitlines()[-1])
+    many = [0.5, 1.5, 1.0]
+    came = visitors.Turn(many, many, [], [0.1], [90.0, 700.0, 710.0, 705.0], [1000.0], [])
+    for each in (came, visitors.Turn(memory=[90.0, 90.0, 90.0, 90.0])):
+        assert len(visitors.row("this", each)) == len(visitors.HEAD.splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_visitors_get_what_they_ask_for(tmp_path: Path, model_folder: Path) -> None:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    options = argparse.Namespace(visitors=2, sentences=2, steps=2, within=0.0, seconds=60)
+
+    async def strays(address: str) -> None:
+        visitor = await Visitor.arrive(address)
+        await visitor.open()
+        with pytest.raises(Mistake, match="another sentence"):
+            await visitor.translate("A girl is riding a red bicycle.", "elephant")
+        await visitor.leave()
+
+    with running_server(tmp_path, tmp_path / "page.log") as (address, process):
+        turn = asyncio.run(visitors.visit(address, process, options))
+        asyncio.run(strays(address))
+    assert turn.mistakes == []
+    assert (len(turn.opened), len(turn.translated), len(turn.stepped)) == (2, 4, 8)
+    assert len(turn.memory) == 4
+    assert min(turn.memory) > 20
+    assert len(turn.health) > 5
+    assert all(sent > 100 for sent in turn.kilobytes)
