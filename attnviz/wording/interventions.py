@@ -12,7 +12,7 @@ from attnviz.trace.interventions import (
     Temperature,
     acting_on,
 )
-from attnviz.wording.labels import quoted
+from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import significant
 
 
@@ -30,4 +30,4 @@ def _told(trace: Trace, one: AttentionIntervention) -> str:
         case ReplaceEnergies():
             return say("the energies were replaced")
         case ExcludePosition(position=position):
-            return say("{name} was left out", name=quoted(trace.source_pieces[position]))
+            return say("{name} was left out", name=quoted_name(trace.source_pieces[position]))

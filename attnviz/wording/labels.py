@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attnviz.languages import say
-from attnviz.text import SPACE, join_pieces, piece_name
+from attnviz.text import SPACE, piece_name
 
 LONGEST = 16
 """Characters of a label on an axis; the hover text has more."""
@@ -31,11 +31,6 @@ def mark_name(piece: str) -> str | None:
     """Return what a piece is called that would be lost between quotation marks, or None for any other."""
     name = _MARKS.get(piece.strip(SPACE))
     return None if name is None else name()
-
-
-def quoted(piece: str) -> str:
-    """Return the text of a piece in quotation marks; a blank and the smallest marks by their names."""
-    return mark_name(piece) or quote(shorten(join_pieces([piece]), 30))
 
 
 def quoted_name(piece: str) -> str:

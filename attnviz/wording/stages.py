@@ -13,7 +13,7 @@ from attnviz.text import join_pieces
 from attnviz.trace import Trace
 from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import done_by_hand
-from attnviz.wording.labels import quoted, subscript
+from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.weights import with_its_word
 
@@ -63,7 +63,7 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
 def step_sentence(trace: Trace, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = (quoted(piece) if join_pieces([piece]) else blank for piece in pieces)
+    before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
     p = float(trace.probabilities[step])
     shown = decimal(p, 3) if p >= 0.0005 else say("less than {p}", p=decimal(0.001, 3))
     told = {"before": before, "chosen": chosen, "p": shown}
@@ -74,7 +74,7 @@ def step_sentence(trace: Trace, step: int, blank: str) -> str:
 
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
-    name, energy = quoted(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
+    name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     sentence = say(
         "The state before this word, {state}, is the query; each of the {count} annotations has a key. How well the "
         "two fit is one number, the energy. {name} fits best.", state=f"s{subscript(step)}", count=count,
@@ -85,7 +85,7 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
 
 def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
-    best = quoted(trace.source_pieces[order[0]])
+    best = quoted_name(trace.source_pieces[order[0]])
     outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
     outcome += with_its_word(trace, step, order[0])
     if len(order) == 1:
@@ -101,7 +101,7 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
     sentence = say(
         "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
-        "weight. All weights add up to 1.", first=best, lead=lead, second=quoted(trace.source_pieces[order[1]]),
+        "weight. All weights add up to 1.", first=best, lead=lead, second=quoted_name(trace.source_pieces[order[1]]),
         times=_times(float(np.exp(lead))),
     )  # fmt: skip
     return sentence, outcome
@@ -112,7 +112,7 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     share = percent(min(float(sums[needed - 1]), 1))
-    parts = [f"{percent(float(alpha[j]))} {quoted(trace.source_pieces[j])}" for j in order[:3]]
+    parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
     sentence = say(
         "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
         "it: {parts}", context=f"c{subscript(step + 1)}", parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
@@ -138,20 +138,20 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     sentence = say(
         "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the candidate, "
         "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.", count=len(after),
-        piece=quoted(trace.previous_pieces[step]), context=f"c{subscript(step + 1)}", unit=unit + 1,
+        piece=quoted_name(trace.previous_pieces[step]), context=f"c{subscript(step + 1)}", unit=unit + 1,
         before=decimal(float(before[unit])), after=decimal(float(after[unit])), **shares,
     )  # fmt: skip
     return sentence, say("{kept} kept, {new} rewritten", **shares)
 
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
-    word, p = quoted(trace.target_pieces[step]), float(trace.probabilities[step])
+    word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     outcome = f"{word}, {percent(p)}"
     start = say("Of {count} pairs of units the larger one goes on, and these vote on every word.",
                 count=len(trace.readouts[step]))  # fmt: skip
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        told = {"word": word, "p": percent(p), "other": quoted(first), "q": percent(likeliest)}
+        told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
         if _given(trace, step):
             rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
         else:
@@ -161,7 +161,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
     else:
         second, less = trace.top(step, 2)[1]
         rest = say("{word} leads with {p}, before {other} with {q}.",
-                   word=_capital(word), p=percent(p), other=quoted(second), q=percent(less))  # fmt: skip
+                   word=_capital(word), p=percent(p), other=quoted_name(second), q=percent(less))  # fmt: skip
     return f"{start} {rest}", outcome
 
 

@@ -6,11 +6,13 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import quote_plus
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from playwright.sync_api import sync_playwright
 
+from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 
 
@@ -18,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".github")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    query = "?sentence=A+girl+is+riding+a+red+bicycle.&step=5"
+    query = f"?sentence={quote_plus(OPENING)}&step=3"  # where the adjective follows its noun
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")

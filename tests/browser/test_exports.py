@@ -166,7 +166,7 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
-    links = fetch(page, "Word links, Pharaoh", tmp_path)
+    links = fetch(page, "Word links after the word, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")

@@ -18,7 +18,7 @@ from attnviz.figures.source_rows import KEPT, TOP, row_height, row_names
 from attnviz.figures.state import state_rows, state_strips, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
-from attnviz.wording.labels import quoted
+from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate, titles
 from tests.figures import synthetic
@@ -154,7 +154,7 @@ def test_the_words_tell_the_numbers_of_the_step() -> None:
     trace, step = synthetic.trace(), 2
     energy, softmax, context, state, word = narrate(trace, step)
     first, second = weight_order(trace, step)[:2]
-    name = quoted(trace.source_pieces[first])
+    name = quoted_name(trace.source_pieces[first])
     assert energy.outcome == f"{name} fits best, e = {trace.energies[step, first]:.2f}".replace("-", "−")
     assert softmax.outcome.startswith(f"{name} gets {round(100 * float(trace.alignment[step, first]))}\u00a0%")
     ratio = float(trace.alignment[step, first] / trace.alignment[step, second])

@@ -20,7 +20,7 @@ from attnviz.trace.interventions import (
     Temperature,
 )
 from attnviz.wording.equations import equations, number
-from attnviz.wording.labels import quoted
+from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate, step_sentence
 from tests.conftest import SENTENCES
@@ -49,7 +49,7 @@ def changed(request: pytest.FixtureRequest, translator: Translator) -> tuple[Tra
         "exclusion": (ExcludePosition(0, STEP), "{first} was left out"),
     }[request.param]
     trace = _changed(translator, one)
-    return trace, said.format(first=quoted(trace.source_pieces[0]))
+    return trace, said.format(first=quoted_name(trace.source_pieces[0]))
 
 
 def test_the_softmax_says_what_was_done_and_what_came_of_it(changed: tuple[Trace, str]) -> None:
@@ -58,14 +58,14 @@ def test_the_softmax_says_what_was_done_and_what_came_of_it(changed: tuple[Trace
     best = int(alpha.argmax())
     sentence = narrate(trace, STEP)[1].sentence
     assert sentence.startswith(f"Changed by hand: {said}.")
-    assert f"{quoted(trace.source_pieces[best])} has {percent(float(alpha[best]))}" in sentence
+    assert f"{quoted_name(trace.source_pieces[best])} has {percent(float(alpha[best]))}" in sentence
     assert f"it would have {percent(float(softmax(energies)[best]))}" in sentence
     assert "Changed by hand" not in narrate(trace, STEP + 1)[1].sentence
 
 
 def test_who_fits_best_is_told_by_the_energies(changed: tuple[Trace, str]) -> None:
     trace, _ = changed
-    best = quoted(trace.source_pieces[int(trace.energies[STEP].argmax())])
+    best = quoted_name(trace.source_pieces[int(trace.energies[STEP].argmax())])
     assert narrate(trace, STEP)[0].outcome.startswith(f"{best} fits best")
 
 
@@ -86,7 +86,7 @@ def test_the_equation_of_the_softmax_holds(changed: tuple[Trace, str]) -> None:
 
 def test_several_are_told_in_their_order(translator: Translator) -> None:
     trace = translator.translate(SENTENCES[0], interventions=[Temperature(2), ExcludePosition(0)])
-    name = quoted(trace.source_pieces[0])
+    name = quoted_name(trace.source_pieces[0])
     assert f"the energies were divided by 2, {name} was left out." in narrate(trace, 0)[1].sentence
 
 
