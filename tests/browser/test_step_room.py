@@ -117,6 +117,7 @@ def test_pictures_and_sentences_follow_a_key_without_the_server(open_page: Opene
 def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
+    expect(page.locator(".growth output")).to_have_text(re.compile("^all .* c₂$"))  # drawn below the window, so later
     page.locator(".growth .added").evaluate(
         "(range) => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }"
     )
@@ -150,6 +151,10 @@ def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, open
             "._fullData[0].y)) === JSON.stringify(places)",
             arg=[key, places],
         )
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-growth .js-plotly-plot').layout.yaxis.ticktext"
+        ".map((label) => Number(label.split(/\\s+/).at(-1))).every((weight, k, all) => !k || weight <= all[k - 1])"
+    )
     labels = layout(page, "growth")["yaxis"]["ticktext"]
     weights = [float(label.split()[-1]) for label in labels]
     assert weights == sorted(weights, reverse=True)

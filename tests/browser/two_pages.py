@@ -5,6 +5,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages import translate
+from attnviz.ui.server import MIDDLEWARE, ROUTES
 
 
 def elsewhere() -> StreamlitPage:
@@ -12,5 +13,8 @@ def elsewhere() -> StreamlitPage:
     return st.Page(lambda: st.text("Nothing of the first page is here."), title="Elsewhere", url_path="elsewhere")
 
 
-st.set_page_config(page_title="attnviz", layout="wide")
-run_pages([translate.page, elsewhere])
+if __name__ == "__main__":
+    st.set_page_config(page_title="attnviz", layout="wide")
+    run_pages([translate.page, elsewhere])
+else:
+    app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)
