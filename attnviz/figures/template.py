@@ -104,6 +104,7 @@ def _plain(value: object) -> object:
 
 def _strips(values: NDArray[np.floating]) -> Spec:
     """Return (m, n) of `values` in 16 bits each: their `scale`, the size n of a row, and `strips`, the bytes."""
+    values = values.astype(np.float64)
     known = np.isfinite(values)
     scale = float(np.abs(values, where=known, out=np.zeros(values.shape)).max()) / FINEST or 1.0
     whole = np.full(values.shape, MISSING, dtype="<i2")

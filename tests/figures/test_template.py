@@ -169,7 +169,8 @@ def test_arrays_are_sent_in_single_precision_and_whole_numbers_as_they_are() -> 
 
 def test_a_strip_of_any_numbers_arrives_within_its_grain(folder: Path) -> None:
     numbers = st.floats(-1e6, 1e6, width=32) | st.just(float("nan"))
-    strips: list[np.ndarray] = [np.zeros((2, 3)), np.full((1, 2), np.nan)]
+    tiny = np.full((1, 2), -1.175494e-38, dtype=np.float32)
+    strips: list[np.ndarray] = [np.zeros((2, 3)), np.full((1, 2), np.nan), tiny]
 
     @given(st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=4))
     def collect(rows: list[tuple[float, ...]]) -> None:
