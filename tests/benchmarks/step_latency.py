@@ -24,6 +24,9 @@ SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a s
 PICTURES = ("heatmap", "facts", "energy", "softmax", "growth", "state", "maxout", "candidates")
 """Keys of what the browser has for every step."""
 
+IN_WINDOW = ("heatmap", "facts")
+"""Keys of what of it is in the window, at its upper end."""
+
 QUIET = 500
 """Milliseconds without a change after which a step is taken to be complete."""
 
@@ -86,12 +89,14 @@ def main() -> None:
         page.wait_for_timeout(2000)
         measure(page, 10, "stages")
         measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
+        seen = measure(page, options.steps, *IN_WINDOW)
         drawn = measure(page, options.steps, *PICTURES)
         linked = measure(page, options.steps, *PICTURES, keys=("ArrowDown", "ArrowUp"))
         numbers = measure(page, options.steps, "stages")
         browser.close()
     print(f"a sentence of {len(SENTENCE.split())} words, from key press to")
-    print(report("painted step", drawn))
+    print(report("painted step, of it what is in the window", seen))
+    print(report("painted step, all pictures", drawn))
     print(report("painted source piece", linked))
     print(report("painted equations, and all else that follows from the server", numbers))
 

@@ -101,8 +101,17 @@ const whenIdle = typeof requestIdleCallback === "function"
   : (work) => setTimeout(work, 50);
 
 /**
- * Draws at once what is in the window; the rest when the browser is idle, or as it comes into the window. Of several
- * calls for what is not in sight only one draws, with what is then on show.
+ * Calls `work` once what is in the window has been painted.
+ * @param {() => void} work
+ */
+function afterPaint(work) {
+  requestAnimationFrame(() => setTimeout(work, 0));
+}
+
+/**
+ * Draws at once what is in the window, and the rest thereafter or as it comes into the window: for the first time when
+ * the browser is idle, a change right after the paint. Of several calls for what is not in sight only one draws, with
+ * what is then on show.
  * @template {Following} State
  * @param {HTMLElement} root
  * @param {State} state
@@ -118,7 +127,8 @@ function soon(root, state, draw) {
     state.waiting = undefined;
     if (states.has(root)) draw(root, state);
   };
-  whenIdle(() => state.waiting?.());
+  const later = state.size ? afterPaint : whenIdle;
+  later(() => state.waiting?.());
 }
 
 /**

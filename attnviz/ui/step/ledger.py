@@ -43,9 +43,9 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     own = tuple(_own(trace, step) for step in steps_at_once(view))
     here = _on_show(view, tokenizer)
     key = (view.identity, theme, language())
-    told = _told(trace, weights, tokenizer, own, key)
+    told = _told(trace, weights, tokenizer, own, (*key, (own[0].step, len(own))))
     if here not in own:
-        told = told | _told(trace, weights, tokenizer, (here,), key)
+        told = told | _told(trace, weights, tokenizer, (here,), (*key, here))
     template = to_json(ledger_template(trace, theme))
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
@@ -102,15 +102,16 @@ def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _told(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, several: tuple[Compared, ...],
-    key: tuple[str, ThemeName, str],
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, _several: tuple[Compared, ...],
+    key: tuple[str, ThemeName, str, Compared | tuple[int, int]],
 ) -> dict[int, dict[str, Told]]:  # fmt: skip
-    """Return, by step, the "ledger" of each of `several` and, where it has a rival, the "contrast". `key` is the rest
-    of the key of the cache: the identity of the trace, theme and language."""
-    cells = [(one.step, piece) for one in several for piece in (one.word, one.rival) if piece is not None]
+    """Return, by step, the "ledger" of each of `_several` and, where it has a rival, the "contrast". `key` is that of
+    the cache: the identity of the trace, theme and language, and what is compared; the words of steps that follow one
+    another, by the first and their number."""
+    cells = [(one.step, piece) for one in _several for piece in (one.word, one.rival) if piece is not None]
     known = dict(zip(cells, ledgers(_trace, _weights, cells), strict=True))
     told: dict[int, dict[str, Told]] = {}
-    for one in several:
+    for one in _several:
         rival = one.word if one.rival is None else one.rival
         subject = Subject(
             _trace, one.step, _weights, one.source, one.word, rival, _tokenizer.piece, known_ledgers=known
