@@ -79,6 +79,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
         page.wait_for_url(re.compile(parameter))
     page.get_by_text("strongest first").click()
     page.wait_for_url(re.compile("order=strongest"))
+    settled(page)
     page.locator(".st-key-colours-en input").click()
     page.get_by_role("option", name="Cividis").click()
     page.wait_for_url(re.compile("colours=cividis"))

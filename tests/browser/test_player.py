@@ -190,6 +190,7 @@ def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> 
         button = page.locator(f".st-key-{key} button").first
         button.focus()
         page.keyboard.press("Enter")
+        settled(page)
         expect(page.locator('[data-testid="stPopoverBody"]')).to_be_focused()
         for _ in range(60):
             page.keyboard.press("Shift+Tab" if backwards else "Tab")
