@@ -77,9 +77,9 @@ def ledgers(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) ->
             raise IndexError(f"there is no step {step} or no piece {piece}")
     if not cells:
         return []
-    steps = list(dict.fromkeys(step for step, _ in cells))
-    places, pieces = [steps.index(step) for step, _ in cells], [piece for _, piece in cells]
-    parts = readout(trace, weights, steps)
+    steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
+    once, places = np.unique(steps, return_inverse=True)
+    parts = readout(trace, weights, once.tolist())
     # The logit's weights at the units that won, 0 at those that lost: (cells, 2l).
     won = np.zeros((len(cells), parts.bias.size))
     np.put_along_axis(won, parts.winners[places], _exact(weights["decoder.output.weight"][pieces]), axis=1)
@@ -88,7 +88,7 @@ def ledgers(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) ->
     by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
     annotations = _exact(trace.annotations)[:, : trace.contexts.shape[1]]
     by_annotation = won @ _exact(weights["decoder.readout_context.weight"]) @ annotations.T
-    source = _exact(trace.alignment)[[step for step, _ in cells]] * by_annotation
+    source = _exact(trace.alignment[steps]) * by_annotation
     return [
         Ledger(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)

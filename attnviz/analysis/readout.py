@@ -54,10 +54,10 @@ def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
     def through(name: str, inputs: NDArray[np.floating]) -> Array:
         return np.asarray(inputs, dtype=np.float64) @ exact(f"readout_{name}.weight").T
 
-    words = [weights["decoder.embedding.weight"][trace.previous_ids[step]] for step in steps]
+    words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
     return Readout(
         through("state", (trace.states if current else trace.previous_states)[chosen]),
-        through("word", np.stack(words)),
+        through("word", words),
         through("context", trace.contexts[chosen]),
         exact("readout_state.bias"),
     )

@@ -59,8 +59,7 @@ def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weig
 
     The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers;
     with them .html has these too, and .pharaoh links by the posterior, once the word is known, instead of by attention.
-    Raise AttnvizError for another ending, a step or picture that there is not, and where
-    it cannot be written.
+    Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
     content = contents(trace, check_ending(path), look or Look(), weights)

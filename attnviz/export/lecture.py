@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from attnviz import plotlyjs
 from attnviz.analysis.grid import By
-from attnviz.analysis.ledger import Ledger, ledger
+from attnviz.analysis.ledger import Ledger, ledgers
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.browser import constants_script
 from attnviz.figures.ledger import ledger_waterfall
@@ -119,7 +119,7 @@ def lecture_html(
     word. Raise ValueError on an unknown choice.
     """
     count = len(trace.target_pieces)
-    accounts = () if weights is None else tuple(ledger(trace, weights, i, trace.target_ids[i]) for i in range(count))
+    accounts = () if weights is None else tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
     lecture = _Lecture(trace, by, colours, root, end, margins, accounts)
     source = join_pieces(trace.source_surfaces[:-1])
     record = {

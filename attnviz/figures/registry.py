@@ -105,8 +105,6 @@ def _microscope_heading(subject: Subject) -> str:
 def rows_of(subject: Subject) -> tuple[int, ...]:
     """Return the source pieces with a row of their own, in the ledger as in the contrast; the examined one is among
     them."""
-    if subject.rows is not None:
-        return subject.rows
     both = [subject.ledger] if subject.against is None else [subject.ledger, subject.contrast]
     return ledger_rows(both, subject.examined)
 

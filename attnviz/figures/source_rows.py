@@ -76,7 +76,9 @@ def bar_numbers(trace: Trace, ink: Palette) -> list[Spec]:
 
 
 def bar_texts(values: NDArray[np.float32]) -> Values:
-    """Return what fills the `bar_numbers` of bars of these `values`, (Tx,)."""
+    """Return what fills the `bar_numbers` of bars of these `values`, (Tx,); nothing where these are left out."""
+    if len(values) > MOST_ROWS:
+        return {}
     texts = [f" {decimal(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
     return number_values(np.nan_to_num(values), texts)
 

@@ -35,9 +35,6 @@ class Subject:
     """Id of the piece it is held against; if None, the likeliest other."""
     spelling: Callable[[int], str] | None = None
     """Returns the piece of an id, for those that are not among the likeliest of the step."""
-
-    rows: tuple[int, ...] | None = None
-    """Source pieces with a row of their own in both ledgers; if None, those of the largest entries and the examined."""
     known_ledgers: Mapping[tuple[int, int], Ledger] = field(default_factory=dict)
     """By step and piece, those that are computed already: many at once take little longer than one."""
     known_pairs: NDArray[np.floating] | None = None

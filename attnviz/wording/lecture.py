@@ -5,6 +5,7 @@ from __future__ import annotations
 from attnviz.analysis.grid import By
 from attnviz.languages import say
 from attnviz.trace import Trace
+from attnviz.wording.search import search_name
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:
@@ -38,13 +39,5 @@ def lecture_footer(trace: Trace, by: By, *, root: bool, margins: bool, ledgers: 
     if not ledgers:
         told.append(say("Without the model's weights there is no logit ledger here."))
     told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.",
-                    model=trace.model, how=_search(trace)))  # fmt: skip
+                    model=trace.model, how=search_name(trace, say("a given translation"))))  # fmt: skip
     return " ".join(told)
-
-
-def _search(trace: Trace) -> str:
-    return {
-        "greedy": say("greedy search"),
-        "beam": say("beam search, width {width}", width=trace.search.beam),
-        "forced": say("a given translation"),
-    }[trace.search.method]

@@ -21,6 +21,7 @@ from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request, controls, opening_request, request_address
 from attnviz.ui.toolbar.downloads import downloads
 from attnviz.ui.toolbar.examples import OPENING, remark
+from attnviz.wording.search import search_name
 
 _LAST = "last_trace"
 
@@ -153,11 +154,7 @@ def _status(trace: Trace) -> None:
 
 def _method(trace: Trace) -> str:
     """Return how the translation came about."""
-    return {
-        "greedy": say("greedy search"),
-        "beam": say("beam search, width {width}", width=trace.search.beam),
-        "forced": say("your own translation"),
-    }[trace.search.method]
+    return search_name(trace, say("your own translation"))
 
 
 def _notice(trace: Trace, given: str) -> None:

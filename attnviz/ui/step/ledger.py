@@ -5,7 +5,8 @@ By default every step shows the ledger of its own word, and all of these are in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import streamlit as st
@@ -14,7 +15,7 @@ from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.ledger import ledger_table, ledger_template
-from attnviz.figures.registry import CONTRAST, LEDGER, STEP_FIGURES, rows_of
+from attnviz.figures.registry import CONTRAST, LEDGER, STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import language, say
@@ -40,13 +41,10 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
         st.text(lacking)
         return
     word_choices(view, tokenizer)
-    own = tuple(_own(trace, step) for step in steps_at_once(view))
-    here = _on_show(view, tokenizer)
-    key = (view.identity, theme, language())
-    told = _told(trace, weights, tokenizer, own, (*key, (own[0].step, len(own))))
-    if here not in own:
-        told = told | _told(trace, weights, tokenizer, (here,), (*key, here))
-    template = to_json(ledger_template(trace, theme))
+    here, key = _on_show(view, tokenizer), (view.identity, language())
+    template, told = _own_words(trace, weights, tokenizer, steps_at_once(view), theme, key)
+    if here != _own(trace, here.step):
+        told = told | _chosen_words(trace, weights, tokenizer, here, theme, key)
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
         written = {step: tellings[name] for step, tellings in told.items() if name in tellings}
@@ -100,32 +98,44 @@ def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
     return Compared(selection.step, word, rival, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _own_words(
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, steps: tuple[int, ...], theme: ThemeName,
+    key: tuple[str, str],  # noqa: ARG001  of the cache: the identity of the trace, and the language
+) -> tuple[str, dict[int, dict[str, Told]]]:  # fmt: skip
+    """Return the template of all ledgers, as JSON, and those of the words that the `steps` wrote."""
+    own = [_own(_trace, step) for step in steps]
+    return to_json(ledger_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
+
+
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _told(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, _several: tuple[Compared, ...],
-    key: tuple[str, ThemeName, str, Compared | tuple[int, int]],
+def _chosen_words(
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, chosen: Compared, theme: ThemeName,
+    key: tuple[str, str],  # noqa: ARG001  as in `_own_words`
 ) -> dict[int, dict[str, Told]]:  # fmt: skip
-    """Return, by step, the "ledger" of each of `_several` and, where it has a rival, the "contrast". `key` is that of
-    the cache: the identity of the trace, theme and language, and what is compared; the words of steps that follow one
-    another, by the first and their number."""
-    cells = [(one.step, piece) for one in _several for piece in (one.word, one.rival) if piece is not None]
-    known = dict(zip(cells, ledgers(_trace, _weights, cells), strict=True))
+    """Return the ledgers of what a visitor chose."""
+    return _told(_trace, _weights, _tokenizer, [chosen], theme)
+
+
+def _told(
+    trace: Trace, weights: Weights, tokenizer: Tokenizer, several: Sequence[Compared], theme: ThemeName
+) -> dict[int, dict[str, Told]]:
+    """Return, by step, the "ledger" of each of `several` and, where it has a rival, the "contrast"."""
+    cells = [(one.step, piece) for one in several for piece in (one.word, one.rival) if piece is not None]
+    known = dict(zip(cells, ledgers(trace, weights, cells), strict=True))
     told: dict[int, dict[str, Told]] = {}
-    for one in _several:
+    for one in several:
         rival = one.word if one.rival is None else one.rival
-        subject = Subject(
-            _trace, one.step, _weights, one.source, one.word, rival, _tokenizer.piece, known_ledgers=known
-        )
-        both = replace(subject, rows=rows_of(subject))
+        subject = Subject(trace, one.step, weights, one.source, one.word, rival, tokenizer.piece, known_ledgers=known)
         name = subject.name(one.word)
         heading = ledger_heading(called(name, one.typed_word), None)
-        sentence = ledger_sentence(_trace, subject.ledger, name, None)
-        told[one.step] = {"ledger": Told(to_json(LEDGER.values(both, key[1])), heading, sentence)}
+        sentence = ledger_sentence(trace, subject.ledger, name, None)
+        told[one.step] = {"ledger": Told(to_json(LEDGER.values(subject, theme)), heading, sentence)}
         if one.rival is not None:
             against = subject.name(one.rival)
             heading = ledger_heading(called(name, one.typed_word), called(against, one.typed_rival))
-            sentence = ledger_sentence(_trace, subject.contrast, name, against)
-            told[one.step]["contrast"] = Told(to_json(CONTRAST.values(both, key[1])), heading, sentence)
+            sentence = ledger_sentence(trace, subject.contrast, name, against)
+            told[one.step]["contrast"] = Told(to_json(CONTRAST.values(subject, theme)), heading, sentence)
     return told
 
 

@@ -1,0 +1,15 @@
+"""How a translation came about, in words."""
+
+from __future__ import annotations
+
+from attnviz.languages import say
+from attnviz.trace import Trace
+
+
+def search_name(trace: Trace, given: str) -> str:
+    """Return what found the translation; `given` is what one is called that nothing had to find."""
+    return {
+        "greedy": say("greedy search"),
+        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "forced": given,
+    }[trace.search.method]
