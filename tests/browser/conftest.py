@@ -61,8 +61,9 @@ def address(start_page: Callable[[str], str], script: str) -> str:
     return start_page(script)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """A browser for the tests of a module and no longer: while Playwright runs, no other test has an event loop."""
     path = find_chromium()
     if path is None:
         _missing("there is no Chromium on this machine; name one in CHROMIUM")
@@ -72,10 +73,10 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def profile(chromium: Browser) -> Iterator[BrowserContext]:
-    """One browser's profile for all tests: what does not change is cached there, as it is for a visitor who is not here
-    for the first time."""
+    """One browser's profile for the tests of a module: what does not change is cached there, as it is for a visitor who
+    is not here for the first time."""
     context = chromium.new_context()
     context.set_default_timeout(30_000)
     yield context
