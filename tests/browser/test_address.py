@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.select_box import choose
 from tests.browser.settled import settled
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import EXAMPLE
@@ -80,8 +81,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
     page.get_by_text("strongest first").click()
     page.wait_for_url(re.compile("order=strongest"))
     settled(page)
-    page.locator(".st-key-colours-en input").click()
-    page.get_by_role("option", name="Cividis").click()
+    choose(page, ".st-key-colours-en", "Cividis, safe for colour blindness")
     page.wait_for_url(re.compile("colours=cividis"))
     assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": EXAMPLE}
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.select_box import choose, options
 from tests.browser.server import READY
 
 pytestmark = pytest.mark.browser
@@ -104,11 +105,6 @@ def test_french_fits(open_page: Opener, width: int, height: int) -> None:
         assert buttons <= slider
 
 
-def choose(page: Page, box: str, option: str) -> None:
-    page.locator(f"{box} input").click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
 def touch_every_control(page: Page) -> None:
     """Choose in every control something else than what it opens with, in English."""
     page.locator(".st-key-by-en button", has_text="pieces").click()
@@ -126,8 +122,7 @@ def touch_every_control(page: Page) -> None:
     page.locator(".player .speed button").last.click()
     for key in ("microscope_table", "ledger_table", "tables"):
         page.locator(f".st-key-{key} summary").click()
-    page.locator(".st-key-ledger_rival-en input").click()
-    page.get_by_role("option").nth(4).click()
+    options(page, ".st-key-ledger_rival-en").nth(4).click()
     page.wait_for_url(re.compile("rival="))
 
 

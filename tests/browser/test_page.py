@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.ui.toolbar.examples import OPENING
+from tests.browser.select_box import choose
 from tests.browser.views import EXAMPLE
 
 pytestmark = pytest.mark.browser
@@ -175,8 +176,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
     page.locator(".st-key-choices button").click()
-    page.locator(".st-key-search-en input").click()
-    page.get_by_role("option", name="beam 3", exact=True).click()
+    choose(page, ".st-key-search-en", "beam 3")
     expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
     page.keyboard.press("Escape")
     last = steps(page)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
+from tests.browser.select_box import choose
 
 pytestmark = pytest.mark.browser
 
@@ -25,8 +26,7 @@ def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open
     page.keyboard.press("Control+Enter")
     expect(page.locator(".player .source")).to_contain_text("eat")
     open_box(page, "Model and search")
-    page.locator(".st-key-model input").click()
-    page.get_by_role("option", name="small-dot").click()
+    choose(page, ".st-key-model", "small-dot")
     expect(status).to_contain_text("small-dot on")
     expect(status).to_contain_text("beam search, width 5")
 
