@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
@@ -195,7 +196,7 @@ def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> No
 
 def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
     page = open_page()
-    expect_step(page, 1)
+    settled(page)
     page.get_by_role("button", name="2×").click()
     expect(page.get_by_role("button", name="2×")).to_have_attribute("aria-pressed", "true")
     page.evaluate(
@@ -207,10 +208,12 @@ def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
         }"""
     )
     page.keyboard.press("Space")
-    page.wait_for_function(f"() => {SHOWN}.step >= 3")
+    page.wait_for_function(f"() => {SHOWN}.step >= 6")
     page.keyboard.press("Space")
-    times = dict(page.evaluate("() => times"))
-    assert 400 <= times[2] - times[1] <= 850
+    times = [time for _, time in page.evaluate("() => times")]
+    # A busy machine may be late with a step, but not early, and not with every one.
+    shortest = min(later - earlier for earlier, later in pairwise(times))
+    assert 400 <= shortest <= 850
 
 
 @everywhere
@@ -218,7 +221,7 @@ def test_a_click_on_a_bar_a_strip_a_cell_or_a_word_chooses_the_piece_everywhere(
     open_page: Opener, opening: Trace
 ) -> None:
     page = open_page("?step=2")
-    expect_step(page, 2)
+    settled(page)
     press_on(page, "energy", float(opening.energies[1, 3]) / 2, 3)
     expect_source(page, 4)
     press_on(page, "growth", 40, 5)

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.select_box import choose
+from tests.browser.settled import settled
 
 pytestmark = pytest.mark.browser
 
@@ -60,6 +61,7 @@ CLASHES = """
 @pytest.mark.parametrize("box", ["", "own", "choices", "downloads", "glossary"])
 def test_on_a_telephone_nothing_overlaps_and_all_can_be_touched(open_page: Opener, box: str, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
+    settled(page)
     if box:
         page.locator(f".st-key-{box} button").first.click()
         page.locator("[data-testid=stPopoverBody]").wait_for()

@@ -1,5 +1,5 @@
 // What the buttons, keys and pictures do to the step and the source piece. A choice is shown at once; the server hears of
-// it afterwards, for the address, the equations and the proof.
+// it afterwards, for the address, the proof and the choice of words.
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
 const LATE = 80; // milliseconds to wait for another key before the server is told

@@ -1,5 +1,7 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
+const LONGEST = 3000; // milliseconds that the way to a stage takes at most
+
 /**
  * The element of a stage, in the view of `root`.
  * @param {Element} root
@@ -13,8 +15,30 @@ const stageOf = (root, stage) => viewOf(root).querySelector(`[class*="st-key-sta
  * @param {boolean} smooth
  */
 function visit(root, stage, smooth) {
+  const place = stageOf(root, stage);
+  if (!place) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  stageOf(root, stage)?.scrollIntoView({ block: "start", behavior: smooth && !calm ? "smooth" : "auto" });
+  place.scrollIntoView({ block: "start", behavior: smooth && !calm ? "smooth" : "auto" });
+  if (smooth) see(place);
+}
+
+/**
+ * Pictures that are drawn meanwhile may move a place away from where the window is scrolled to: then goes there at once,
+ * unless the visitor has done something else.
+ * @param {Element} place
+ */
+function see(place) {
+  const until = new AbortController();
+  const heard = { capture: true, once: true, signal: AbortSignal.any([until.signal, AbortSignal.timeout(LONGEST)]) };
+  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+    addEventListener(name, () => until.abort(), heard);
+  }
+  place.closest(".stMain")?.addEventListener("scrollend", ({ target, currentTarget }) => {
+    if (target !== currentTarget) return; // a picture was scrolled
+    until.abort();
+    const { top } = place.getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start" });
+  }, { signal: heard.signal });
 }
 
 /**
@@ -47,7 +71,8 @@ function entry({ number, place, title }) {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
     mark(root, number);
     chooseIn(root, { stage: number });
-    visit(root, number, true);
+    if (stageOf(root, number)) visit(root, number, true);
+    else arrive(root, number); // the page is still being built
     letGo(event);
   };
   item.append(button);
@@ -68,7 +93,7 @@ function show(root, { data }) {
 }
 
 /**
- * A link may name a stage: gone to once, when the pictures above it have taken their room.
+ * Goes to a stage once the pictures above it have taken their room: a link may name one, or a visitor be early.
  * @param {HTMLElement} root
  * @param {number} stage
  */
