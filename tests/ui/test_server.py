@@ -4,6 +4,7 @@ before the first visitor is."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import shutil
 import sys
@@ -96,6 +97,21 @@ def test_a_damaged_model_does_not_stop_the_start(
     for name in ("tokenizer.model", "model.safetensors", "config.json"):
         (tmp_path / "en-fr" / name).write_bytes(b"no model")
         server.get_ready()
+
+
+def test_what_stays_is_not_searched_for_garbage_after_every_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    gc.unfreeze()
+    before = len(gc.get_objects())
+    try:
+        server.get_ready()
+        assert gc.get_freeze_count() > 0.9 * before
+        assert len(gc.get_objects()) < 0.1 * before, "what Streamlit's search goes through"
+    finally:
+        gc.unfreeze()
 
 
 def test_getting_ready_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
