@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import gc
 import gzip
 import sys
 import threading
@@ -23,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError, plotlyjs
+from attnviz.ui.collector import COLLECTOR
 
 
 def _plotly(request: Request) -> Response:
@@ -83,16 +83,6 @@ def get_ready() -> None:
 
         with suppress(AttnvizError):
             translate_opening()
-        _spare_the_collector()
+        COLLECTOR.start()
     finally:
         sys.setswitchinterval(usual)
-
-
-def _spare_the_collector() -> None:
-    """Take what is here to stay out of the garbage collector's sight.
-
-    Streamlit has it search everything after each run of a page or a fragment, while all other threads wait: a sixth of
-    a second for what torch, Plotly and pandas are made of, more than half of the work of a server with many visitors.
-    """
-    gc.collect()
-    gc.freeze()
