@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from attnviz.kept import Kept
+from attnviz.kept import Kept, kept_in, size_of
 
 
 class Thing:
@@ -91,3 +94,51 @@ def test_what_fails_is_not_kept_and_fails_for_nobody_else() -> None:
             failing.result(30)
         assert waiting.result(30).size == 3
     assert kept.get("it", lambda: pytest.fail("it is there")).size == 3
+
+
+def test_what_nothing_can_refer_to_weakly_is_kept_all_the_same() -> None:
+    kept = Kept[str](10, size=len)
+    assert kept.get(1, lambda: "one" * 3) == "oneoneone"
+    assert kept.get(1, lambda: pytest.fail("it is there")) == "oneoneone"
+    kept.get(2, lambda: "two")
+    assert kept.bytes == 3
+    assert kept.get(1, lambda: "again") == "again"
+
+
+def test_a_function_is_called_once_for_the_arguments_that_count() -> None:
+    kept, calls = Kept[object](100, size=size_of), []
+
+    @kept_in(kept)
+    def told(_trace: list[int], identity: str, step: int) -> str:
+        calls.append(step)
+        return f"{identity} {step} {len(_trace)}"
+
+    @kept_in(kept)
+    def drawn(_trace: list[int], identity: str, step: int) -> str:
+        return "another function"
+
+    assert told([1, 2], "a", 1) == told([], "a", 1) == "a 1 2"
+    assert told([], "a", 2) == "a 2 0"
+    assert drawn([], "a", 2) == "another function"
+    assert calls == [1, 2]
+    assert told.__name__ == "told"
+    with pytest.raises(TypeError, match="unhashable"):
+        told([], ["a"], 1)
+
+
+def test_sizes_are_those_of_all_that_a_value_is_made_of() -> None:
+    text, array = "x" * 1000, np.zeros(500, dtype="f4")
+    assert 1000 < size_of(text) < 1100
+    assert 2000 < size_of(array) < 2300
+    nested = {"a": [text, (array, b"y" * 700)], "b": {1: text[:300]}}
+    assert 4000 < size_of(nested) < 5200
+
+
+def test_the_size_of_a_record_is_that_of_its_fields() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Record:
+        text: str
+        array: NDArray[np.float32]
+
+    assert 5000 < size_of(Record("x" * 1000, np.zeros(1000, dtype="f4"))) < 5400
+    assert size_of(Record) < 3000, "a class is no record"

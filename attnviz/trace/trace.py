@@ -142,12 +142,6 @@ class Trace:
         """p(y_i | y_<i, x) of each target piece, (Ty,)."""
         return np.exp(self.log_probabilities)
 
-    @property
-    def nbytes(self) -> int:
-        """What it takes in memory, in bytes: the arrays, and a reference for each of the likeliest pieces."""
-        arrays = sum(int(getattr(self, quantity.name).nbytes) for quantity in RECORDED)
-        return arrays + 8 * sum(map(len, self.top_pieces))
-
     def words(self) -> Words:
         """Return the merged view: source words, target words and the (words, words) matrix."""
         return self._words
