@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
+from attnviz.ui.collector import COLLECTOR
 
 
 def _route(program: BrowserProgram) -> Route:
@@ -90,5 +91,6 @@ def get_ready() -> None:
 
         with suppress(AttnvizError):
             translate_opening()
+        COLLECTOR.start()
     finally:
         sys.setswitchinterval(usual)

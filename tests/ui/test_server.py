@@ -8,6 +8,7 @@ import gzip
 import shutil
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,17 @@ from starlette.types import Message
 
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.ui import resources, server
+from attnviz.ui.collector import COLLECTOR
 from attnviz.ui.pages import translate
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
+
+
+@pytest.fixture(autouse=True)
+def _usual_collector() -> Iterator[None]:
+    yield
+    COLLECTOR.stop()
+
 
 PAGE = Starlette(
     routes=[
