@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 
 from attnviz.checkpoint import load_model
-from attnviz.decoding import Finished, SearchStep, batches, force, forced_target, largest, longest_target, search
+from attnviz.decoding import (
+    Finished,
+    SearchStep,
+    batches,
+    force,
+    forced_target,
+    greedy,
+    largest,
+    longest_target,
+    search,
+)
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
@@ -31,7 +41,7 @@ for."""
 
 _LONGEST_PIECES = 1200
 _LONGEST_HISTORY = 3000
-"""Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
+"""Steps times beam width up to which a search keeps all it computed: 60 MB for the longest sentence."""
 _BATCH_PIECES = 3000
 _WIDEST_BEAM = 100
 
@@ -116,6 +126,12 @@ class Translator:
         self, memory: Memory, limit: int, beam: int, length_penalty: float, interventions: tuple[Intervention, ...]
     ) -> _Course:
         """Return the best translation of the one sentence in `memory`, of at most `limit` pieces."""
+        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+        if beam == 1:
+            found: list[SearchStep] = []
+            target = greedy(self._decoder, memory, [limit], found, interventions)[0]
+            steps = [each.step for each in found]
+            return _Course(target, self.tokenizer.decode(target), steps, [0] * len(steps), how, ())
         # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
         history: list[SearchStep] | None = [] if beam * limit <= _LONGEST_HISTORY else None
         finished = search(self._decoder, memory, [limit], beam, length_penalty, history, interventions)[0]
@@ -125,7 +141,6 @@ class Translator:
         else:
             steps, indices = _path(history, finished[0])
         hypotheses = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
-        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         return _Course(ids, hypotheses[0].translation, steps, indices, how, hypotheses)
 
     def _follow(
@@ -143,8 +158,16 @@ class Translator:
 
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
         """
-        found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
-        return [self.tokenizer.decode(finished[0].ids) for finished in found]
+        _check_beam(beam)
+        if beam > 1:
+            found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
+            return [self.tokenizer.decode(finished[0].ids) for finished in found]
+        sources = self._encode_all(texts)
+        translations = [""] * len(sources)
+        for places, memory, limits in self._batches(sources, _BATCH_PIECES):
+            for place, target in zip(places, greedy(self._decoder, memory, limits), strict=True):
+                translations[place] = self.tokenizer.decode(target)
+        return translations
 
     def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
         """Return the finished hypotheses of many sentences, each sentence's best first; raise as `translate_batch`.
@@ -152,21 +175,30 @@ class Translator:
         The length penalty orders them and no more: which ones are found depends on the width of the beam alone.
         """
         _check_beam(beam)
+        sources = self._encode_all(texts)
+        hypotheses: list[list[Finished]] = [[] for _ in sources]
+        for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
+            found = search(self._decoder, memory, limits, beam, length_penalty)
+            for place, finished in zip(places, found, strict=True):
+                hypotheses[place] = finished
+        return hypotheses
+
+    def _encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each text, EOS last; raise AttnvizError, with its number from 1, for one that cannot be."""
         sources = []
         for number, text in enumerate(texts, 1):
             try:
                 sources.append(self._encode(text, say("sentence")))
             except AttnvizError as error:
                 raise AttnvizError(f"Sentence {number}: {error}") from error
-        hypotheses: list[list[Finished]] = [[] for _ in sources]
-        for places in batches([len(source) for source in sources], _BATCH_PIECES // beam):
+        return sources
+
+    def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Memory, list[int]]]:
+        """Give the places, the memory and the limits of the sentences of each batch of at most `most` pieces."""
+        for places in batches([len(source) for source in sources], most):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
-                limits = [longest_target(len(sources[place])) for place in places]
-                found = search(self._decoder, memory, limits, beam, length_penalty)
-            for place, finished in zip(places, found, strict=True):
-                hypotheses[place] = finished
-        return hypotheses
+            yield places, memory, [longest_target(len(sources[place])) for place in places]
 
     def _encode(self, text: str, what: str) -> list[int]:
         """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
@@ -201,7 +233,8 @@ class Translator:
                 [getattr(step, name)[0, index] for step, index in zip(course.steps, course.indices, strict=True)]
             )
 
-        log_probabilities = column("log_probabilities")
+        readouts = column("readout")
+        log_probabilities = self._decoder.output.log_probabilities(readouts)
         top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
         chosen = log_probabilities.gather(1, torch.tensor(course.ids, device=self.device)[:, None])[:, 0]
         alignment, scorer = column("alignment"), self.network.decoder.attention
@@ -218,7 +251,7 @@ class Translator:
             "update_gates": column("update_gate"),
             "reset_gates": column("reset_gate"),
             "candidates": column("candidate"),
-            "readouts": column("readout"),
+            "readouts": readouts,
             "log_probabilities": chosen,
             "top_ids": top_ids.int(),
             "top_probabilities": top.exp(),

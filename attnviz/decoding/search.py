@@ -20,8 +20,10 @@ class SearchStep(NamedTuple):
     """A step of a search, with its backpointers."""
 
     step: Step
+    sentences: list[int]
+    """The sentence of each row of the step: those that are over have none."""
     parents: list[list[int]]
-    """For each sentence, the index in this step of the hypothesis that each hypothesis of the next one continues."""
+    """For each row of the next step, the index in this one of the hypothesis that each hypothesis continues."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def search(
     """
     device, vocabulary = memory.annotations.device, decoder.config.vocabulary_size
     sentences = [_Sentence(limit) for limit in limits]
-    living = sentences
+    living, places = sentences, list(range(len(limits)))
     state = decoder.start(memory)
     previous = torch.full((len(limits), 1), BOS, device=device)
     totals = torch.zeros(len(limits), 1, device=device)
@@ -119,19 +121,21 @@ def search(
     for length in itertools.count(1):
         step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
         must_end = [sentence.limit <= length for sentence in living]
-        scores, choices = _continuations(constrained(step.log_probabilities, words, length - 1), totals, must_end, beam)
+        likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(*previous.shape, vocabulary)
+        scores, choices = _continuations(constrained(likely, words, length - 1), totals, must_end, beam)
         lists = zip(living, scores.tolist(), choices.tolist(), strict=True)
         kept = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         rows = [row for row, continuations in enumerate(kept) if continuations]
         filled = [(kept[row] + [_NONE] * beam)[:beam] for row in rows]
         parents = [[continuation.parent for continuation in row] for row in filled]
         if history is not None:
-            history.append(SearchStep(step, parents))
+            history.append(SearchStep(step, places, parents))
         if not rows:
             break
         state = state.select(rows, parents)
         if len(rows) < len(living):
-            living, memory = [living[row] for row in rows], memory.select(rows)
+            living, places = [living[row] for row in rows], [places[row] for row in rows]
+            memory = memory.select(rows)
         totals = torch.tensor([[continuation.score for continuation in row] for row in filled], device=device)
         previous = torch.tensor([[continuation.piece for continuation in row] for row in filled], device=device)
     check_reached(interventions, length)
