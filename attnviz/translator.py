@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
+    Course,
     Finished,
     SearchStep,
     batches,
+    course_of,
     force,
     forced_target,
     greedy,
-    largest,
     longest_target,
+    recorded,
     search,
 )
 from attnviz.devices import available_devices, resolve_device
@@ -28,9 +29,9 @@ from attnviz.languages import say
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import RNNsearch
 from attnviz.network.encoder import PreparedEncoder
-from attnviz.network.stepping import Memory, Step, StepDecoder
+from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace import STORED_CANDIDATES, Hypothesis, Search, Trace
+from attnviz.trace import Hypothesis, Search, Trace
 from attnviz.trace.interventions import Intervention, check_interventions
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
@@ -41,20 +42,16 @@ for."""
 
 _LONGEST_PIECES = 1200
 _LONGEST_HISTORY = 3000
-"""Steps times beam width up to which a search keeps all it computed: 60 MB for the longest sentence."""
+"""Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
 _WIDEST_BEAM = 100
 
 
-class _Course(NamedTuple):
-    """What became of one sentence: its target and the steps that led there."""
+class _Translation(NamedTuple):
+    """A translation that was found, or given."""
 
-    ids: tuple[int, ...]
-    """Target pieces, EOS last."""
+    course: Course
     translation: str
-    steps: list[Step]
-    indices: list[int]
-    """The hypothesis of each step."""
     search: Search
     hypotheses: tuple[Hypothesis, ...]
     """What a beam finished, best first; empty where the target was given."""
@@ -117,56 +114,90 @@ class Translator:
         with torch.inference_mode():
             memory = self._memory([source])
             if given is None:
-                course = self._search(memory, longest_target(len(source)), beam, length_penalty, interventions)
+                found = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)[0]
             else:
-                course = self._follow(memory, given, " ".join((target or "").split()), interventions)
-            return self._trace(text, source, memory, course, interventions, started)
+                found = self._follow(memory, given, " ".join((target or "").split()), interventions)
+            return self._trace(text, source, memory, found, started, interventions)
+
+    def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[Trace]:
+        """Translate many sentences, computed in batches of like length, and record of each what `translate` records.
+
+        The numbers are those of `translate` but for what rounding makes of another order of sums. Raise as
+        `translate_batch`.
+        """
+        started = time.perf_counter()
+        sources = self._encode_all(texts, beam)
+        limits = [longest_target(len(source)) for source in sources]
+        traces: dict[int, Trace] = {}
+        for places in batches(limits, _LONGEST_HISTORY // beam):
+            with torch.inference_mode():
+                memory = self._memory([sources[place] for place in places])
+                found = self._search(memory, [limits[place] for place in places], beam, length_penalty)
+                for row, place in enumerate(places):
+                    alone = memory.alone(row, len(sources[place]))
+                    traces[place] = self._trace(texts[place], sources[place], alone, found[row], started)
+        return [traces[place] for place in range(len(texts))]
+
+    def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
+        """Raise AttnvizError where `translate` would, given these."""
+        self._encode(text, say("sentence"))
+        if target is not None:
+            self._encode(target, say("translation"))
+        _check_beam(beam)
 
     def _search(
-        self, memory: Memory, limit: int, beam: int, length_penalty: float, interventions: tuple[Intervention, ...]
-    ) -> _Course:
-        """Return the best translation of the one sentence in `memory`, of at most `limit` pieces."""
+        self, memory: Memory, limits: list[int], beam: int, length_penalty: float,
+        interventions: tuple[Intervention, ...] = (),
+    ) -> list[_Translation]:  # fmt: skip
+        """Return the best translation of each sentence in `memory`, of at most so many pieces."""
         how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
-            found: list[SearchStep] = []
-            target = greedy(self._decoder, memory, [limit], found, interventions)[0]
-            steps = [each.step for each in found]
-            return _Course(target, self.tokenizer.decode(target), steps, [0] * len(steps), how, ())
+            found = self._greedy(memory, limits, interventions)
+            return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in found]
         # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
-        history: list[SearchStep] | None = [] if beam * limit <= _LONGEST_HISTORY else None
-        finished = search(self._decoder, memory, [limit], beam, length_penalty, history, interventions)[0]
-        ids = finished[0].ids
-        if history is None:
-            steps, indices = force(self._decoder, memory, ids, interventions), [0] * len(ids)
-        else:
-            steps, indices = _path(history, finished[0])
-        hypotheses = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
-        return _Course(ids, hypotheses[0].translation, steps, indices, how, hypotheses)
+        history: list[SearchStep] | None = [] if beam * len(limits) * max(limits) <= _LONGEST_HISTORY else None
+        hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
+        translations = []
+        for sentence, finished in enumerate(hypotheses):
+            best = finished[0]
+            if history is None:
+                steps = force(self._decoder, memory, best.ids, interventions)
+                course = Course(best.ids, steps, [(0, 0)] * len(steps))
+            else:
+                course = course_of(history, sentence, best.ids, best.parent)
+            told = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
+            translations.append(_Translation(course, told[0].translation, how, told))
+        return translations
+
+    def _greedy(self, memory: Memory, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
+        history: list[SearchStep] = []
+        targets = greedy(self._decoder, memory, limits, history, interventions)
+        return [course_of(history, sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _follow(
         self, memory: Memory, given: list[int], translation: str, interventions: tuple[Intervention, ...]
-    ) -> _Course:
+    ) -> _Translation:
         """Lead the decoder through the pieces `given`, which are those of `translation`."""
         ids = forced_target(given, interventions)
         steps = force(self._decoder, memory, ids, interventions)
         if ids != given:
             translation = self.tokenizer.decode(ids)
-        return _Course(tuple(ids), translation, steps, [0] * len(steps), Search("forced"), ())
+        course = Course(tuple(ids), steps, [(0, 0)] * len(steps))
+        return _Translation(course, translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of like length.
 
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
         """
-        _check_beam(beam)
-        if beam > 1:
+        if beam != 1:
             found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
             return [self.tokenizer.decode(finished[0].ids) for finished in found]
-        sources = self._encode_all(texts)
+        sources = self._encode_all(texts, beam)
         translations = [""] * len(sources)
         for places, memory, limits in self._batches(sources, _BATCH_PIECES):
-            for place, target in zip(places, greedy(self._decoder, memory, limits), strict=True):
-                translations[place] = self.tokenizer.decode(target)
+            for place, ids in zip(places, greedy(self._decoder, memory, limits), strict=True):
+                translations[place] = self.tokenizer.decode(ids)
         return translations
 
     def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
@@ -174,8 +205,7 @@ class Translator:
 
         The length penalty orders them and no more: which ones are found depends on the width of the beam alone.
         """
-        _check_beam(beam)
-        sources = self._encode_all(texts)
+        sources = self._encode_all(texts, beam)
         hypotheses: list[list[Finished]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
             found = search(self._decoder, memory, limits, beam, length_penalty)
@@ -183,8 +213,16 @@ class Translator:
                 hypotheses[place] = finished
         return hypotheses
 
-    def _encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each text, EOS last; raise AttnvizError, with its number from 1, for one that cannot be."""
+    def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Memory, list[int]]]:
+        """Give the places, the memory and the limits of the sentences of each batch of at most `most` pieces."""
+        for places in batches([len(source) for source in sources], most):
+            with torch.inference_mode():
+                memory = self._memory([sources[place] for place in places])
+            yield places, memory, [longest_target(len(sources[place])) for place in places]
+
+    def _encode_all(self, texts: Sequence[str], beam: int) -> list[list[int]]:
+        """Return the ids of each text, EOS last; raise AttnvizError, with its number, where one is no sentence."""
+        _check_beam(beam)
         sources = []
         for number, text in enumerate(texts, 1):
             try:
@@ -192,13 +230,6 @@ class Translator:
             except AttnvizError as error:
                 raise AttnvizError(f"Sentence {number}: {error}") from error
         return sources
-
-    def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Memory, list[int]]]:
-        """Give the places, the memory and the limits of the sentences of each batch of at most `most` pieces."""
-        for places in batches([len(source) for source in sources], most):
-            with torch.inference_mode():
-                memory = self._memory([sources[place] for place in places])
-            yield places, memory, [longest_target(len(sources[place])) for place in places]
 
     def _encode(self, text: str, what: str) -> list[int]:
         """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
@@ -225,49 +256,17 @@ class Translator:
         lengths = lengths.to(self.device)
         return self._decoder.memory(self._encoder(ids.to(self.device), lengths), lengths)
 
-    def _arrays(self, memory: Memory, course: _Course) -> dict[str, Tensor]:
-        """Return what was computed of one translation, named and shaped as in `Trace`."""
-
-        def column(name: str) -> Tensor:
-            return torch.stack(
-                [getattr(step, name)[0, index] for step, index in zip(course.steps, course.indices, strict=True)]
-            )
-
-        readouts = column("readout")
-        log_probabilities = self._decoder.output.log_probabilities(readouts)
-        top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
-        chosen = log_probabilities.gather(1, torch.tensor(course.ids, device=self.device)[:, None])[:, 0]
-        alignment, scorer = column("alignment"), self.network.decoder.attention
-        return {
-            "annotations": memory.annotations[0],
-            "initial_state": self.network.decoder.initial_state(memory.annotations)[0],
-            "keys": memory.keys[0],
-            "queries": column("query"),
-            "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
-            "energies": column("energies"),
-            "alignment": alignment,
-            "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
-            "states": column("state"),
-            "update_gates": column("update_gate"),
-            "reset_gates": column("reset_gate"),
-            "candidates": column("candidate"),
-            "readouts": readouts,
-            "log_probabilities": chosen,
-            "top_ids": top_ids.int(),
-            "top_probabilities": top.exp(),
-        }
-
     def _trace(
-        self, text: str, source: Sequence[int], memory: Memory, course: _Course,
-        interventions: tuple[Intervention, ...], started: float,
+        self, text: str, source: Sequence[int], memory: Memory, found: _Translation, started: float,
+        interventions: tuple[Intervention, ...] = (),
     ) -> Trace:  # fmt: skip
-        """Bring the numbers of one translation together."""
-        ids, how = course.ids, course.search
-        numbers = {name: tensor.cpu().numpy() for name, tensor in self._arrays(memory, course).items()}
+        """Bring the numbers of one translation together, `memory` having its sentence alone."""
+        ids, how = found.course.ids, found.search
+        numbers = {name: tensor.cpu().numpy() for name, tensor in recorded(self._decoder, memory, found.course).items()}
         score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
         return Trace(
             source_text=text,
-            translation=course.translation,
+            translation=found.translation,
             source_pieces=self.tokenizer.pieces(source),
             target_pieces=self.tokenizer.pieces(ids),
             source_ids=tuple(source),
@@ -278,7 +277,7 @@ class Translator:
             top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
             search=how,
             score=score,
-            hypotheses=course.hypotheses or (Hypothesis(course.translation, score),),
+            hypotheses=found.hypotheses or (Hypothesis(found.translation, score),),
             config=self.network.config.to_dict(),
             model=self.name,
             weights_digest=self.weights_digest,
@@ -291,14 +290,3 @@ class Translator:
 def _check_beam(beam: int) -> None:
     if not 1 <= beam <= _WIDEST_BEAM:
         raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")
-
-
-def _path(history: list[SearchStep], best: Finished) -> tuple[list[Step], list[int]]:
-    """Return the steps that led to `best`, and its index in each."""
-    steps, indices, hypothesis = [], [], best.parent
-    for length in reversed(range(len(best.ids))):
-        if length < len(best.ids) - 1:
-            hypothesis = history[length].parents[0][hypothesis]
-        steps.append(history[length].step)
-        indices.append(hypothesis)
-    return steps[::-1], indices[::-1]

@@ -57,7 +57,7 @@ def test_tables_have_a_heading_for_every_column() -> None:
     turn = page_load.Turn(0.5, visit, [visit, visit])
     assert len(page_load.row("this", [turn, turn])) == len(page_load.HEAD.splitlines()[-1])
     many = [0.5, 1.5, 1.0]
-    came = visitors.Turn(many, many, [], [0.1], [90.0, 700.0, 710.0, 705.0], [1000.0], [])
+    came = visitors.Turn(many, many, [], [0.1], [90.0, 700.0, 710.0, 705.0], [1000.0])
     for each in (came, visitors.Turn(memory=[90.0, 90.0, 90.0, 90.0])):
         assert len(visitors.row("this", each)) == len(visitors.HEAD.splitlines()[-1])
 
@@ -82,4 +82,5 @@ def test_visitors_get_what_they_ask_for(tmp_path: Path, model_folder: Path) -> N
     assert len(turn.memory) == 4
     assert min(turn.memory) > 20
     assert len(turn.health) > 5
+    assert 0.1 < turn.processor < 600
     assert all(sent > 100 for sent in turn.kilobytes)

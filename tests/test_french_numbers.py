@@ -20,7 +20,8 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import say, speak
 from attnviz.model_folder import load_weights
 from attnviz.ui.components.findings.findings import findings_record
-from attnviz.wording.equations import equations, number
+from attnviz.wording.equations import equations
+from attnviz.wording.latex import number
 from attnviz.wording.ledger import ledger_sentence
 from attnviz.wording.numbers import decimal, signed, significant
 from attnviz.wording.proof import discrepancy_text

@@ -14,13 +14,13 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
-    "errors": 0, "languages": 0, "bounds": 0, "plotlyjs": 0,
+    "errors": 0, "languages": 0, "bounds": 0, "browser_programs": 0, "kept": 0,
     "files": 1, "text": 1, "network": 1, "palette": 1,
     "model_folder": 2,
     "trace": 2, "devices": 2,
     "checkpoint": 3, "decoding": 3,
     "translator": 4, "analysis": 4,
-    "wording": 5, "training": 5, "evaluation": 5,
+    "shared_translator": 5, "wording": 5, "training": 5, "evaluation": 5,
     "figures": 6,
     "export": 7,
     "notebook": 8, "ui": 8, "commands": 8,
@@ -29,14 +29,15 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 UI_FLOORS = {
-    "language": 0, "resources": 0, "page_state": 1, "components": 2, "style": 3, "chrome": 4,
-    "step": 4, "toolbar": 5, "pages": 6, "server": 7,
+    "language": 0, "collector": 0, "pictures": 0, "turns": 0, "resources": 1, "page_state": 2, "components": 3,
+    "style": 4, "chrome": 5, "step": 5, "toolbar": 6, "pages": 7, "server": 8,
 }  # fmt: skip
 """The same inside the page's own room."""
 
 FORBIDDEN = {
-    "plotlyjs": {"torch", "streamlit", "plotly"},
+    "browser_programs": {"torch", "streamlit", "plotly"},
     "bounds": {"torch", "streamlit", "plotly"},
+    "kept": {"torch", "streamlit", "plotly"},
     "files": {"torch", "streamlit", "plotly"},
     "model_folder": {"torch", "streamlit", "plotly"},
     "text": {"torch", "streamlit", "plotly"},
@@ -51,6 +52,7 @@ FORBIDDEN = {
     "checkpoint": {"streamlit", "plotly"},
     "decoding": {"streamlit", "plotly"},
     "translator": {"streamlit", "plotly"},
+    "shared_translator": {"streamlit", "plotly"},
     "training": {"streamlit", "plotly"},
     "evaluation": {"streamlit", "plotly"},
     "ui": {"torch"},

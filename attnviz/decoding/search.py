@@ -24,6 +24,8 @@ class SearchStep(NamedTuple):
     """The sentence of each row of the step: those that are over have none."""
     parents: list[list[int]]
     """For each row of the next step, the index in this one of the hypothesis that each hypothesis continues."""
+    log_probabilities: Tensor | None = None
+    """Log p(y_i), (S, k, K), where they were computed."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def search(
         filled = [(kept[row] + [_NONE] * beam)[:beam] for row in rows]
         parents = [[continuation.parent for continuation in row] for row in filled]
         if history is not None:
-            history.append(SearchStep(step, places, parents))
+            history.append(SearchStep(step, places, parents, likely))
         if not rows:
             break
         state = state.select(rows, parents)

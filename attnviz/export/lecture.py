@@ -11,10 +11,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz import plotlyjs
 from attnviz.analysis.grid import By
 from attnviz.analysis.ledger import Ledger, ledgers
 from attnviz.analysis.recomputation import Weights
+from attnviz.browser_programs import PLOTLY
 from attnviz.figures.browser import constants_script
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.registry import StepFigure, step_figures
@@ -136,7 +136,7 @@ def lecture_html(
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
-        "plotly": plotlyjs.program(),
+        "plotly": PLOTLY.text,
         "program": constants_script() + _asset("lecture.js"),
     }
     return _fill(_asset("lecture.html"), parts)

@@ -40,6 +40,13 @@ class Memory:
         """Return the memory of the sentences `rows`."""
         return Memory(self.annotations[rows], self.keys[rows], self.values[rows], self.mask[rows])
 
+    def alone(self, row: int, pieces: int) -> Memory:
+        """Return the memory of the one sentence `row`, without the padding that follows its `pieces`."""
+        rows, seen = slice(row, row + 1), slice(pieces)
+        return Memory(
+            self.annotations[rows, seen], self.keys[rows, seen], self.values[rows, seen], self.mask[rows, :, seen]
+        )
+
 
 class DecoderState(NamedTuple):
     """s_{i-1} of k hypotheses for each of S sentences, and its products."""

@@ -99,7 +99,8 @@ class Trace:
     device: str
     """The torch device it ran on, as in "cpu" or "cuda:0"."""
     seconds: float
-    """Wall time of the translation with all that is recorded here."""
+    """Wall time of the translation with all that is recorded here; of several computed together, that of all of them up
+    to this one."""
     interventions: tuple[Intervention, ...] = ()
     """What was changed by hand on the way, in its order; the energies are those before it, the alignment after."""
 

@@ -12,8 +12,10 @@ from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
 from attnviz.ui.page_state.address import went_through_history
 from attnviz.ui.style import apply_style, theme_name
+from attnviz.ui.turns import in_turn
 
 
+@in_turn
 def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
     """Draw the page that the address names, the first of `pages` at the root, with what stands around it.
 

@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.recomputation import Weights
+from attnviz.devices import resolve_device
+from attnviz.kept import Kept
 from attnviz.model_folder import FILES, TOKENIZER, WEIGHTS, load_weights, model_folders, stamp, weights_digest
+from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
+from attnviz.trace.quantities import RECORDED
 from attnviz.translator import available_devices
+from attnviz.ui.turns import TURNS
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable with the folder of model folders, where that is not `models`."""
@@ -34,29 +39,34 @@ def devices() -> list[str]:
     return ["auto", *available_devices()]
 
 
-def load_translator(folder: str, device: str) -> Translator:
-    """Return the model in `folder`, as its files are now, on `device`; raise AttnvizError where it cannot be had."""
-    return _load_translator(folder, device, stamp(folder, *FILES))
-
-
 def translate(folder: str, device: str, text: str, beam: int, target: str | None) -> Trace:
     """Return the trace of `text` by the model in `folder` as its files are now, with `target` forced where one is
     given; raise AttnvizError on bad input.
 
     It is the same object for every visitor and at every run, so that what is kept by a trace (its fingerprint, its
-    prover) is made once.
+    prover) is made once. Visitors who wait at the same time are translated for together.
     """
-    return _translate(folder, device, stamp(folder, *FILES), text, beam, target)
+    files, device = stamp(folder, *FILES), str(resolve_device(device))
+
+    def made() -> Trace:
+        return _shared_translator(folder, device, files).translate(text, beam=beam, target=target)
+
+    with TURNS.left():
+        return _TRACES.get((folder, device, files, text, beam, target), made)
+
+
+def _bytes_of(trace: Trace) -> int:
+    """Return what the arrays of `trace` take: all but a tenth of it, and told at once."""
+    return sum(int(getattr(trace, quantity.name).nbytes) for quantity in RECORDED)
+
+
+_TRACES: Kept[Trace] = Kept(48 << 20, size=_bytes_of)
+"""Translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
-def _load_translator(folder: str, device: str, files: Stamp) -> Translator:  # noqa: ARG001  part of the key
-    return Translator.load(folder, device=device)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _translate(folder: str, device: str, files: Stamp, text: str, beam: int, target: str | None) -> Trace:
-    return _load_translator(folder, device, files).translate(text, beam=beam, target=target)
+def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
+    return SharedTranslator(Translator.load(folder, device=device))
 
 
 def weights_of(trace: Trace) -> Weights | None:

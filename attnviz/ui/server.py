@@ -1,4 +1,5 @@
-"""What the server does besides running the page: it hands out Plotly's program, and gets ready as it starts.
+"""What the server does besides running the page: it hands out the programs that draw in the browser, and gets ready as
+it starts.
 
 Nothing heavy is imported above the functions: the server is to answer before torch and what draws the page are there.
 """
@@ -21,20 +22,28 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz import AttnvizError, plotlyjs
+from attnviz import AttnvizError
+from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
+from attnviz.ui.collector import COLLECTOR
 
 
-def _plotly(request: Request) -> Response:
-    """Return Plotly's program. A browser may keep it for ever: another program has another name."""
+def _route(program: BrowserProgram) -> Route:
+    """Return where a program is. Before its name may stand `server.baseUrlPath`, or the folders of a proxy that keeps
+    them."""
+    return Route(f"/{{folders:path}}{program.file_name}", functools.partial(_program, program))
+
+
+async def _program(program: BrowserProgram, request: Request) -> Response:
+    """Return a program. A browser may keep it for ever: another one has another name."""
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(plotlyjs.program(), media_type="text/javascript", headers=headers)
-    return Response(_packed(), media_type="text/javascript", headers={**headers, "Content-Encoding": "gzip"})
+        return Response(program.text, media_type="text/javascript", headers=headers)
+    return Response(_packed(program), media_type="text/javascript", headers={**headers, "Content-Encoding": "gzip"})
 
 
 @functools.cache
-def _packed() -> bytes:
-    return gzip.compress(plotlyjs.program().encode("utf-8"), mtime=0)
+def _packed(program: BrowserProgram) -> bytes:
+    return gzip.compress(program.text.encode("utf-8"), mtime=0)
 
 
 class _Announcement:
@@ -49,14 +58,14 @@ class _Announcement:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("Link", f"<{plotlyjs.file_name()}>; rel=preload; as=script")
+                    headers.append("Link", f"<{PLOTLY.file_name}>; rel=preload; as=script")
             await send(message)
 
         await self._app(scope, receive, announce if scope["type"] == "http" else send)
 
 
-ROUTES = [Route(f"/{{folders:path}}{plotlyjs.file_name()}", _plotly)]
-"""Beside Streamlit's own. Before the name may stand `server.baseUrlPath`, or the folders of a proxy that keeps them."""
+ROUTES = [_route(PLOTLY), _route(KATEX)]
+"""Beside Streamlit's own."""
 
 MIDDLEWARE = [Middleware(_Announcement)]
 
@@ -82,5 +91,6 @@ def get_ready() -> None:
 
         with suppress(AttnvizError):
             translate_opening()
+        COLLECTOR.start()
     finally:
         sys.setswitchinterval(usual)

@@ -2,7 +2,8 @@
 
 The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to the
 heatmap, to the step in short, and to the sentence and pictures of any of its five stages, all of which the browser
-draws by itself. The equations come from the server: their time is given apart. So is that of another source piece.
+draws by itself. Given apart are another source piece, the equations, and what the server says of a step: the badge of
+its proof.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ PICTURES = ("heatmap", "facts", "energy", "softmax", "growth", "state", "maxout"
 
 IN_WINDOW = ("heatmap", "facts")
 """Keys of what of it is in the window, at its upper end."""
+
+EQUATIONS = ".st-key-stages .katex-html"
+BADGE = "[class*='st-key-proof_'] button"
+"""What is seen by its text, wherever it comes from."""
 
 QUIET = 500
 """Milliseconds without a change after which a step is taken to be complete."""
@@ -63,6 +68,35 @@ def measure(page: Page, count: int, *names: str, keys: tuple[str, str] = ("Arrow
     return times
 
 
+# `window.step` resolves with the milliseconds from the next key press to the frame of the last change of these texts.
+_READ = """
+([quiet, selector]) => {
+  const read = () => Array.from(document.querySelectorAll(selector), (node) => node.textContent).join();
+  let before = read(), started = null, changed = null;
+  addEventListener("keydown", () => { started = performance.now(); }, { capture: true, once: true });
+  window.step = new Promise((resolve) => {
+    const look = () => {
+      const now = read(), time = performance.now();
+      if (now !== before) [before, changed] = [now, time];
+      if (changed !== null && time - changed > quiet) resolve(changed - started);
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+"""
+
+
+def measure_text(page: Page, count: int, selector: str) -> list[float]:
+    """Return milliseconds of `count` presses of an arrow until the texts of what `selector` names have changed."""
+    times: list[float] = []
+    for number in range(count):
+        page.evaluate(_READ, [QUIET, selector])
+        page.keyboard.press("ArrowLeft" if number // 10 % 2 else "ArrowRight")
+        times.append(float(page.evaluate("() => window.step")))
+    return times
+
+
 def report(what: str, times: list[float]) -> str:
     """Return a line with the median and the 95th percentile."""
     p95 = statistics.quantiles(times, n=20)[-1]
@@ -92,13 +126,17 @@ def main() -> None:
         seen = measure(page, options.steps, *IN_WINDOW)
         drawn = measure(page, options.steps, *PICTURES)
         linked = measure(page, options.steps, *PICTURES, keys=("ArrowDown", "ArrowUp"))
+        equations = measure_text(page, options.steps, EQUATIONS)
+        badge = measure_text(page, options.steps, BADGE)
         numbers = measure(page, options.steps, "stages")
         browser.close()
     print(f"a sentence of {len(SENTENCE.split())} words, from key press to")
     print(report("painted step, of it what is in the window", seen))
     print(report("painted step, all pictures", drawn))
     print(report("painted source piece", linked))
-    print(report("painted equations, and all else that follows from the server", numbers))
+    print(report("painted equations", equations))
+    print(report("badge", badge))
+    print(report("the last that follows from the server", numbers))
 
 
 if __name__ == "__main__":

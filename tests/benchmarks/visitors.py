@@ -3,7 +3,8 @@
 All arrive within a few seconds. Each opens the page, translates sentences that nobody else has, and steps through each,
 as fast as the server answers. Times are those from a visitor's asking to the last that the server tells him of it.
 Memory is the server's resident set: when it first answers, after one visitor, with all of them still there, and once
-they have been gone for longer than Streamlit keeps a session. All the while somebody asks whether the server lives.
+they have been gone for longer than Streamlit keeps a session. All the while somebody asks whether the server lives, and
+is to be answered soon.
 
 A turn of a checkout takes at most two minutes: visitors who have not finished after 90 seconds begin nothing new, and
 the count of what they did says so.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import statistics
 import tempfile
@@ -52,6 +54,8 @@ class Turn:
     """Megabytes: at the start, after one visitor, with all of them, after them."""
     kilobytes: list[float] = field(default_factory=list)
     """What each visitor was sent."""
+    processor: float = 0.0
+    """Seconds of processor time that the server spent on all of them."""
     mistakes: list[str] = field(default_factory=list)
 
 
@@ -106,10 +110,11 @@ async def visit(address: str, process: int, options: argparse.Namespace) -> Turn
     if first := await stay(address, 0, time.monotonic() + options.seconds, options, Turn()):
         await first.leave()
     turn.memory.append(resident(process))
-    until = time.monotonic() + options.seconds
+    until, spent = time.monotonic() + options.seconds, processor(process)
     asking = asyncio.create_task(ask_health(address, turn))
     came = await asyncio.gather(*(stay(address, 1 + i, until, options, turn) for i in range(options.visitors)))
     turn.memory.append(resident(process))
+    turn.processor = processor(process) - spent
     for visitor in filter(None, came):
         await visitor.leave()
     await asyncio.sleep(KEPT + 3)
@@ -122,6 +127,12 @@ def resident(process: int) -> float:
     """Return the resident memory of a process in megabytes."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def processor(process: int) -> float:
+    """Return the processor time that a process has spent, in seconds."""
+    after_its_name = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return sum(map(int, after_its_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def pair(values: list[float]) -> str:
@@ -137,15 +148,16 @@ def row(name: str, turn: Turn) -> str:
     sent = statistics.median(turn.kilobytes) if turn.kilobytes else 0
     return (
         f"{name[-24:]:24}{''.join(map(pair, (turn.opened, turn.translated, turn.stepped)))}"
-        f"{''.join(f'{size:7.0f}' for size in turn.memory)}{sent:8.0f}{max(turn.health, default=0):8.2f}"
-        f"{done:6}{len(turn.mistakes):6}"
+        f"{''.join(f'{size:7.0f}' for size in turn.memory)}{sent:8.0f}{pair(turn.health)}"
+        f"{max(turn.health, default=0):7.2f}{turn.processor:8.0f}{done:6}{len(turn.mistakes):6}"
     )
 
 
 HEAD = f"""
-{"":24}{"page opened":>15}{"translated":>15}{"stepped":>15}{"server's memory, MB":>28}{"sent":>8}{"health":>8}
-{"seconds":24}{3 * f"{'median':>8}{'p95':>7}"}{"start":>7}{"one":>7}{"all":>7}{"after":>7}{"kB each":>8}{"worst":>8}\
-{"done":>6}{"lost":>6}
+{"":24}{"page opened":>15}{"translated":>15}{"stepped":>15}{"server's memory, MB":>28}{"sent":>8}{"health":>22}\
+{"server":>8}
+{"seconds":24}{3 * f"{'median':>8}{'p95':>7}"}{"start":>7}{"one":>7}{"all":>7}{"after":>7}{"kB each":>8}\
+{"median":>8}{"p95":>7}{"worst":>7}{"cpu s":>8}{"done":>6}{"lost":>6}
 """.strip("\n")
 
 

@@ -9,7 +9,7 @@ from attnviz.decoding import batches
 
 
 def test_by_hand() -> None:
-    """Sorted 1, 2, 3, 9: twice 2 is within 6, three times 3 is not, and 9 stands alone; the longer of the two is first."""
+    """Sorted 1, 2, 3, 9: twice 2 is within 6, three times 3 is not, and 9 stands alone; longer ones come first."""
     assert batches([3, 1, 9, 2], 6) == [[3, 1], [0], [2]]
     assert batches([], 6) == []
 

@@ -20,11 +20,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Trace, Translator, export, figures, plotlyjs
+from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.analysis.ledger import ledger
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import words_after
 from attnviz.analysis.recomputation import load_weights
+from attnviz.browser_programs import PLOTLY
 from attnviz.export import Look, save
 from attnviz.export.files import heading
 from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
@@ -161,7 +162,7 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     page = _Page(text := export.lecture_html(trace, step=2, margins=True))
     assert page.asked == []
-    assert plotlyjs.program() in text
+    assert PLOTLY.text in text
     record = json.loads(page.texts["record"])
     assert record["step"] == 3
     assert len(record["target"]) == len(trace.target_pieces)

@@ -175,7 +175,9 @@ def test_the_browser_draws_with_the_same_numbers() -> None:
     """Programs get them from Python, and have no opacity or share of a colour of their own."""
     assert constants(constants_script()) == CONSTANTS
     assert (CONSTANTS["PALE"], CONSTANTS["MOST_GREEN"], CONSTANTS["BAND"]) == (PALE, MOST_GREEN, BAND)
-    programs = sorted({*(REPOSITORY / "attnviz").rglob("*.js")} - {*(REPOSITORY / "attnviz" / "plotlyjs").glob("*.js")})
+    programs = sorted(
+        {*(REPOSITORY / "attnviz").rglob("*.js")} - {*(REPOSITORY / "attnviz" / "browser_programs").glob("*.js")}
+    )
     texts = {path.name: path.read_text(encoding="utf-8") for path in programs}
     for name, text in texts.items():
         assert not re.search(r"[Oo]pacity\W+[\d.]*\.\d|#[0-9a-fA-F]{6}\b", text), name

@@ -23,7 +23,9 @@ CONFIG = Path(__file__).with_name("deno.json")
 COMPONENTS = sorted(path.parent.name for path in (PACKAGE / "ui" / "components").glob("*/__init__.py"))
 LECTURE = PACKAGE / "export" / "assets" / "lecture.js"
 WRITTEN = sorted(
-    path for path in PACKAGE.rglob("*") if path.name.endswith((".js", ".d.ts")) and path.parent.name != "plotlyjs"
+    path
+    for path in PACKAGE.rglob("*")
+    if path.name.endswith((".js", ".d.ts")) and path.parent.name != "browser_programs"
 )
 
 

@@ -21,6 +21,7 @@ from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
+from tests.ui.shown_equations import shown_equations
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +136,7 @@ def test_a_trace_opens_where_there_is_no_model(
     upload(app, "girl.json", trace.to_json().encode())
     assert "This is girl.json, a saved trace: the model tiny on cpu, greedy search." in _texts(app)
     assert "There is no model here" not in _texts(app)
-    assert len(app.latex) == 5
+    assert len(shown_equations(app)) == 5
     assert app.slider(key="step").max == len(trace.target_pieces)
 
 
@@ -149,7 +150,7 @@ def test_every_version_and_kind_of_trace_is_drawn(
         del record["score_vector"], record["weights_digest"]
         upload(app, f"{attention}.json", json.dumps(record).encode())
         assert f"This is {attention}.json" in _texts(app)
-        assert len(app.latex) == (3 if attention == "none" else 5)
+        assert len(shown_equations(app)) == (3 if attention == "none" else 5)
 
 
 def test_the_csv_of_a_picture_is_its_table(trace: Trace) -> None:

@@ -21,6 +21,7 @@ from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
+from tests.ui.shown_equations import shown_equations
 
 Run = Callable[..., AppTest]
 
@@ -99,11 +100,11 @@ def test_nothing_is_left_in_english(page: Run) -> None:
 def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
     app = page("en", step="3", search="beam 3")
     app.button_group(key="by-en").set_value("pieces").run()
-    english = app.latex[2].value
+    english = shown_equations(app)[2]
     app.button_group(key="lang").set_value("fr").run()
     assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
     assert app.slider(key="step").value == 3
-    assert app.latex[2].value.replace("{,}", ".") == english, "decimals are written with a comma"
+    assert shown_equations(app)[2].replace("{,}", ".") == english, "decimals are written with a comma"
     assert app.button_group(key="by-fr").value == "pieces"
     assert app.selectbox(key="search-fr").value == "beam 3"
     assert app.session_state["address"][1]["search"] == "beam 3"

@@ -17,6 +17,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import REPOSITORY, ModelFactory
+from tests.ui.shown_equations import shown_equations
 
 Run = Callable[[], AppTest]
 
@@ -57,14 +58,14 @@ def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
     assert app.selectbox(key="device").options[:1] == ["auto"]
     assert "en-fr on" in texts(app)
     assert "beam search, width 5" in texts(app)
-    assert len(app.latex) == 5
+    assert len(shown_equations(app)) == 5
 
 
 def test_the_step_changes_the_equations(page: Run) -> None:
     app = page()
     app.slider(key="step").set_value(3).run()
     assert not app.exception
-    assert "c_{3}" in app.latex[2].value
+    assert "c_{3}" in shown_equations(app)[2]
 
 
 def test_another_sentence_begins_at_step_one(page: Run) -> None:
@@ -183,7 +184,7 @@ def test_bad_input_is_one_sentence_and_the_rest_stays(page: Run, text: str, said
     assert said in problem(app)
     assert app.text_area(key="sentence").value == text
     assert app.slider(key="step").max == steps
-    assert len(app.latex) == 5
+    assert len(shown_equations(app)) == 5
     assert "beam search" not in texts(app), "the status of a sentence that is not in the box"
 
 

@@ -8,6 +8,7 @@ import gzip
 import shutil
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,19 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
-from attnviz import plotlyjs
+from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.ui import resources, server
+from attnviz.ui.collector import COLLECTOR
 from attnviz.ui.pages import translate
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
+
+
+@pytest.fixture(autouse=True)
+def _usual_collector() -> Iterator[None]:
+    yield
+    COLLECTOR.stop()
+
 
 PAGE = Starlette(
     routes=[
@@ -51,12 +60,13 @@ def get(path: str, *headers: tuple[str, str]) -> tuple[int, dict[str, str], byte
     return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])
 
 
+@pytest.mark.parametrize("known", [PLOTLY, KATEX], ids=lambda known: known.name)
 @pytest.mark.parametrize("folder", ["/", "/attention/", "/behind/a/proxy/"])
-def test_plotly_is_kept_by_the_browser(folder: str) -> None:
-    status, plain, program = get(folder + plotlyjs.file_name())
+def test_a_program_is_kept_by_the_browser(folder: str, known: BrowserProgram) -> None:
+    status, plain, program = get(folder + known.file_name)
     assert status == 200
-    assert program.decode() == plotlyjs.program()
-    _, packed, smaller = get(folder + plotlyjs.file_name(), ("accept-encoding", "gzip, br"))
+    assert program.decode() == known.text
+    _, packed, smaller = get(folder + known.file_name, ("accept-encoding", "gzip, br"))
     assert packed["content-encoding"] == "gzip"
     assert gzip.decompress(smaller) == program
     assert len(smaller) < len(program) / 2
@@ -66,14 +76,14 @@ def test_plotly_is_kept_by_the_browser(folder: str) -> None:
 
 
 def test_another_program_has_another_name() -> None:
-    assert get(f"/plotly-{plotlyjs.VERSION}-000000000000.js")[0] == 404
+    assert get(f"/plotly-{PLOTLY.version}-000000000000.js")[0] == 404
 
 
 def test_pages_announce_it_and_nothing_else_does() -> None:
     _, page, _ = get("/")
-    assert page["link"] == f"<{plotlyjs.file_name()}>; rel=preload; as=script"
+    assert page["link"] == f"<{PLOTLY.file_name}>; rel=preload; as=script"
     assert "link" not in get("/health")[1]
-    assert "link" not in get(f"/{plotlyjs.file_name()}")[1]
+    assert "link" not in get(f"/{PLOTLY.file_name}")[1]
 
 
 def test_the_opening_page_is_translated_beforehand(
@@ -114,7 +124,7 @@ def test_the_real_server_hands_it_out(tmp_path: Path) -> None:
     log = tmp_path / "page.log"
     with running_page(tmp_path, log) as address:
         with urllib.request.urlopen(f"{address}/") as page:
-            assert page.headers["link"].startswith(f"<{plotlyjs.file_name()}>")
-        with urllib.request.urlopen(f"{address}/{plotlyjs.file_name()}") as program:
-            assert program.read().decode() == plotlyjs.program()
+            assert page.headers["link"].startswith(f"<{PLOTLY.file_name}>")
+        with urllib.request.urlopen(f"{address}/{PLOTLY.file_name}") as program:
+            assert program.read().decode() == PLOTLY.text
     assert "Traceback" not in log.read_text(encoding="utf-8")

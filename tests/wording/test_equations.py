@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.wording.equations import equations, number, safe_text, vector
+from attnviz.wording.equations import equations
+from attnviz.wording.latex import number, safe_text, vector
 from tests.figures import synthetic
 
 

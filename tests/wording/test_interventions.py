@@ -19,8 +19,9 @@ from attnviz.trace.interventions import (
     ReplaceWeights,
     Temperature,
 )
-from attnviz.wording.equations import equations, number
+from attnviz.wording.equations import equations
 from attnviz.wording.labels import quoted_name
+from attnviz.wording.latex import number
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate, step_sentence
 from tests.conftest import SENTENCES

@@ -118,16 +118,19 @@ function afterPaint(work) {
  * @param {(root: HTMLElement, state: State) => void} draw
  */
 function soon(root, state, draw) {
-  if (state.seen) {
+  const now = () => {
+    state.waiting = undefined;
+    if (!states.has(root)) return;
+    state.begun = true;
     draw(root, state);
+  };
+  if (state.seen) {
+    now();
     return;
   }
   if (state.waiting) return;
-  state.waiting = () => {
-    state.waiting = undefined;
-    if (states.has(root)) draw(root, state);
-  };
-  const later = state.size ? afterPaint : whenIdle;
+  state.waiting = now;
+  const later = state.begun ? afterPaint : whenIdle;
   later(() => state.waiting?.());
 }
 

@@ -52,6 +52,8 @@ interface Following {
   /** Whether it is in sight, and what draws it where it waits for that. */
   seen?: boolean;
   waiting?: () => void;
+  /** Whether it was told to draw before. */
+  begun?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   size?: ResizeObserver;

@@ -13,7 +13,7 @@ from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.player.player import player
 from attnviz.ui.components.step_summary.step_summary import step_summary
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.selection import choose, selection_of, source_of
+from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.glossary import glossary
@@ -25,7 +25,6 @@ from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import narration_of, stage
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name
-from attnviz.wording.equations import equations
 
 MIDDLING, LONG = 32, 46
 """Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
@@ -72,15 +71,14 @@ def _step_panel(view: View) -> None:
 
 def _stages(view: View) -> None:
     """Draw the five stages, with what lies inside an energy and a logit."""
-    trace, theme = view.trace, theme_name()
-    selection, weights, words = selection_of(st.session_state, view), weights_of(view.trace), narration_of(view)
-    for equation in equations(trace, selection.step, source_of(selection, trace), theme=theme):
-        with st.container(key=view.key(f"stage_{equation.stage}")):
-            stage(view, equation.stage, theme, words, equation)
-        if equation.stage == 1:
+    theme, weights, words = theme_name(), weights_of(view.trace), narration_of(view)
+    for number in (told.number for told in next(iter(words.values()))):
+        with st.container(key=view.key(f"stage_{number}")):
+            stage(view, number, theme, words)
+        if number == 1:
             with st.container(key=view.key("inside_energy")):
                 microscope_panel(view, weights, theme)
-        if equation.stage == 5:
+        if number == 5:
             with st.container(key=view.key("inside_word")):
                 ledger_panel(view, weights, theme)
 

@@ -1,6 +1,6 @@
 """The five stages of the step on show: for each a sentence, a picture and its equation, with this step's numbers.
 
-Sentences and pictures of all steps are in the browser already; the equations follow from the server.
+All of it is in the browser already for all steps.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
+from attnviz.ui.components.equation.equation import equation
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import weights_digest_of, weights_of
-from attnviz.wording.equations import Equation
 from attnviz.wording.stages import Narration, narrate
 
 MOST_AT_ONCE = 100
@@ -44,14 +44,13 @@ def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) 
     return {step: narrate(_trace, step) for step in steps}
 
 
-def stage(view: View, number: int, theme: ThemeName, words: Narration, equation: Equation) -> None:
+def stage(view: View, number: int, theme: ThemeName, words: Narration) -> None:
     """Draw stage `number` of the step on show; `words` has the steps whose pictures the browser is given."""
     told = {i: next(stage for stage in stages if stage.number == number) for i, stages in words.items()}
     place = [one.number for one in next(iter(words.values()))].index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{told[next(iter(told))].title}</h3>')
     _PICTURES[number](view, {i: stage.sentence for i, stage in told.items()}, theme)
-    st.latex(equation.latex)
-    st.caption(equation.note)
+    equation(view, number, tuple(words), theme)
 
 
 def _energies(view: View, sentences: dict[int, str], theme: ThemeName) -> None:

@@ -24,6 +24,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.subject import subject_of
+from attnviz.ui.turns import in_turn
 
 WIDTH = 656
 """Pixels of the box: two columns, so that it is no higher than a small window."""
@@ -44,6 +45,7 @@ class Picture:
 
 
 @st.fragment
+@in_turn
 def downloads(view: View) -> None:
     """Offer the files, as the pictures are drawn when the box is opened."""
     speak_as_chosen()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
 from attnviz.languages import language, say
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 from attnviz.wording.findings import finding_sentence, nothing_found, step_look, summary_sentence
 
 AT_ONCE = 5
@@ -29,7 +28,7 @@ def findings_panel(view: View) -> None:
     component("findings", isolate=False)(key=view.key("reading"), data=record)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@made_once
 def _record(_trace: Trace, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
     return findings_record(_trace)
 

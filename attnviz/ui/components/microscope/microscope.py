@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.analysis.microscope import SATURATED
@@ -19,6 +18,7 @@ from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 
 
 def microscope(view: View, score: NDArray[Any], theme: ThemeName) -> None:
@@ -27,7 +27,7 @@ def microscope(view: View, score: NDArray[Any], theme: ThemeName) -> None:
     component("microscope", isolate=False)(key=view.key("microscope"), data=record)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@made_once
 def _record(
     _trace: Trace,
     _score: NDArray[Any],

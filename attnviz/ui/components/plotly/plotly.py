@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from attnviz import plotlyjs
+from attnviz.browser_programs import PLOTLY
 from attnviz.ui.components.loader import component
 
 
 def load_library() -> None:
     """Run Plotly's own program in the browser, which fetches it from beside the page (`attnviz.ui.server`)."""
-    component("plotly", isolate=False)(key="library", data=plotlyjs.file_name(), height=1)
+    component("plotly", isolate=False)(key="library", data=PLOTLY.file_name, height=1)

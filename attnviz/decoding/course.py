@@ -1,0 +1,36 @@
+"""What a search made of one sentence: its target, and the steps that led there, found in the history of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from torch import Tensor
+
+from attnviz.decoding.search import SearchStep
+from attnviz.network.stepping import Step
+
+
+class Course(NamedTuple):
+    """What became of one sentence."""
+
+    ids: tuple[int, ...]
+    """Target pieces, EOS last."""
+    steps: list[Step]
+    places: list[tuple[int, int]]
+    """Of each step, the row that the sentence had in its batch, and the hypothesis."""
+    log_probabilities: list[Tensor] | None = None
+    """Log p(y_i) of each step, (S, k, K), where the search computed them."""
+
+
+def course_of(history: Sequence[SearchStep], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+    """Return the steps of a search that led to `ids`, a target of the 0-based `sentence` found by this `hypothesis` of
+    its last step."""
+    places: list[tuple[int, int]] = []
+    for length in reversed(range(len(ids))):
+        if places:  # a step of which this is the way on
+            hypothesis = history[length].parents[places[-1][0]][hypothesis]
+        places.append((history[length].sentences.index(sentence), hypothesis))
+    taken = history[: len(ids)]
+    likely = [one.log_probabilities for one in taken if one.log_probabilities is not None]
+    return Course(ids, [one.step for one in taken], places[::-1], likely or None)

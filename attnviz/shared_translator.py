@@ -1,0 +1,88 @@
+"""A translator that many threads ask at once: what waits while one batch is computed is the next batch.
+
+Alone, each thread would take the interpreter from the others at every product of matrices; together, eight sentences
+cost little more than two.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
+
+from attnviz.trace import Trace
+from attnviz.translator import Translator
+
+MOST_TOGETHER = 16
+"""Sentences that are translated together: more would make the first of them wait for longer than they save."""
+
+
+class _Request(NamedTuple):
+    """What a thread waits for."""
+
+    text: str
+    beam: int
+    target: str | None
+    """The translation to force, or None to search for one."""
+    trace: Future[Trace]
+
+    def like(self, other: _Request) -> bool:
+        """Return whether this can be translated together with `other`: none whose translation is given can."""
+        return self.target is None and other.target is None and self.beam == other.beam
+
+
+class SharedTranslator:
+    """One thread translates what all others ask for, first come first served, those with the same search together."""
+
+    def __init__(self, translator: Translator) -> None:
+        """Take a translator that nobody else uses much."""
+        self.translator = translator
+        self._waiting: list[_Request] = []
+        self._guard = threading.Lock()
+        # Its thread ends with this object.
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="translating")
+
+    def translate(self, text: str, *, beam: int = 1, target: str | None = None) -> Trace:
+        """Return what `Translator.translate` returns, and raise what it raises, in the language of this thread."""
+        self.translator.check(text, beam=beam, target=target)
+        request = _Request(text, beam, target, Future())
+        with self._guard:
+            self._waiting.append(request)
+        self._worker.submit(self._translate_next)
+        return request.trace.result()
+
+    def _translate_next(self) -> None:
+        """Translate what has waited longest, and what goes with it.
+
+        It is called once for each request, and does nothing where that one went with another.
+        """
+        requests = self._take()
+        try:
+            for request, trace in zip(requests, self._translated(requests), strict=True):
+                request.trace.set_result(trace)
+        except Exception as error:  # noqa: BLE001  it belongs to those who asked
+            if len(requests) == 1:
+                requests[0].trace.set_exception(error)
+                return
+            for request in requests:  # whatever it was, nobody has it from another's sentence
+                self._translate_alone(request)
+
+    def _take(self) -> list[_Request]:
+        with self._guard:
+            if not self._waiting:
+                return []
+            first, *others = self._waiting
+            taken = [first, *(other for other in others if other.like(first))][:MOST_TOGETHER]
+            self._waiting = [request for request in self._waiting if request not in taken]
+            return taken
+
+    def _translated(self, requests: list[_Request]) -> list[Trace]:
+        if len(requests) > 1:
+            return self.translator.translate_together([request.text for request in requests], beam=requests[0].beam)
+        return [self.translator.translate(text, beam=beam, target=target) for text, beam, target, _ in requests]
+
+    def _translate_alone(self, request: _Request) -> None:
+        try:
+            request.trace.set_result(self.translator.translate(request.text, beam=request.beam, target=request.target))
+        except Exception as error:  # noqa: BLE001  as above
+            request.trace.set_exception(error)

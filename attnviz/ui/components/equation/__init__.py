@@ -1,0 +1,1 @@
+"""The equation of a stage, with the numbers of the step on show."""

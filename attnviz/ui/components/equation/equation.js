@@ -1,0 +1,53 @@
+// The equation of a stage at the step on show, set by KaTeX.
+
+/**
+ * KaTeX, of which the browser has one for all equations; null where it could not be fetched.
+ * @param {string} address
+ * @returns {Promise<KatexLibrary | null>}
+ */
+async function katexAt(address) {
+  try {
+    await import(new URL(address, document.baseURI).href);
+    return window.katex ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {EquationState} state
+ */
+async function draw(root, state) {
+  const katex = await katexAt(state.data.katex);
+  const { step, source } = shown(root);
+  const equation = equationAt(state.data, step, source);
+  if (!equation || !states.has(root)) return;
+  const { latex, note } = equation;
+  write(find(root, "p"), note);
+  if (latex === state.latex) return;
+  const place = find(root, ".math");
+  if (katex) {
+    state.latex = latex;
+    katex.render(latex, place, { displayMode: true, throwOnError: false });
+  } else write(place, latex); // as good as can be had, until it is drawn again
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {EquationState}
+ */
+function start(root) {
+  const state = /** @type {EquationState} */ ({});
+  return follow(root, state, ["step", "source"], () => soon(root, state, draw));
+}
+
+/** @param {Mounted<EquationRecord>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".equation");
+  /** @type {EquationState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  soon(root, state, draw);
+  return state.stop;
+}

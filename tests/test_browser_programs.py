@@ -1,0 +1,62 @@
+"""The programs that we hand out: of the versions that fit what is installed, with all that is needed of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from plotly.offline import get_plotlyjs, get_plotlyjs_version
+from streamlit import file_util
+
+from attnviz import Translator, browser_programs
+from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, BrowserProgram
+from attnviz.figures.registry import step_figures
+from attnviz.figures.subject import Subject
+from attnviz.figures.translation import translation_figure
+from attnviz.model_folder import load_weights
+from tests.conftest import SENTENCES
+from tests.figures import synthetic
+
+
+def test_plotly_is_of_the_version_that_is_installed() -> None:
+    """Where this fails, follow attnviz/browser_programs/README.md."""
+    assert get_plotlyjs_version() == PLOTLY.version
+    assert f'.version="{PLOTLY.version}"' in PLOTLY.text
+    assert PLOTLY.version in PLOTLY.file_name
+
+
+def test_it_has_the_traces_that_it_says() -> None:
+    assert {*re.findall(r"moduleType:\"trace\",name:\"(\w+)\"", PLOTLY.text)} == PLOTLY_TRACES
+    assert len(PLOTLY.text) < len(get_plotlyjs()) / 3
+
+
+def test_all_that_we_draw_is_in_it(translator: Translator, model_folder: Path) -> None:
+    trace, weights = translator.translate(SENTENCES[0]), load_weights(model_folder)
+    subject = Subject(trace, 1, weights=weights)
+    drawn = [picture.draw(subject) for picture in step_figures(subject).values()]
+    for shown in (trace, synthetic.trace(attention="none")):
+        drawn += [translation_figure(shown, by=by, margins=True) for by in ("words", "pieces")]
+    types = {one.type for figure in drawn for one in figure.data}
+    assert types == PLOTLY_TRACES
+
+
+@pytest.mark.parametrize("markup", ["</script", "<!--"])
+def test_it_can_stand_in_a_page(markup: str) -> None:
+    assert markup not in PLOTLY.text
+
+
+def test_katex_is_of_the_version_whose_styles_streamlit_has() -> None:
+    """Where this fails, follow attnviz/browser_programs/README.md."""
+    (program,) = (Path(file_util.get_static_dir()) / "static" / "js").glob("rehype-katex.*.js")
+    assert re.findall(r"version:`([\d.]+)`", program.read_text(encoding="utf-8")) == [KATEX.version]
+    assert f'version:"{KATEX.version}"' in KATEX.text
+
+
+@pytest.mark.parametrize(("program", "said"), [(PLOTLY, "plotly.js 4.1.1, MIT"), (KATEX, "KaTeX 0.16.47")])
+def test_its_licences_are_beside_it(program: BrowserProgram, said: str) -> None:
+    path = Path(browser_programs.__file__).with_name(f"{program.name}.LICENSE.txt")
+    licences = path.read_text(encoding="utf-8")
+    assert said in licences
+    assert program.version in said
+    assert "Permission is hereby granted, free of charge" in licences

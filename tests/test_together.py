@@ -1,0 +1,95 @@
+"""Sentences that are translated together: each has the trace that it has alone."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import translator as translator_module
+from attnviz.errors import AttnvizError
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.trace.quantities import RECORDED
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
+
+WORDS = sorted({word for sentence in SENTENCES for word in sentence.split()})
+sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=25).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def translators(make_network: ModelFactory, tokenizer: Tokenizer) -> dict[tuple[str, str], Translator]:
+    return {kind: Translator(make_network(*kind), tokenizer, "tiny", "digest") for kind in KINDS}
+
+
+def assert_alike(one: Trace, other: Trace) -> None:
+    """Assert that two traces tell of the same translation, to the accuracy of float32."""
+    for name in ("source_text", "translation", "source_pieces", "target_pieces", "source_ids", "target_ids",
+                 "source_surfaces", "unknown_characters", "search", "config", "model", "weights_digest",
+                 "device", "interventions"):  # fmt: skip
+        assert getattr(one, name) == getattr(other, name), name
+    for quantity in RECORDED:
+        if quantity.name != "top_ids":  # of two pieces alike likely, either may come first
+            ours, theirs = getattr(one, quantity.name), getattr(other, quantity.name)
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=quantity.name)
+    assert one.score == pytest.approx(other.score, abs=1e-4)
+    assert [h.translation for h in one.hypotheses] == [h.translation for h in other.hypotheses]
+
+
+@settings(max_examples=60)
+@given(texts=st.lists(sentences, max_size=6), beam=st.sampled_from([1, 2, 5]), kind=st.sampled_from(KINDS))
+def test_each_has_the_trace_that_it_has_alone(
+    translators: dict[tuple[str, str], Translator], texts: list[str], beam: int, kind: tuple[str, str]
+) -> None:
+    translator = translators[kind]
+    together = translator.translate_together(texts, beam=beam, length_penalty=0.7)
+    assert len(together) == len(texts)
+    for text, trace in zip(texts, together, strict=True):
+        assert_alike(trace, translator.translate(text, beam=beam, length_penalty=0.7))
+
+
+def test_those_that_are_too_much_for_one_batch_are_led_through_alike(
+    translators: dict[tuple[str, str], Translator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound is made so small that short sentences share a batch, and long ones keep no history at all."""
+    translator, texts = translators[KINDS[0]], [*SENTENCES, *(word[:3] for word in WORDS[:8])]
+    alone = [translator.translate(text, beam=2) for text in texts]
+    monkeypatch.setattr(translator_module, "_LONGEST_HISTORY", 150)
+    batches = []
+    search = translator_module.search
+    monkeypatch.setattr(translator_module, "search", lambda *given: batches.append(given[2:6:3]) or search(*given))
+    for one, other in zip(translator.translate_together(texts, beam=2), alone, strict=True):
+        assert_alike(one, other)
+    assert any(len(limits) > 1 and history is not None for limits, history in batches)
+    assert any(len(limits) == 1 and history is None for limits, history in batches)
+
+
+def test_a_sentence_that_cannot_be_translated_is_named(translators: dict[tuple[str, str], Translator]) -> None:
+    translator = translators[KINDS[0]]
+    with pytest.raises(AttnvizError, match=r"Sentence 2: .*empty"):
+        translator.translate_together(["A dog.", " "])
+    with pytest.raises(AttnvizError, match="from 1 to 100"):
+        translator.translate_together([], beam=0)
+
+
+@pytest.mark.parametrize(
+    "given_", [{"text": ""}, {"text": "dog " * 300}, {"text": "A dog.", "target": " "}, {"text": "A dog.", "beam": 0}]
+)
+def test_a_check_says_what_translating_would(
+    translators: dict[tuple[str, str], Translator], given_: dict[str, str]
+) -> None:
+    translator, more = translators[KINDS[0]], {k: v for k, v in given_.items() if k != "text"}
+    with pytest.raises(AttnvizError) as checked:
+        translator.check(given_["text"], **more)
+    with pytest.raises(AttnvizError) as translated:
+        translator.translate(given_["text"], **more)
+    assert str(checked.value) == str(translated.value)
+    translator.check("A dog.", beam=5, target="Un chien.")
