@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.recomputation import Weights
 from attnviz.devices import resolve_device
-from attnviz.kept import Kept
+from attnviz.kept import Kept, kept_in, size_of
 from attnviz.model_folder import FILES, TOKENIZER, WEIGHTS, load_weights, model_folders, stamp, weights_digest
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
@@ -118,7 +118,7 @@ def _sizes(weights: Weights) -> tuple[int, int, int]:
     )
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@kept_in(Kept(512 << 20, size=size_of))
 def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
     """Return the SHA-256 of the weights file, and the weights."""
     weights = load_weights(folder)
@@ -126,6 +126,6 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
     return weights_digest(folder), exact
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@kept_in(Kept(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
     return Tokenizer.load(Path(folder) / TOKENIZER)
