@@ -80,7 +80,8 @@ class PreparedEncoder:
         inputs = table.flatten(0, 1)[index]
         states = inputs.new_zeros(size + 1, 2, batch, n)
         for incoming, before, after, rows in zip(inputs, states, states[1:], _going_on(lengths, size), strict=False):
-            incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
+            if rows < batch:
+                incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
             recurrent = torch.baddbmm(self.offsets, before, self.recurrents)
             reset, update = torch.sigmoid(incoming[..., : 2 * n] + recurrent[..., : 2 * n]).split(n, dim=-1)
             candidate = torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]).tanh_()
