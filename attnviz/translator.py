@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from attnviz.decoding import (
     course_of,
     force,
     forced_target,
+    greedy,
     longest_target,
     recorded,
     search,
@@ -149,21 +150,29 @@ class Translator:
         interventions: tuple[Intervention, ...] = (),
     ) -> list[_Translation]:  # fmt: skip
         """Return the best translation of each sentence in `memory`, of at most so many pieces."""
+        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+        if beam == 1:
+            found = self._greedy(memory, limits, interventions)
+            return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in found]
         # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
         history: list[SearchStep] | None = [] if beam * len(limits) * max(limits) <= _LONGEST_HISTORY else None
-        found = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
-        how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
+        hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
         translations = []
-        for sentence, finished in enumerate(found):
+        for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
                 steps = force(self._decoder, memory, best.ids, interventions)
                 course = Course(best.ids, steps, [(0, 0)] * len(steps))
             else:
-                course = course_of(history, sentence, best)
-            hypotheses = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
-            translations.append(_Translation(course, hypotheses[0].translation, how, hypotheses))
+                course = course_of(history, sentence, best.ids, best.parent)
+            told = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
+            translations.append(_Translation(course, told[0].translation, how, told))
         return translations
+
+    def _greedy(self, memory: Memory, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
+        history: list[SearchStep] = []
+        targets = greedy(self._decoder, memory, limits, history, interventions)
+        return [course_of(history, sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _follow(
         self, memory: Memory, given: list[int], translation: str, interventions: tuple[Intervention, ...]
@@ -181,8 +190,15 @@ class Translator:
 
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
         """
-        found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
-        return [self.tokenizer.decode(finished[0].ids) for finished in found]
+        if beam != 1:
+            found = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
+            return [self.tokenizer.decode(finished[0].ids) for finished in found]
+        sources = self._encode_all(texts, beam)
+        translations = [""] * len(sources)
+        for places, memory, limits in self._batches(sources, _BATCH_PIECES):
+            for place, ids in zip(places, greedy(self._decoder, memory, limits), strict=True):
+                translations[place] = self.tokenizer.decode(ids)
+        return translations
 
     def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
         """Return the finished hypotheses of many sentences, each sentence's best first; raise as `translate_batch`.
@@ -191,14 +207,18 @@ class Translator:
         """
         sources = self._encode_all(texts, beam)
         hypotheses: list[list[Finished]] = [[] for _ in sources]
-        for places in batches([len(source) for source in sources], _BATCH_PIECES // beam):
-            with torch.inference_mode():
-                memory = self._memory([sources[place] for place in places])
-                limits = [longest_target(len(sources[place])) for place in places]
-                found = search(self._decoder, memory, limits, beam, length_penalty)
+        for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
+            found = search(self._decoder, memory, limits, beam, length_penalty)
             for place, finished in zip(places, found, strict=True):
                 hypotheses[place] = finished
         return hypotheses
+
+    def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Memory, list[int]]]:
+        """Give the places, the memory and the limits of the sentences of each batch of at most `most` pieces."""
+        for places in batches([len(source) for source in sources], most):
+            with torch.inference_mode():
+                memory = self._memory([sources[place] for place in places])
+            yield places, memory, [longest_target(len(sources[place])) for place in places]
 
     def _encode_all(self, texts: Sequence[str], beam: int) -> list[list[int]]:
         """Return the ids of each text, EOS last; raise AttnvizError, with its number, where one is no sentence."""
@@ -242,7 +262,7 @@ class Translator:
     ) -> Trace:  # fmt: skip
         """Bring the numbers of one translation together, `memory` having its sentence alone."""
         ids, how = found.course.ids, found.search
-        numbers = {name: tensor.cpu().numpy() for name, tensor in recorded(self.network, memory, found.course).items()}
+        numbers = {name: tensor.cpu().numpy() for name, tensor in recorded(self._decoder, memory, found.course).items()}
         score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
         return Trace(
             source_text=text,

@@ -3,6 +3,7 @@
 from attnviz.decoding.batching import batches
 from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
+from attnviz.decoding.greedy import greedy
 from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
 from attnviz.decoding.search import Finished, SearchStep, largest, longest_target, search
@@ -15,6 +16,7 @@ __all__ = [
     "course_of",
     "force",
     "forced_target",
+    "greedy",
     "largest",
     "longest_target",
     "recorded",

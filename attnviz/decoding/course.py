@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from attnviz.decoding.search import Finished, SearchStep
+from torch import Tensor
+
+from attnviz.decoding.search import SearchStep
 from attnviz.network.stepping import Step
 
 
@@ -17,14 +19,18 @@ class Course(NamedTuple):
     steps: list[Step]
     places: list[tuple[int, int]]
     """Of each step, the row that the sentence had in its batch, and the hypothesis."""
+    log_probabilities: list[Tensor] | None = None
+    """Log p(y_i) of each step, (S, k, K), where the search computed them."""
 
 
-def course_of(history: Sequence[SearchStep], sentence: int, best: Finished) -> Course:
-    """Return the steps of a search that led to `best`, a hypothesis of the 0-based `sentence`."""
+def course_of(history: Sequence[SearchStep], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+    """Return the steps of a search that led to `ids`, a target of the 0-based `sentence` found by this `hypothesis` of
+    its last step."""
     places: list[tuple[int, int]] = []
-    hypothesis = best.parent
-    for length in reversed(range(len(best.ids))):
+    for length in reversed(range(len(ids))):
         if places:  # a step of which this is the way on
             hypothesis = history[length].parents[places[-1][0]][hypothesis]
         places.append((history[length].sentences.index(sentence), hypothesis))
-    return Course(best.ids, [one.step for one in history[: len(best.ids)]], places[::-1])
+    taken = history[: len(ids)]
+    likely = [one.log_probabilities for one in taken if one.log_probabilities is not None]
+    return Course(ids, [one.step for one in taken], places[::-1], likely or None)

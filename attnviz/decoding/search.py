@@ -24,6 +24,8 @@ class SearchStep(NamedTuple):
     """The sentence of each row of the step: those that are over have none."""
     parents: list[list[int]]
     """For each row of the next step, the index in this one of the hypothesis that each hypothesis continues."""
+    log_probabilities: Tensor | None = None
+    """Log p(y_i), (S, k, K), where they were computed."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +123,15 @@ def search(
     for length in itertools.count(1):
         step, state = decoder.step(memory, state, previous, energy_change(interventions, length - 1))
         must_end = [sentence.limit <= length for sentence in living]
-        scores, choices = _continuations(constrained(step.log_probabilities, words, length - 1), totals, must_end, beam)
+        likely = decoder.output.log_probabilities(step.readout.flatten(0, 1)).view(*previous.shape, vocabulary)
+        scores, choices = _continuations(constrained(likely, words, length - 1), totals, must_end, beam)
         lists = zip(living, scores.tolist(), choices.tolist(), strict=True)
         kept = [sentence.extend(s, p, vocabulary, beam, length_penalty) for sentence, s, p in lists]
         rows = [row for row, continuations in enumerate(kept) if continuations]
         filled = [(kept[row] + [_NONE] * beam)[:beam] for row in rows]
         parents = [[continuation.parent for continuation in row] for row in filled]
         if history is not None:
-            history.append(SearchStep(step, places, parents))
+            history.append(SearchStep(step, places, parents, likely))
         if not rows:
             break
         state = state.select(rows, parents)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
@@ -50,7 +52,9 @@ class Encoder(nn.Module):
 class PreparedEncoder:
     """A network's encoder with its weights laid out for use: each direction's matrices side by side and transposed.
 
-    It computes what `Encoder.forward` computes, keeps nothing for a backward pass, and serves many threads.
+    It computes what `Encoder.forward` computes, keeps nothing for a backward pass, and serves many threads. Of a piece
+    that occurs often, the inputs of the gates are computed once; of a batch, each step computes the rows up to the last
+    sentence that is still going on, which is least where longer sentences stand first.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -70,18 +74,45 @@ class PreparedEncoder:
         batch, size = source.shape
         n = self.recurrents.shape[1]
         order = reversal(lengths, size)
-        words = embedding(torch.stack([source.t(), source.gather(1, order).t()]), self.embedding)
-        inputs = torch.baddbmm(self.biases, words.flatten(1, 2), self.inputs).view(2, size, batch, 3 * n)
-        states = inputs.new_empty(size + 1, 2, batch, n)
-        states[0] = 0
-        for incoming, before, after in zip(inputs.unbind(1), states[:-1].unbind(0), states[1:].unbind(0), strict=True):
+        pieces, places = _distinct(source)
+        table = torch.baddbmm(self.biases, embedding(pieces, self.embedding).expand(2, -1, -1), self.inputs)
+        index = torch.stack([places.t(), places.gather(1, order).t() + len(pieces)], dim=1)
+        inputs = table.flatten(0, 1)[index]
+        states = inputs.new_zeros(size + 1, 2, batch, n)
+        for incoming, before, after, rows in zip(inputs, states, states[1:], _going_on(lengths, size), strict=False):
+            if rows < batch:
+                incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
             recurrent = torch.baddbmm(self.offsets, before, self.recurrents)
             reset, update = torch.sigmoid(incoming[..., : 2 * n] + recurrent[..., : 2 * n]).split(n, dim=-1)
             candidate = torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]).tanh_()
             torch.lerp(candidate, before, update, out=after)
-        forward, backward = states[1:].unbind(1)
-        backward = backward.gather(0, order.t()[..., None].expand(-1, -1, n))
-        return torch.cat([forward.transpose(0, 1), backward.transpose(0, 1)], dim=-1)
+        onward, reverse = states[1:].unbind(1)
+        reverse = reverse.gather(0, order.t()[..., None].expand(-1, -1, n))
+        return torch.cat([onward.transpose(0, 1), reverse.transpose(0, 1)], dim=-1)
+
+
+def _distinct(source: Tensor) -> tuple[Tensor, Tensor]:
+    """Return distinct ids (U,) and the place of each of the ids (B, Tx) among them.
+
+    A device that would have to be waited for takes them as they come.
+    """
+    if source.device.type == "cpu":
+        found: tuple[Tensor, Tensor] = source.unique(return_inverse=True)
+        return found
+    return source.flatten(), torch.arange(source.numel(), device=source.device).view_as(source)
+
+
+def _going_on(lengths: Tensor, size: int) -> list[int]:
+    """Return the number of rows of a batch, at each of `size` places, up to the last sentence that has it.
+
+    A device that would have to be waited for computes all rows.
+    """
+    if lengths.device.type != "cpu":
+        return [len(lengths)] * size
+    last = [0] * size
+    for row, length in enumerate(lengths.tolist(), 1):
+        last[length - 1] = row
+    return list(itertools.accumulate(reversed(last), max))[::-1]
 
 
 def reversal(lengths: Tensor, size: int) -> Tensor:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import RNNsearch
 
 
@@ -84,9 +85,7 @@ class Step(NamedTuple):
     state: Tensor
     """s_i, (S, k, n)."""
     readout: Tensor
-    """t_i, (S, k, l)."""
-    log_probabilities: Tensor
-    """log p(y_i), (S, k, K)."""
+    """t_i, (S, k, l): `StepDecoder.output` makes of it what it says of the words."""
 
 
 class StepDecoder:
@@ -116,9 +115,7 @@ class StepDecoder:
             self.recurrent = torch.cat(parts).t().contiguous()
             """(n, 3n + n' + 2l)."""
             self.recurrent_bias = torch.cat(biases)
-            self.output = decoder.output.weight.t().contiguous()
-            """(l, K)."""
-            self.output_bias = decoder.output.bias.detach()
+            self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
@@ -155,9 +152,7 @@ class StepDecoder:
         seen = after if self.config.readout_state == "current" else before
         wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
         readout = torch.maximum(wide[..., ::2], wide[..., 1::2])
-        logits = torch.addmm(self.output_bias, readout.flatten(0, 1), self.output).view(*previous.shape, -1)
-        likely = torch.log_softmax(logits, -1)
-        return Step(energies, alignment, query, reset, update, candidate, after.state, readout, likely), after
+        return Step(energies, alignment, query, reset, update, candidate, after.state, readout), after
 
     def _with_products(self, state: Tensor) -> DecoderState:
         flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)

@@ -9,8 +9,8 @@ from attnviz.decoding import batches
 
 
 def test_by_hand() -> None:
-    """Sorted 1, 2, 3, 9: twice 2 is within 6, three times 3 is not, and 9 stands alone."""
-    assert batches([3, 1, 9, 2], 6) == [[1, 3], [0], [2]]
+    """Sorted 1, 2, 3, 9: twice 2 is within 6, three times 3 is not, and 9 stands alone; longer ones come first."""
+    assert batches([3, 1, 9, 2], 6) == [[3, 1], [0], [2]]
     assert batches([], 6) == []
 
 
@@ -19,4 +19,5 @@ def test_each_sentence_once_and_none_too_many(lengths: list[int], most: int) -> 
     found = batches(lengths, most)
     assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
     for batch in found:
+        assert [lengths[place] for place in batch] == sorted((lengths[place] for place in batch), reverse=True)
         assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= most

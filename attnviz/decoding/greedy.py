@@ -1,0 +1,65 @@
+"""Greedy search over several sentences at once: the likeliest piece at each step.
+
+It finds what `search` finds with a beam of width 1, without the probabilities: which piece is the likeliest, the logits
+tell, and probabilities of a whole target are computed together once it is known (`OutputLayer.log_probabilities`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+
+from attnviz.decoding.interventions import check_limit, check_reached, energy_change
+from attnviz.decoding.search import SearchStep
+from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.text import BOS, EOS
+from attnviz.trace.interventions import Intervention, forced_words
+
+_CARRIED = 0.75
+"""Sentences that are over are carried along until the others are no more than this share of a batch: to take them out
+means to copy what is kept of the others."""
+
+
+@torch.inference_mode()
+def greedy(
+    decoder: StepDecoder,
+    memory: Memory,
+    limits: Sequence[int],
+    history: list[SearchStep] | None = None,
+    interventions: Sequence[Intervention] = (),
+) -> list[tuple[int, ...]]:
+    """Return the target of each sentence of `memory`, EOS last; append each step to `history`.
+
+    `limits` holds the most pieces each target may have. Pieces that stand for no text (PAD, BOS) or for unknown text
+    (UNK) are never chosen. `interventions` act on every sentence at their steps. Raise AttnvizError where one names a
+    step that the search does not reach.
+    """
+    words = forced_words(interventions)
+    check_limit(words, min(limits))
+    last_forced = max(words, default=-1)
+    targets: list[list[int]] = [[] for _ in limits]
+    sentences = list(range(len(limits)))
+    state, previous = decoder.start(memory), [BOS] * len(limits)
+    for i in itertools.count():
+        ids = torch.tensor(previous, device=memory.annotations.device)[:, None]
+        step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
+        if i in words:
+            previous = [words[i]] * len(sentences)
+        else:  # and before a word that is forced, no translation ends
+            previous = decoder.output.likeliest(step.readout[:, 0], EOS if i > last_forced else EOS + 1)
+        for row, sentence in enumerate(sentences):
+            target = targets[sentence]
+            if not target or target[-1] != EOS:
+                target.append(previous[row] if i + 1 < limits[sentence] else EOS)
+        if history is not None:
+            history.append(SearchStep(step, sentences, [[0] for _ in sentences]))
+        rows = [row for row, sentence in enumerate(sentences) if targets[sentence][-1] != EOS]
+        if not rows:
+            break
+        if len(rows) <= _CARRIED * len(sentences):
+            state, memory = state.select(rows, [[0]] * len(rows)), memory.select(rows)
+            sentences, previous = [sentences[row] for row in rows], [previous[row] for row in rows]
+    check_reached(interventions, i + 1)
+    return [tuple(target) for target in targets]

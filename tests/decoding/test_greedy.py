@@ -1,0 +1,102 @@
+"""Greedy search finds what a beam of width 1 finds, which computes every probability."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.decoding import SearchStep, greedy, longest_target, search
+from attnviz.errors import AttnvizError
+from attnviz.network import ModelConfig, RNNsearch
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace.interventions import ForceWord, Intervention, Temperature
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
+
+
+def random_network(kind: tuple[str, str], seed: int, ending: float) -> RNNsearch:
+    """Return a network whose energies and words are far from uniform, and whose translations end after some steps."""
+    network = RNNsearch(ModelConfig(60, 6, 8, 5, 7, *kind))
+    generator = torch.Generator().manual_seed(seed)
+    network.initialise(generator)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.mul_(2.5)
+        network.decoder.output.bias.normal_(generator=generator)
+        network.decoder.output.bias[EOS] += ending
+    return network.requires_grad_(False).eval()
+
+
+def encoded(network: RNNsearch, lengths: list[int], seed: int) -> tuple[StepDecoder, Memory]:
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(EOS + 1, 60, (len(lengths), max(lengths)), generator=generator)
+    decoder, pieces = StepDecoder(network), torch.tensor(lengths)
+    return decoder, decoder.memory(PreparedEncoder(network.encoder)(ids, pieces), pieces)
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 2**31),
+    ending=st.sampled_from([-3.0, 2.0, 6.0]),
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    interventions=st.sampled_from([(), (ForceWord(9, 2),), (Temperature(0.4), ForceWord(EOS, 3)), (ForceWord(9, 0),)]),
+)
+def test_greedy_search_is_a_beam_of_one(
+    kind: tuple[str, str], seed: int, ending: float, lengths: list[int], interventions: tuple[Intervention, ...]
+) -> None:
+    network = random_network(kind, seed, ending)
+    decoder, memory = encoded(network, lengths, seed)
+    limits = [length + 4 for length in lengths]
+    try:
+        plain = search(decoder, memory, limits, interventions=interventions)
+    except AttnvizError as error:
+        with pytest.raises(AttnvizError, match=str(error)):
+            greedy(decoder, memory, limits, interventions=interventions)
+        return
+    history: list[SearchStep] = []
+    found = greedy(decoder, memory, limits, history, interventions)
+    assert found == [finished[0].ids for finished in plain]
+    for sentence, (ids, finished) in enumerate(zip(found, plain, strict=True)):
+        readouts = torch.cat(
+            [one.step.readout[one.sentences.index(sentence)] for one in history[: len(ids)]]
+        )  # those of the steps that the target has
+        likely = decoder.output.log_probabilities(readouts)
+        score = float(likely[range(len(ids)), list(ids)].sum()) / len(ids)
+        assert score == pytest.approx(finished[0].score, abs=1e-5)
+
+
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**31), nearness=st.sampled_from([0.0, 1e-7, 1e-6, 1e-4]))
+def test_what_was_chosen_is_what_all_probabilities_say(kind: tuple[str, str], seed: int, nearness: float) -> None:
+    """Also where every piece has a near copy, so that rounding decides between the two."""
+    network = random_network(kind, seed, 0.0)
+    output = network.decoder.output
+    with torch.no_grad():
+        output.weight[32:] = output.weight[4:32] + nearness * torch.randn(28, 7)
+        output.bias[32:] = output.bias[4:32]
+    decoder, memory = encoded(network, [7], seed)
+    history: list[SearchStep] = []
+    ids = greedy(decoder, memory, [20], history)[0]
+    likely = decoder.output.log_probabilities(torch.cat([one.step.readout[0] for one in history]))
+    chosen = likely[range(len(ids)), list(ids)][:-1]
+    assert (chosen >= likely[: len(chosen), EOS:].amax(1) - 1e-5).all()
+
+
+def test_sentences_of_a_batch_end_when_they_end_alone(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    network = make_network()
+    with torch.no_grad():
+        network.decoder.output.bias[EOS] += 2
+    translator = Translator(network, tokenizer)
+    alone = [translator.translate(sentence) for sentence in SENTENCES]
+    assert translator.translate_batch(SENTENCES) == [trace.translation for trace in alone]
+    scores = [found[0].score for found in translator.search_batch(SENTENCES)]
+    assert [trace.score for trace in alone] == pytest.approx(scores, abs=1e-5)
+    assert len({len(trace.target_ids) - longest_target(len(trace.source_ids)) for trace in alone}) > 1

@@ -1,0 +1,95 @@
+"""The likeliest piece is found without most logits, and is the one that all logits say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from attnviz.network.output import OutputLayer, multiplies_bytes
+
+FIRST = 3
+
+
+def layer_of(weight: Tensor, bias: Tensor) -> OutputLayer:
+    layer = nn.Linear(weight.shape[1], weight.shape[0]).requires_grad_(False)
+    layer.weight.copy_(weight)
+    layer.bias.copy_(bias)
+    return OutputLayer(layer)
+
+
+def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
+    """In double precision, no allowed piece has a larger logit than the one found, but for what float32 rounds."""
+    for first in (FIRST, FIRST + 1):
+        together = layer.likeliest(readouts, first)
+        for readout, found in zip(readouts, together, strict=True):
+            terms = layer.weight.double() * readout.double()[:, None]
+            logits = terms.sum(0) + layer.bias
+            for piece in (found, *layer.likeliest(readout[None], first)):
+                assert piece >= first
+                rounding = 1e-6 * float(terms.abs().sum(0).max() + layer.bias.abs().max()) + 1e-30
+                assert float(logits[piece]) >= float(logits[first:].max()) - rounding
+
+
+@given(
+    seed=st.integers(0, 2**31),
+    pieces=st.integers(FIRST + 2, 400),
+    units=st.integers(1, 70),
+    spread=st.sampled_from([0.0, 1.0, 4.0]),
+    nearness=st.sampled_from([0.0, 1e-7, 1e-5, 1e-3, 1.0]),
+    size=st.sampled_from([1e-6, 1.0, 1e4]),
+)
+def test_the_likeliest_piece_is_that_of_all_logits(
+    seed: int, pieces: int, units: int, spread: float, nearness: float, size: float
+) -> None:
+    """Rows of very unequal lengths, rows that are nearly one another's copies, and readouts of any size."""
+    source = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=source)
+
+    lengths = (spread * normal(pieces, 1)).exp()
+    copies = torch.randint(0, pieces, (pieces,), generator=source) if nearness < 1 else torch.arange(pieces)
+    weight = (lengths * normal(pieces, units))[copies]
+    weight += nearness * weight.abs().mean() * normal(pieces, units)
+    bias = spread * normal(pieces)[copies]
+    assert_likeliest(layer_of(weight, bias), size * normal(4, units))
+
+
+def test_pieces_that_are_all_alike_and_readouts_of_nothing() -> None:
+    for bias in (torch.zeros(2000), torch.randn(2000)):
+        assert_likeliest(layer_of(torch.ones(2000, 8), bias), torch.zeros(2, 8))
+        assert_likeliest(layer_of(torch.zeros(2000, 8), bias), torch.ones(2, 8))
+
+
+def test_a_piece_that_rounding_hides_is_found() -> None:
+    """In 8 bits the two rows are one, and the order of their estimates says nothing."""
+    weight = torch.zeros(40, 16)
+    weight[:, 0] = 1.0
+    weight[7, 1:] = 0.003
+    assert layer_of(weight, torch.zeros(40)).likeliest(torch.ones(1, 16), FIRST) == [7]
+    assert layer_of(weight, torch.zeros(40)).likeliest(-torch.ones(1, 16), FIRST) == [3]
+
+
+def test_most_logits_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where 8-bit integers are multiplied fast, one readout is not multiplied with the whole matrix."""
+    layer = layer_of(torch.randn(3000, 64), torch.randn(3000))
+    readout = torch.randn(1, 64)
+    expected = int(layer.logits(readout)[:, FIRST:].argmax()) + FIRST
+    asked: list[int] = []
+    logits = OutputLayer.logits
+    monkeypatch.setattr(
+        OutputLayer, "logits", lambda self, readouts: asked.append(len(readouts)) or logits(self, readouts)
+    )
+    assert layer.likeliest(readout, FIRST) == [expected]
+    assert asked == ([] if multiplies_bytes(torch.device("cpu")) else [1])
+
+
+def test_log_probabilities_are_those_of_the_logits() -> None:
+    layer = layer_of(torch.randn(50, 6), torch.randn(50))
+    readouts = torch.randn(3, 6)
+    exact = readouts.double() @ layer.weight.double() + layer.bias.double()
+    np.testing.assert_allclose(layer.log_probabilities(readouts), torch.log_softmax(exact, -1), atol=1e-5)
