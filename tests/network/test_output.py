@@ -1,15 +1,14 @@
-"""The likeliest piece is found without most logits, and is the one that all logits say."""
+"""The likeliest piece is the one that all logits say, and probabilities are those of the logits."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from attnviz.network.output import OutputLayer, multiplies_bytes
+from attnviz.network.output import OutputLayer
 
 FIRST = 3
 
@@ -63,29 +62,6 @@ def test_pieces_that_are_all_alike_and_readouts_of_nothing() -> None:
     for bias in (torch.zeros(2000), torch.randn(2000)):
         assert_likeliest(layer_of(torch.ones(2000, 8), bias), torch.zeros(2, 8))
         assert_likeliest(layer_of(torch.zeros(2000, 8), bias), torch.ones(2, 8))
-
-
-def test_a_piece_that_rounding_hides_is_found() -> None:
-    """In 8 bits the two rows are one, and the order of their estimates says nothing."""
-    weight = torch.zeros(40, 16)
-    weight[:, 0] = 1.0
-    weight[7, 1:] = 0.003
-    assert layer_of(weight, torch.zeros(40)).likeliest(torch.ones(1, 16), FIRST) == [7]
-    assert layer_of(weight, torch.zeros(40)).likeliest(-torch.ones(1, 16), FIRST) == [3]
-
-
-def test_most_logits_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where 8-bit integers are multiplied fast, one readout is not multiplied with the whole matrix."""
-    layer = layer_of(torch.randn(3000, 64), torch.randn(3000))
-    readout = torch.randn(1, 64)
-    expected = int(layer.logits(readout)[:, FIRST:].argmax()) + FIRST
-    asked: list[int] = []
-    logits = OutputLayer.logits
-    monkeypatch.setattr(
-        OutputLayer, "logits", lambda self, readouts: asked.append(len(readouts)) or logits(self, readouts)
-    )
-    assert layer.likeliest(readout, FIRST) == [expected]
-    assert asked == ([] if multiplies_bytes(torch.device("cpu")) else [1])
 
 
 def test_log_probabilities_are_those_of_the_logits() -> None:

@@ -15,6 +15,7 @@ from attnviz.ui.components.chart.chart import EVERY_STEP, chart
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
@@ -32,7 +33,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     _switches(view)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@made_once
 def _drawn(_trace: Trace, identity: str, chosen: HeatmapChoices, theme: ThemeName, code: str) -> str:  # noqa: ARG001
     """Return the heatmap as JSON; `identity` and the language `code` are part of the key of the cache."""
     return str(figures.translation_figure(_trace, **dataclasses.asdict(chosen), theme=theme).to_json())

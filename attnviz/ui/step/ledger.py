@@ -25,6 +25,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
 from attnviz.ui.step.stages import steps_at_once
@@ -98,7 +99,7 @@ def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
     return Compared(selection.step, word, rival, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@made_once
 def _own_words(
     _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, steps: tuple[int, ...], theme: ThemeName,
     key: tuple[str, str],  # noqa: ARG001  of the cache: the identity of the trace, and the language
@@ -108,7 +109,7 @@ def _own_words(
     return to_json(ledger_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@made_once
 def _chosen_words(
     _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, chosen: Compared, theme: ThemeName,
     key: tuple[str, str],  # noqa: ARG001  as in `_own_words`

@@ -21,6 +21,7 @@ from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import weights_digest_of, weights_of
 from attnviz.wording.stages import Narration, narrate
 
@@ -38,7 +39,7 @@ def narration_of(view: View) -> Narration:
     return _narration(view.trace, view.identity, steps_at_once(view), language())
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@made_once
 def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
     """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
     return {step: narrate(_trace, step) for step in steps}
@@ -106,7 +107,7 @@ _PICTURES: dict[int, Callable[[View, dict[int, str], ThemeName], None]] = {
 }  # fmt: skip
 
 
-@st.cache_resource(max_entries=160, show_spinner=False)
+@made_once
 def _drawn(
     _trace: Trace,
     of: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import streamlit as st
-
 from attnviz.browser_programs import KATEX
 from attnviz.languages import language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 from attnviz.wording.equations import (
     equation_templates,
     texts_of_cells,
@@ -30,7 +29,7 @@ def equation(view: View, stage: int, steps: Sequence[int], theme: ThemeName) -> 
     component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data=record)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@made_once
 def _records(
     _trace: Trace, identity: str, steps: tuple[int, ...], theme: ThemeName, code: str  # noqa: ARG001  of the key
 ) -> dict[int, dict[str, Any]]:  # fmt: skip
