@@ -74,7 +74,7 @@ def test_steps_and_keys_stay_french(open_page: Opener) -> None:
     expect_french(page, 1)
     page.keyboard.press("ArrowRight")
     expect_french(page, 2)
-    expect(page.locator(".st-key-stage_2 [data-testid=stCaptionContainer]").last).to_contain_text("de somme 1")
+    expect(page.locator(".st-key-stage_2 .equation p")).to_contain_text("de somme 1")
 
 
 def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> None:
