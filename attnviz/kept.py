@@ -57,9 +57,10 @@ class Kept(Generic[Value]):
         try:
             value = make()
             size = self._size(value)
-            with self._lock, contextlib.suppress(TypeError):
+            with self._lock:
                 self._keep(key, _Entry(value, size))
-                self._alive[key] = value
+                with contextlib.suppress(TypeError):  # `weakref` cannot refer to every kind
+                    self._alive[key] = value
             return value
         finally:
             with self._lock:

@@ -6,6 +6,7 @@ cost little more than two.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
@@ -57,15 +58,16 @@ class SharedTranslator:
         It is called once for each request, and does nothing where that one went with another.
         """
         requests = self._take()
-        try:
-            for request, trace in zip(requests, self._translated(requests), strict=True):
-                request.trace.set_result(trace)
-        except Exception as error:  # noqa: BLE001  it belongs to those who asked
-            if len(requests) == 1:
-                requests[0].trace.set_exception(error)
+        if len(requests) > 1:
+            # Whatever fails, nobody has it from another's sentence: each is then translated alone.
+            with contextlib.suppress(Exception):
+                texts = [request.text for request in requests]
+                traces = self.translator.translate_together(texts, beam=requests[0].beam)
+                for request, trace in zip(requests, traces, strict=True):
+                    request.trace.set_result(trace)
                 return
-            for request in requests:  # whatever it was, nobody has it from another's sentence
-                self._translate_alone(request)
+        for request in requests:
+            self._translate_alone(request)
 
     def _take(self) -> list[_Request]:
         with self._guard:
@@ -76,13 +78,8 @@ class SharedTranslator:
             self._waiting = [request for request in self._waiting if request not in taken]
             return taken
 
-    def _translated(self, requests: list[_Request]) -> list[Trace]:
-        if len(requests) > 1:
-            return self.translator.translate_together([request.text for request in requests], beam=requests[0].beam)
-        return [self.translator.translate(text, beam=beam, target=target) for text, beam, target, _ in requests]
-
     def _translate_alone(self, request: _Request) -> None:
         try:
             request.trace.set_result(self.translator.translate(request.text, beam=request.beam, target=request.target))
-        except Exception as error:  # noqa: BLE001  as above
+        except Exception as error:  # noqa: BLE001  it belongs to whoever asked
             request.trace.set_exception(error)

@@ -161,8 +161,7 @@ class Translator:
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                steps = force(self._decoder, memory, best.ids, interventions)
-                course = Course(best.ids, steps, [(0, 0)] * len(steps))
+                course = self._forced(memory, best.ids, interventions)
             else:
                 course = course_of(history, sentence, best.ids, best.parent)
             told = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
@@ -179,11 +178,14 @@ class Translator:
     ) -> _Translation:
         """Lead the decoder through the pieces `given`, which are those of `translation`."""
         ids = forced_target(given, interventions)
-        steps = force(self._decoder, memory, ids, interventions)
         if ids != given:
             translation = self.tokenizer.decode(ids)
-        course = Course(tuple(ids), steps, [(0, 0)] * len(steps))
-        return _Translation(course, translation, Search("forced"), ())
+        return _Translation(self._forced(memory, ids, interventions), translation, Search("forced"), ())
+
+    def _forced(self, memory: Memory, ids: Sequence[int], interventions: tuple[Intervention, ...]) -> Course:
+        """Lead the decoder through `ids`, whatever it would have chosen itself."""
+        steps = force(self._decoder, memory, ids, interventions)
+        return Course(tuple(ids), steps, [(0, 0)] * len(steps))
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of like length.

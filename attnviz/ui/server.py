@@ -33,7 +33,7 @@ def _route(program: BrowserProgram) -> Route:
     return Route(f"/{{folders:path}}{program.file_name}", functools.partial(_program, program))
 
 
-async def _program(program: BrowserProgram, request: Request) -> Response:
+def _program(program: BrowserProgram, request: Request) -> Response:
     """Return a program. A browser may keep it for ever: another one has another name."""
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
     if "gzip" not in request.headers.get("accept-encoding", ""):
