@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from deno import find_deno_bin
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +21,7 @@ from attnviz.figures.template import FINEST, Slot, fill, to_json
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory
+from tests.deno_program import made_by
 
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "chart" / "template.js"
 
@@ -57,18 +56,10 @@ def unpacked(value: Any) -> Any:
 
 def in_the_browser(work: list[tuple[str, str]], folder: Path) -> list[Any]:
     """Return what the page's own program makes of each template and its values."""
-    script = folder / "fill.js"
-    script.write_text(
-        constants_script()
-        + PROGRAM.read_text(encoding="utf-8")
-        + "\nconst work = JSON.parse(await new Response(Deno.stdin.readable).text());\n"
-        + "const plain = (_, part) => (part instanceof Float32Array ? Array.from(part) : part);\n"
-        + "console.log(JSON.stringify(work.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of))), plain));\n",
-        encoding="utf-8",
-    )
-    command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", script]
-    done = subprocess.run(command, input=json.dumps(work), capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout))
+    program = constants_script() + PROGRAM.read_text(encoding="utf-8")
+    program += "\nconst plain = (_, part) => (part instanceof Float32Array ? Array.from(part) : part);"
+    answer = "JSON.stringify(given.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of))), plain)"
+    return list(made_by(program, answer, work, folder))
 
 
 def is_strip(value: Any) -> bool:

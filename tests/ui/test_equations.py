@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from deno import find_deno_bin
 
 from attnviz import Trace, Translator
 from attnviz.palette import ThemeName
@@ -15,6 +13,7 @@ from attnviz.trace.interventions import Temperature
 from attnviz.ui.components.equation.equation import equation_records
 from attnviz.wording.equations import equations
 from tests.conftest import REPOSITORY
+from tests.deno_program import made_by
 from tests.figures import synthetic
 
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
@@ -22,20 +21,14 @@ PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 
 def in_the_browser(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
     """Return LaTeX and sentence of every stage by step and source piece, as the page's own program fills them."""
-    script, steps = folder / "fill.js", range(len(trace.target_pieces))
+    steps = range(len(trace.target_pieces))
     records = equation_records(trace, steps, theme)
-    script.write_text(
-        PROGRAM.read_text(encoding="utf-8")
-        + "\nconst [records, cells] = JSON.parse(await new Response(Deno.stdin.readable).text());\n"
-        + "const all = (at) => records.map((one) => Object.values(equationAt(one, ...at)));\n"
-        + "console.log(JSON.stringify(Object.fromEntries(cells.map((at) => [at.join(), all(at)]))));\n",
-        encoding="utf-8",
-    )
     cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
-    command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", script]
-    given = json.dumps([list(records.values()), cells])
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
+    program = PROGRAM.read_text(encoding="utf-8") + (
+        "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
+    )
+    answer = "JSON.stringify(Object.fromEntries(given[1].map((at) => [at.join(), all(given[0], at)])))"
+    return dict(made_by(program, answer, [list(records.values()), cells], folder))
 
 
 def check(trace: Trace, theme: ThemeName, folder: Path) -> None:

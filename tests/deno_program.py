@@ -1,0 +1,23 @@
+"""What a program of the page makes of its data, run by Deno instead of a browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from deno import find_deno_bin
+
+
+def made_by(program: str, answer: str, given: Any, folder: Path) -> Any:
+    """Return the JSON that `program` writes in `folder`: `answer` is an expression for the text, of what is `given`."""
+    script = folder / "program.js"
+    script.write_text(
+        f"{program}\nconst given = JSON.parse(await new Response(Deno.stdin.readable).text());\n"
+        f"console.log({answer});\n",
+        encoding="utf-8",
+    )
+    command = [find_deno_bin(), "run", "--no-remote", "--no-npm", "--no-lock", script]
+    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
