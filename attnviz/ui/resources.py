@@ -55,12 +55,12 @@ def translate(folder: str, device: str, text: str, beam: int, target: str | None
         return _TRACES.get((folder, device, files, text, beam, target), made)
 
 
-def _bytes_of(trace: Trace) -> int:
+def bytes_of(trace: Trace) -> int:
     """Return what the arrays of `trace` take: all but a tenth of it, and told at once."""
     return sum(int(getattr(trace, quantity.name).nbytes) for quantity in RECORDED)
 
 
-_TRACES: Kept[Trace] = Kept(48 << 20, size=_bytes_of)
+_TRACES: Kept[Trace] = Kept(48 << 20, size=bytes_of)
 """Translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 

@@ -1,5 +1,5 @@
-"""What the server does besides running the page: it hands out the programs that draw in the browser, and gets ready as
-it starts.
+"""What the server does besides running the page: it hands out the programs that draw in the browser and what they draw
+from, and gets ready as it starts.
 
 Nothing heavy is imported above the functions: the server is to answer before torch and what draws the page are there.
 """
@@ -11,8 +11,10 @@ import functools
 import gzip
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from typing import ParamSpec
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -26,24 +28,83 @@ from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.ui.collector import COLLECTOR
 
-
-def _route(program: BrowserProgram) -> Route:
-    """Return where a program is. Before its name may stand `server.baseUrlPath`, or the folders of a proxy that keeps
-    them."""
-    return Route(f"/{{folders:path}}{program.file_name}", functools.partial(_program, program))
+Given = ParamSpec("Given")
 
 
-def _program(program: BrowserProgram, request: Request) -> Response:
-    """Return a program. A browser may keep it for ever: another one has another name."""
-    headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
-    if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(program.text, media_type="text/javascript", headers=headers)
-    return Response(_packed(program), media_type="text/javascript", headers={**headers, "Content-Encoding": "gzip"})
+def _route(name: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
+    """Return where something is handed out. Before its name may stand `server.baseUrlPath`, or the folders of a proxy
+    that keeps them."""
+    return Route(f"/{{folders:path}}{name}", answer)
+
+
+def _handed_out(program: BrowserProgram) -> Route:
+    async def answer(request: Request) -> Response:
+        return await _aside(_program, program.file_name, request)
+
+    return _route(program.file_name, answer)
+
+
+async def _own_program(request: Request) -> Response:
+    """Return the program of one of our components, or 404 where it is of another version than asked for."""
+    return await _aside(_program, request.url.path.rpartition("/")[2], request)
+
+
+async def _record(request: Request) -> Response:
+    """Return a record of a translation, or 404 where there is none."""
+    return await _aside(_recorded, request)
+
+
+def _recorded(request: Request) -> Response:
+    from attnviz.ui.records import UnknownRecordError, record
+    from attnviz.ui.step.records import MAKERS
+
+    wanted = request.path_params
+    try:
+        packed = record(MAKERS, wanted["fingerprint"], wanted["name"], request.query_params)
+    except UnknownRecordError:
+        return Response(status_code=404)
+    return _response(packed, request, "application/json", "no-store")
+
+
+def _program(name: str, request: Request) -> Response:
+    """Return a program by its name. A browser may keep it for ever: another one has another name."""
+    text = _text(name)
+    if text is None:
+        return Response(status_code=404)
+    return _response(_packed(text), request, "text/javascript", "public, max-age=31536000, immutable")
+
+
+def _text(name: str) -> str | None:
+    """Return the program that is handed out under a name, or None where there is none."""
+    for program in (PLOTLY, KATEX):
+        if program.file_name == name:
+            return program.text
+    from attnviz.ui.components.loader import named_program
+
+    return named_program(name)
 
 
 @functools.cache
-def _packed(program: BrowserProgram) -> bytes:
-    return gzip.compress(program.text.encode("utf-8"), mtime=0)
+def _packed(text: str) -> bytes:
+    return gzip.compress(text.encode("utf-8"), mtime=0)
+
+
+def _response(packed: bytes, request: Request, kind: str, keep: str) -> Response:
+    """Return what was packed, unpacked for those who cannot read it so."""
+    headers = {"Cache-Control": keep, "Vary": "Accept-Encoding"}
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(gzip.decompress(packed), media_type=kind, headers=headers)
+    return Response(packed, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
+
+
+_ASIDE = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
+"""Few threads: the page itself goes first, and none of them is one that Streamlit waits for."""
+
+
+async def _aside(make: Callable[Given, Response], *args: Given.args, **kwargs: Given.kwargs) -> Response:
+    """Return what `make` returns, while the server goes on."""
+    work = functools.partial(make, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(_ASIDE, work)
 
 
 class _Announcement:
@@ -64,7 +125,12 @@ class _Announcement:
         await self._app(scope, receive, announce if scope["type"] == "http" else send)
 
 
-ROUTES = [_route(PLOTLY), _route(KATEX)]
+ROUTES = [
+    _handed_out(PLOTLY),
+    _handed_out(KATEX),
+    _route("attnviz-{component}-{digest}.js", _own_program),
+    _route("attnviz-record/{fingerprint}/{name}", _record),
+]
 """Beside Streamlit's own."""
 
 MIDDLEWARE = [Middleware(_Announcement)]
@@ -88,6 +154,7 @@ def get_ready() -> None:
     sys.setswitchinterval(usual / 10)
     try:
         from attnviz.ui.pages.translate import translate_opening
+        from attnviz.ui.step import records  # noqa: F401  so that it need not be imported when it is first asked for
 
         with suppress(AttnvizError):
             translate_opening()

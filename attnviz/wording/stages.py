@@ -36,8 +36,10 @@ Narration = dict[int, tuple[Stage, ...]]
 """What each of some steps says of its stages."""
 
 
-def titles() -> dict[int, str]:
-    """Return the names of the stages of a step; without attention the first two fall away."""
+def stage_titles(trace: Trace) -> dict[int, str]:
+    """Return the names of the stages that a step of `trace` has: all five, or without attention the last three."""
+    if not trace.attends:
+        return {3: say("One vector for every step"), 4: say("The state moves"), 5: say("The word is chosen")}
     return {
         1: say("Query meets keys"),
         2: say("Softmax"),
@@ -48,16 +50,9 @@ def titles() -> dict[int, str]:
 
 
 def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
-    """Return the stages of 0-based `step` in words: all five, or without attention the last three."""
-    told = {3: _context, 4: _state, 5: _word}
-    if not trace.attends:
-        told[3] = _fixed_context
-    else:
-        told = {1: _energy, 2: _softmax} | told
-    names = titles()
-    if trace.config["attention"] == "none":
-        names[3] = say("One vector for every step")
-    return tuple(Stage(number, names[number], *tell(trace, step)) for number, tell in told.items())
+    """Return the stages of 0-based `step` in words: those of `stage_titles`."""
+    told = {1: _energy, 2: _softmax, 3: _context if trace.attends else _fixed_context, 4: _state, 5: _word}
+    return tuple(Stage(number, title, *told[number](trace, step)) for number, title in stage_titles(trace).items())
 
 
 def step_sentence(trace: Trace, step: int, blank: str) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import json
 import time
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -32,6 +33,8 @@ class Visitor:
         self._hashes: set[str] = set()
         self._page = self._fragment = ""
         self._shown: dict[str, Any] = {}
+        self._places: dict[str, str] = {}
+        """Of each component that fetches what it draws from, where that is."""
         self.kilobytes = 0.0
         """What came from the server, so far."""
 
@@ -63,12 +66,39 @@ class Visitor:
         """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
         wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
         chosen = [{"event": "chosen", "value": {"step": wanted, "source": None}}]
-        key = f"$$STREAMLIT_INTERNAL_KEY_{self._widgets['player']}__events"
+        teller = self._widgets.get("messenger", self._widgets["player"])  # the player itself, in earlier versions
+        key = f"$$STREAMLIT_INTERNAL_KEY_{teller}__events"
         told = WidgetState(id=key, json_trigger_value=json.dumps(chosen))
         took = await self._run("step", told, fragment=self._fragment)
         if self._shown["step"] != wanted:
             raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
-        return took
+        return took + await self._fetch("proof")
+
+    async def read(self) -> float:
+        """Fetch what all pictures are drawn from, one after the other as a browser does while nothing is done; return
+        the seconds that took."""
+        return sum([await self._fetch(name) for name in self._places])
+
+    async def _fetch(self, name: str) -> float:
+        """Fetch what the component `name` draws from, if it fetches that; return the seconds that took."""
+        if name not in self._places:
+            return 0.0
+        place, started = urlsplit(self._address), time.perf_counter()
+        path = self._places[name].format(step=self._shown["step"], word="")
+        asked = f"GET /{path} HTTP/1.1\r\nHost: {place.netloc}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                writer.write(asked.encode())
+                answer = await reader.read()
+        except TimeoutError as error:
+            raise Mistake(f"to fetch {name} took more than {PATIENCE} s") from error
+        finally:
+            writer.close()
+        if not answer.startswith(b"HTTP/1.1 200 "):
+            raise Mistake(f"{path} was answered by {answer[:60]!r}")
+        self.kilobytes += len(answer) / 1000
+        return time.perf_counter() - started
 
     async def _run(self, what: str, *triggers: WidgetState, fragment: str = "") -> float:
         """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
@@ -112,6 +142,12 @@ class Visitor:
         identity = getattr(kind, "id", "")
         key = identity.rpartition("-")[2]
         self._widgets[key] = identity
-        if key == "player" and element.HasField("bidi_component"):
-            self._fragment = message.delta.fragment_id
-            self._shown = json.loads(element.bidi_component.json)
+        if not element.HasField("bidi_component"):
+            return
+        if "attnviz-record" in element.bidi_component.json:
+            self._places[key] = json.loads(element.bidi_component.json)["at"]
+        if key in ("player", "messenger"):
+            record = json.loads(element.bidi_component.json)
+            self._shown |= record
+            if "step" in record:  # in earlier versions it is the player who tells the server
+                self._fragment = message.delta.fragment_id

@@ -1,7 +1,9 @@
 """A class of visitors at once: `python -m tests.benchmarks.visitors --against ../before`.
 
-All arrive within a few seconds. Each opens the page, translates sentences that nobody else has, and steps through each,
-as fast as the server answers. Times are those from a visitor's asking to the last that the server tells him of it.
+All arrive within a few seconds. Each opens the page, translates sentences that nobody else has, steps through each, and
+then reads: fetches what all pictures are drawn from, where they are not sent along. All of it is done as fast as the
+server answers. Times are those from a visitor's asking to the last that the server tells him of it.
+
 Memory is the server's resident set: when it first answers, after one visitor, with all of them still there, and once
 they have been gone for longer than Streamlit keeps a session. All the while somebody asks whether the server lives, and
 is to be answered soon.
@@ -47,7 +49,8 @@ class Turn:
     opened: list[float] = field(default_factory=list)
     translated: list[float] = field(default_factory=list)
     stepped: list[float] = field(default_factory=list)
-    """Seconds of each thing done."""
+    read: list[float] = field(default_factory=list)
+    """Seconds of each thing done; `read` is of fetching what all pictures of a sentence are drawn from."""
     health: list[float] = field(default_factory=list)
     """Seconds of each answer to whether the server lives."""
     memory: list[float] = field(default_factory=list)
@@ -80,6 +83,8 @@ async def stay(address: str, number: int, until: float, options: argparse.Namesp
             for _ in range(options.steps):
                 if time.monotonic() < until:
                     turn.stepped.append(await visitor.step())
+            if time.monotonic() < until:
+                turn.read.append(await visitor.read())
     except (Mistake, OSError, EOFError) as error:
         turn.mistakes.append(str(error))
         return None
@@ -144,19 +149,19 @@ def pair(values: list[float]) -> str:
 
 def row(name: str, turn: Turn) -> str:
     """Return a line of the table."""
-    done = len(turn.opened) + len(turn.translated) + len(turn.stepped)
+    did = turn.opened, turn.translated, turn.stepped, turn.read
     sent = statistics.median(turn.kilobytes) if turn.kilobytes else 0
     return (
-        f"{name[-24:]:24}{''.join(map(pair, (turn.opened, turn.translated, turn.stepped)))}"
+        f"{name[-24:]:24}{''.join(map(pair, did))}"
         f"{''.join(f'{size:7.0f}' for size in turn.memory)}{sent:8.0f}{pair(turn.health)}"
-        f"{max(turn.health, default=0):7.2f}{turn.processor:8.0f}{done:6}{len(turn.mistakes):6}"
+        f"{max(turn.health, default=0):7.2f}{turn.processor:8.0f}{sum(map(len, did)):6}{len(turn.mistakes):6}"
     )
 
 
 HEAD = f"""
-{"":24}{"page opened":>15}{"translated":>15}{"stepped":>15}{"server's memory, MB":>28}{"sent":>8}{"health":>22}\
-{"server":>8}
-{"seconds":24}{3 * f"{'median':>8}{'p95':>7}"}{"start":>7}{"one":>7}{"all":>7}{"after":>7}{"kB each":>8}\
+{"":24}{"page opened":>15}{"translated":>15}{"stepped":>15}{"read":>15}{"server's memory, MB":>28}{"sent":>8}\
+{"health":>22}{"server":>8}
+{"seconds":24}{4 * f"{'median':>8}{'p95':>7}"}{"start":>7}{"one":>7}{"all":>7}{"after":>7}{"kB each":>8}\
 {"median":>8}{"p95":>7}{"worst":>7}{"cpu s":>8}{"done":>6}{"lost":>6}
 """.strip("\n")
 

@@ -56,9 +56,12 @@ LET_GO = """() => {
 }"""
 
 
+BOX = '[data-testid="stPopoverBody"], .receipt:not([hidden])'
+
+
 def close_box(page: Page) -> None:
     """Press Escape until what a button opened is gone: on a busy machine Streamlit may not listen yet at the first."""
-    box = page.locator('[data-testid="stPopoverBody"]')
+    box = page.locator(BOX)
     for _ in range(4):
         page.keyboard.press("Escape")
         with contextlib.suppress(AssertionError):
@@ -80,7 +83,7 @@ def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> No
     assert unreadable(page) == []
     for key in BOXES:
         page.locator(f".st-key-{key} button").first.click()
-        page.wait_for_selector('[data-testid="stPopoverBody"]')
+        page.wait_for_selector(BOX)
         settled(page)
         assert unreadable(page) == [], key
         close_box(page)

@@ -20,7 +20,7 @@ from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
-from attnviz.wording.stages import narrate, titles
+from attnviz.wording.stages import narrate, stage_titles
 from tests.figures import synthetic
 
 KINDS = ("additive", "dot", "none")
@@ -145,8 +145,7 @@ def test_each_kind_of_attention_tells_its_stages() -> None:
         for step in range(len(trace.target_pieces)):
             told = narrate(trace, step)
             assert [stage.number for stage in told] == numbers
-            names = titles() | ({3: "One vector for every step"} if kind == "none" else {})
-            assert [stage.title for stage in told] == [names[number] for number in numbers]
+            assert {stage.number: stage.title for stage in told} == stage_titles(trace)
             assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in told)
 
 

@@ -21,7 +21,7 @@ from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
-from tests.ui.shown_equations import shown_equations
+from tests.ui.shown_records import shown_equations
 
 
 @pytest.fixture(scope="module")

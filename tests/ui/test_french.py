@@ -21,7 +21,7 @@ from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
-from tests.ui.shown_equations import shown_equations
+from tests.ui.shown_records import all_records, shown_equations
 
 Run = Callable[..., AppTest]
 
@@ -87,7 +87,7 @@ def prose(app: AppTest) -> set[str]:
                 yield from walk(node)
 
     assert not app.exception
-    found = {text.strip() for text in walk(app._tree)}
+    found = {text.strip() for text in (*walk(app._tree), *strings(list(all_records(app))))}
     return {text for text in found - sentences if PROSE.search(text) and "\\begin" not in text}
 
 

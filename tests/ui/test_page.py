@@ -17,7 +17,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import REPOSITORY, ModelFactory
-from tests.ui.shown_equations import shown_equations
+from tests.ui.shown_records import shown_equations
 
 Run = Callable[[], AppTest]
 

@@ -20,8 +20,11 @@ from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.step import proof_badge, stages
+from attnviz.ui.records import on_show
+from attnviz.ui.step import proof_badge
+from attnviz.ui.step.stages import place_of
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.ui.shown_records import badge, fetched
 
 
 @pytest.fixture
@@ -79,6 +82,7 @@ def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: py
     app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
     for step in (2, 3):
         app.slider(key="step").set_value(step).run()
+        assert badge(app)["holds"]
     app.run()
     assert not app.exception
     assert len(built) == 1
@@ -88,14 +92,15 @@ def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = Translator.load(folder, device="cpu").translate(SENTENCES[0])
-    drawn = []
-    monkeypatch.setattr(stages, "chart", lambda _, template, values, *_more: drawn.append((template, values[0])))
     elsewhere = folder.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
-    stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
+    before = place_of(View(MAIN, on_show(trace)), "maxout", "light")
+    drawn = [fetched(before)]
     elsewhere.rename(folder)
-    stages._chart(View(MAIN, trace), "maxout", {0: ""}, "light")
+    after = place_of(View(MAIN, on_show(trace)), "maxout", "light")
+    drawn.append(fetched(after))
+    assert before != after
     pairs = readout.pairs(trace, resources.weights_of(trace), 0)
-    assert drawn == [
+    assert [(one["template"], one["values"]["0"]) for one in drawn] == [
         (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
         for found in (None, pairs)
     ]

@@ -172,9 +172,9 @@ def test_the_identity_of_a_translation_is_more_than_its_pieces() -> None:
     """Two models that write the same pieces look at different ones: a click must not choose the other's."""
     one, other = synthetic.trace(seed=0), synthetic.trace(seed=1)
     assert (one.source_pieces, one.target_pieces) == (other.source_pieces, other.target_pieces)
-    assert player_record(one, Selection())["identity"] != player_record(other, Selection())["identity"]
+    assert player_record(one)["identity"] != player_record(other)["identity"]
     renamed = dataclasses.replace(one, weights_digest="another")
-    assert player_record(one, Selection())["identity"] != player_record(renamed, Selection())["identity"]
+    assert player_record(one)["identity"] != player_record(renamed)["identity"]
 
 
 def test_an_example_takes_the_given_translation_away() -> None:
@@ -190,7 +190,7 @@ def test_a_search_has_its_beam(search: str, width: int) -> None:
 
 def test_the_player_gets_every_piece_once_and_weights_that_add_up() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
-    record = player_record(trace, Selection(2))
+    record = player_record(trace)
     assert [step for word in record["target"] for step in word["steps"]] == list(range(len(trace.target_pieces)))
     weights = np.array(record["weights"])
     assert weights.shape == (len(trace.target_pieces), len(record["source"]))
@@ -211,7 +211,7 @@ def test_the_player_gets_a_word_cut_into_its_pieces() -> None:
         source_pieces=("▁bi", "cycle", *base.source_pieces[2:]),
         source_surfaces=("▁bi", "cycle", *base.source_surfaces[2:]),
     )
-    word = player_record(trace, Selection())["source"][0]
+    word = player_record(trace)["source"][0]
     assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [0, 1])
 
 
@@ -233,7 +233,7 @@ def test_the_player_shows_unknown_text_and_no_black_bar() -> None:
         source_surfaces=("▁The", "▁", "🦄", *base.source_surfaces[3:]),
         target_pieces=("▁La", "▁", *base.target_pieces[2:]),
     )
-    record = player_record(trace, Selection(1))
+    record = player_record(trace)
     assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == "The 🦄 a . </s>"
     target = "".join(" " * word["space"] + "".join(word["parts"]) for word in record["target"])
     assert target == "La\u00a0aime un . </s>"

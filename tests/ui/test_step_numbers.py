@@ -29,15 +29,17 @@ from attnviz.ui.components.findings.findings import SEVERITY, findings_record
 from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.page_state.selection import Selection, selection_address
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.records import Asked
 from attnviz.ui.step.ledger import called
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
-from attnviz.ui.step.proof_badge import proof_table
+from attnviz.ui.step.proof_badge import proof_record, proof_table
 from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
 from tests import strategies
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
+from tests.ui.shown_records import badge
 
 Run = Callable[[], AppTest]
 
@@ -48,14 +50,6 @@ def page(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     shutil.copytree(model_folder, tmp_path / "en-fr")
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     return lambda: AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
-
-
-def badge(app: AppTest) -> str:
-    """Return the label of the badge, which is red or green."""
-    assert not app.exception
-    labels = [block.proto.popover.label for block in app.get("popover")]
-    (label,) = [label for label in labels if "check" in label and "step" in label.lower()]
-    return label
 
 
 def texts(app: AppTest) -> str:
@@ -78,8 +72,8 @@ def test_the_badge_of_every_step_is_green(page: Run) -> None:
     app = page()
     for step in (1, 2, int(app.slider(key="step").max)):
         app.slider(key="step").set_value(step).run()
-        assert badge(app).startswith(":green[")
-        assert f"numbers of step {step} check out, max |Δ| = " in badge(app)
+        assert badge(app)["holds"]
+        assert f"numbers of step {step} check out, max |Δ| = " in badge(app)["told"]
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
@@ -92,7 +86,7 @@ def test_every_kind_of_model_is_proved_and_taken_apart(
     app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
     app.session_state["ledger_table"] = app.session_state["microscope_table"] = True
     app.run()
-    assert badge(app).startswith(":green[")
+    assert badge(app)["holds"]
     tables = [table.value for table in app.dataframe]
     entries = [table for table in tables if "adds" in table]
     assert len(entries) == 2
@@ -126,14 +120,14 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
         weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
         return weights
 
-    monkeypatch.setattr("attnviz.ui.step.room.weights_of", wrong)
-    app = page()
-    assert badge(app).startswith(":red[")
-    assert "query W s, no." in badge(app)
-    app.session_state["proof"] = True
-    app.run()
-    assert "query W s, number" in texts(app)
-    assert "recomputed" in texts(app)
+    monkeypatch.setattr("attnviz.ui.records.weights_of", wrong)
+    monkeypatch.setattr("attnviz.ui.records.weights_digest_of", lambda _: "wrong")
+    monkeypatch.setattr("attnviz.ui.step.proof_badge.weights_digest_of", lambda _: "wrong")
+    found = badge(page())
+    assert not found["holds"]
+    assert "query W s, no." in found["told"]
+    assert any("query W s, number" in told and "recomputed" in told for told in found["wrong"])
+    assert next(row[0] for row in found["rows"] if row[-1] == "✗") == "query W s"
 
 
 def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,15 +142,8 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
     monkeypatch.setattr("attnviz.ui.pages.translate.translate", altered)
     app = page()
     app.slider(key="step").set_value(2).run()
-    assert badge(app).startswith(":red[")
-    assert "Step 2: state s, no. 4 does not check out" in badge(app)
-
-
-def _badge_alone(trace, weights) -> None:
-    from attnviz.ui.page_state.view import MAIN, View
-    from attnviz.ui.step.proof_badge import proof_badge
-
-    proof_badge(View(MAIN, trace), weights)
+    assert not badge(app)["holds"]
+    assert "Step 2: state s, no. 4 does not check out" in badge(app)["told"]
 
 
 def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
@@ -164,15 +151,18 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
 ) -> None:
     sizes = {"hidden_size": 10, "alignment_size": 10}
     dot = {name: tensor.numpy() for name, tensor in make_network("dot", **sizes).state_dict().items()}
-    app = AppTest.from_function(_badge_alone, kwargs={"trace": make_trace(hidden=10), "weights": dot}).run()
-    assert not app.exception
-    assert "does not fit the weights" in texts(app)
+    found = proof_record(Asked(make_trace(hidden=10), dot, (0,), "light", None))
+    assert not found["holds"]
+    assert "does not fit the weights" in found["told"]
 
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
     monkeypatch.setattr("attnviz.analysis.proof.decode_step", broken)
-    assert len(page().exception) == 1
+    app = page()
+    app.slider(key="step").set_value(3).run()  # which nobody had proved before
+    with pytest.raises(ValueError, match="a defect"):
+        badge(app)
 
 
 def test_altered_numbers_make_another_translation() -> None:

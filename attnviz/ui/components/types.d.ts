@@ -12,12 +12,33 @@ interface Shown {
   speed: number;
   /** When a visitor last touched the view, in milliseconds: keys without a focus go to the view touched last. */
   touched: number;
+  /** When a message was last sent in the view, in milliseconds. */
+  changed: number;
+  /** What fetches what is not in sight, one after the other. */
+  queue: (() => Promise<void>)[];
+  /** What the server said last. */
+  server: ServerRecord | null;
+}
+
+/** What the server knows to be on show. */
+interface ServerRecord {
+  /** What tells its translation from others. */
+  identity: string;
+  step: number;
+  /** The source piece chosen, or null: then the strongest is on show. */
+  chosen: number | null;
+  /** The piece whose logit is taken apart, where the visitor chose one. */
+  word: number | null;
+  order: Order;
+  /** All that was chosen, in a text: another where anything was chosen otherwise. */
+  selection: string;
+  address: AddressRecord;
 }
 
 type Order = "sentence" | "strongest";
 
 /** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
- * where a visitor chose. */
+ * where a visitor chose, `tell` with what the server is to hear of it, `server` after the server has said what it knows. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }
@@ -52,6 +73,8 @@ interface Following {
   /** Whether it is in sight, and what draws it where it waits for that. */
   seen?: boolean;
   waiting?: () => void;
+  /** Fetches at once what would be fetched in its turn. */
+  hurry?: () => void;
   /** Whether it was told to draw before. */
   begun?: boolean;
   /** Width of its chart in pixels, as drawn last. */
@@ -61,4 +84,19 @@ interface Following {
   drawing?: Promise<unknown>;
   /** Ends it. */
   stop(): void;
+}
+
+/** Where a record is, below the page; {step} and {word} stand for the step and the chosen word on show. */
+interface Place {
+  at: string;
+}
+
+/** What a component keeps that may have to fetch what it draws from. */
+interface Fetching<Numbers> extends Following {
+  data: Numbers | Place;
+  /** What was fetched last, and from where. */
+  fetched?: { at: string; record: Numbers };
+  /** Where that is which is to be drawn next, and whether something is on its way. */
+  wanted?: string;
+  loading?: boolean;
 }

@@ -29,7 +29,16 @@ function viewOf(node) {
   let here = node;
   for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
   if (!root) throw new Error("a component stands in no view");
-  root.attnvizView ??= { step: null, source: null, order: "sentence", speed: 1, touched: 0 };
+  root.attnvizView ??= {
+    step: null,
+    source: null,
+    order: "sentence",
+    speed: 1,
+    touched: 0,
+    changed: 0,
+    queue: [],
+    server: null,
+  };
   viewRoots.set(node, root);
   return root;
 }
@@ -44,10 +53,11 @@ const shown = (node) => viewOf(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"step" | "source" | "order" | "choose"} name
+ * @param {"step" | "source" | "order" | "choose" | "tell" | "server"} name
  * @param {unknown} [detail]
  */
 function send(node, name, detail) {
+  shown(node).changed = performance.now();
   viewOf(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
 }
 
@@ -62,7 +72,7 @@ const chooseIn = (node, choice) => send(node, "choose", choice);
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
  * @param {Element} node
  * @param {string} name
- * @param {() => void} hear
+ * @param {(event: any) => void} hear
  * @returns {() => void}
  */
 function listenIn(node, name, hear) {

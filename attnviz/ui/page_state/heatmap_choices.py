@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from attnviz.analysis.grid import By
+from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.palette import Colours
 from attnviz.ui.page_state.view import Session, View, view_key
 
@@ -57,6 +58,13 @@ def row_order(session: Session, view: View, linked: Mapping[str, str] | None = N
     """Return the order of the rows of stages 1 to 3 that the visitor or his link chose, or None."""
     key = view.key(ORDER)
     return _order(session.get(key, (linked or {}).get(key)))
+
+
+def shown_order(session: Session, view: View) -> Order:
+    """Return the order of the rows of stages 1 to 3: a long sentence opens with the pieces that matter, unless the
+    visitor has said otherwise."""
+    usual: Order = "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence"
+    return row_order(session, view) or usual
 
 
 def choose_order(session: Session, view: View, order: Any) -> None:

@@ -3,9 +3,10 @@ the address, read by `linked_selection` and written by `selection_address`, coun
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ class Selection:
     typed_rival: str = ""
     stage: int | None = None
     """The stage gone to, by its number, 1 to 5."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from others that draw something else; the stage gone to draws nothing."""
+        return json.dumps(astuple(replace(self, stage=None)))
 
 
 def open_view(session: Session, view: View, linked: Mapping[str, str]) -> None:

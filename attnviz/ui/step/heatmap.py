@@ -11,7 +11,7 @@ from attnviz.analysis.grid import By, grid
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.chart.chart import EVERY_STEP, chart
+from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import View
@@ -29,7 +29,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         _how_to_read(view.trace, chosen.by, chosen.end)
     else:
         _how_to_read_one_vector(view.trace)
-    chart(view, _drawn(view.trace, view.identity, chosen, theme, language()), {EVERY_STEP: "{}"}, "heatmap")
+    steady_chart(view, _drawn(view.trace, view.identity, chosen, theme, language()), "{}", "heatmap")
     _switches(view)
 
 

@@ -1,13 +1,13 @@
 """The logit ledger on the page: why a word got its logit, or why this word and not that, source word by source word.
 
-By default every step shows the ledger of its own word, and all of these are in the browser at once.
+By default every step shows the ledger of its own word, and the browser fetches all of these at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -22,37 +22,39 @@ from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
-from attnviz.ui.components.chart.chart import chart
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.follower.follower import follow
+from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
-from attnviz.ui.resources import tokenizer_of
+from attnviz.ui.records import Asked, UnknownRecordError
+from attnviz.ui.resources import tokenizer_of, weights_digest_of
 from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
-from attnviz.ui.step.stages import steps_at_once
+from attnviz.ui.step.stages import place_of
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_heading, ledger_sentence
 
 
 def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
-    both."""
+    both: the part `LEDGER`."""
+    speak_as_chosen()
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
     lacking = STEP_FIGURES["ledger"].lacking(Subject(trace, 0, weights))
     if lacking or weights is None or tokenizer is None:
         st.text(lacking)
         return
+    follow(view, "inside_word")
     word_choices(view, tokenizer)
-    here, key = _on_show(view, tokenizer), (view.identity, language())
-    template, told = _own_words(trace, weights, tokenizer, steps_at_once(view), theme, key)
+    here = _on_show(view, tokenizer)
+    chosen: dict[str, AtStep] = {}
     if here != _own(trace, here.step):
-        told = told | _chosen_words(trace, weights, tokenizer, here, theme, key)
+        (chosen,) = _told(trace, weights, tokenizer, [here], theme).values()
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
-        written = {step: tellings[name] for step, tellings in told.items() if name in tellings}
-        values: dict[int | str, str] = {step: one.values for step, one in written.items()}
-        captions = {step: (one.heading, one.sentence) for step, one in written.items()}
         with column:
-            chart(view, template, values, name, captions)
+            chart(view, place_of(view, name, theme), name, {here.step: chosen[name]} if name in chosen else {})
     legend = say(
         "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
@@ -78,15 +80,6 @@ class Compared:
     typed_rival: str | None = None
 
 
-class Told(NamedTuple):
-    """A ledger as the browser gets it."""
-
-    values: str
-    """What fills the picture, as JSON."""
-    heading: str
-    sentence: str
-
-
 def _own(trace: Trace, step: int) -> Compared:
     """Return what is compared at `step` where nobody chose."""
     return Compared(step, *pair(trace, step, None, None), weight_order(trace, step)[0])
@@ -99,44 +92,46 @@ def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
     return Compared(selection.step, word, rival, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
+def ledger_record(name: str, asked: Asked) -> dict[str, Any]:
+    """Return the "ledger" of the words that the steps wrote, or their "contrast" with the likeliest others; raise
+    UnknownRecordError where the model is not here."""
+    tokenizer = tokenizer_of(asked.trace)
+    if asked.weights is None or tokenizer is None:
+        raise UnknownRecordError(name)
+    key = asked.trace.fingerprint, asked.theme, language(), weights_digest_of(asked.trace)
+    template, told = _own_words(asked.trace, asked.weights, tokenizer, asked.steps, key)
+    return chart_record(template, {step: one[name] for step, one in told.items() if name in one})
+
+
 @made_once
 def _own_words(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, steps: tuple[int, ...], theme: ThemeName,
-    key: tuple[str, str],  # noqa: ARG001  of the cache: the identity of the trace, and the language
-) -> tuple[str, dict[int, dict[str, Told]]]:  # fmt: skip
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, steps: tuple[int, ...],
+    key: tuple[str, ThemeName, str, str | None],  # of the cache: trace, theme, language and weights
+) -> tuple[str, dict[int, dict[str, AtStep]]]:  # fmt: skip
     """Return the template of all ledgers, as JSON, and those of the words that the `steps` wrote."""
-    own = [_own(_trace, step) for step in steps]
+    own, theme = [_own(_trace, step) for step in steps], key[1]
     return to_json(ledger_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
-
-
-@made_once
-def _chosen_words(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, chosen: Compared, theme: ThemeName,
-    key: tuple[str, str],  # noqa: ARG001  as in `_own_words`
-) -> dict[int, dict[str, Told]]:  # fmt: skip
-    """Return the ledgers of what a visitor chose."""
-    return _told(_trace, _weights, _tokenizer, [chosen], theme)
 
 
 def _told(
     trace: Trace, weights: Weights, tokenizer: Tokenizer, several: Sequence[Compared], theme: ThemeName
-) -> dict[int, dict[str, Told]]:
+) -> dict[int, dict[str, AtStep]]:
     """Return, by step, the "ledger" of each of `several` and, where it has a rival, the "contrast"."""
     cells = [(one.step, piece) for one in several for piece in (one.word, one.rival) if piece is not None]
     known = dict(zip(cells, ledgers(trace, weights, cells), strict=True))
-    told: dict[int, dict[str, Told]] = {}
+    told: dict[int, dict[str, AtStep]] = {}
     for one in several:
         rival = one.word if one.rival is None else one.rival
         subject = Subject(trace, one.step, weights, one.source, one.word, rival, tokenizer.piece, known_ledgers=known)
         name = subject.name(one.word)
         heading = ledger_heading(called(name, one.typed_word), None)
         sentence = ledger_sentence(trace, subject.ledger, name, None)
-        told[one.step] = {"ledger": Told(to_json(LEDGER.values(subject, theme)), heading, sentence)}
+        told[one.step] = {"ledger": AtStep(to_json(LEDGER.values(subject, theme)), heading, sentence)}
         if one.rival is not None:
             against = subject.name(one.rival)
             heading = ledger_heading(called(name, one.typed_word), called(against, one.typed_rival))
             sentence = ledger_sentence(trace, subject.contrast, name, against)
-            told[one.step]["contrast"] = Told(to_json(CONTRAST.values(subject, theme)), heading, sentence)
+            told[one.step]["contrast"] = AtStep(to_json(CONTRAST.values(subject, theme)), heading, sentence)
     return told
 
 

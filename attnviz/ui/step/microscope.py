@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from attnviz.analysis.microscope import SATURATED, microscope, score_vector
@@ -11,9 +13,13 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.languages import say
 from attnviz.palette import ThemeName
+from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
+from attnviz.ui.components.microscope.microscope import microscope_record
+from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked, address
 
 
 def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
@@ -26,9 +32,14 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
     if lacking:
         st.text(lacking)
         return
-    energy_microscope(view, score_vector(trace, weights), theme)
+    energy_microscope(view, address(trace, "microscope", theme, every=True))
     st.html(f'<p class="reading">{_legend(trace.config["attention"])}</p>')
     _table(view, weights)
+
+
+def cell_record(asked: Asked) -> dict[str, Any]:
+    """Return what the energy of any cell is drawn from."""
+    return microscope_record(asked.trace, score_vector(asked.trace, asked.weights), asked.theme)
 
 
 def _legend(kind: str) -> str:
@@ -46,8 +57,10 @@ def _legend(kind: str) -> str:
     )  # fmt: skip
 
 
+@st.fragment
 def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the cell as a table, made only when opened."""
+    speak_as_chosen()
     box = st.expander(say("All units of this energy as a table"), key=view.key("microscope_table"), on_change="rerun")
     if not box.open:
         return
@@ -55,6 +68,7 @@ def _table(view: View, weights: Weights | None) -> None:
     source = source_of(selection, view.trace)
     units = microscope(view.trace, weights, selection.step, source)
     with box:
+        follow(view, "microscope_table")
         # By number: the words of the cell may hold markup.
         st.markdown(say("Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
                         step=selection.step + 1, source=source + 1, energy=units.energy))  # fmt: skip

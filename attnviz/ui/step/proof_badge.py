@@ -1,8 +1,11 @@
-"""The badge beside a step: whether all its numbers came out the same when computed again, and which did not."""
+"""The badge beside a step: whether all its numbers came out the same when computed again, and which did not.
+
+The browser asks for the proof of the step on show; nothing is proved that nobody looks at.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,9 +13,13 @@ import streamlit as st
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import Proof, Prover
 from attnviz.analysis.recomputation import Weights
+from attnviz.kept import Kept
 from attnviz.languages import say
-from attnviz.ui.page_state.selection import selection_of
+from attnviz.palette import ThemeName
+from attnviz.ui.components.proof.proof import proof
 from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.wording.proof import (
     badge_text,
     discrepancy_text,
@@ -23,35 +30,35 @@ from attnviz.wording.proof import (
     what_is_proved,
 )
 
-_PROVER = "prover"
+_PROVERS: Kept[Prover] = Kept(32 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
+"""Those of all visitors, each with its translation and what of the proof serves every step: less than as much."""
 
 
-def proof_badge(view: View, weights: Weights | None) -> None:
+def proof_badge(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the badge of the step on show: green, or red with the name of a number that is wrong; opened, what was
     proved."""
-    trace, selection = view.trace, selection_of(st.session_state, view)
-    st.html(f"<style>{Path(__file__).with_name('proof_badge.css').read_text(encoding='utf-8')}</style>")
     if weights is None:
-        st.text(not_proved_text(trace))
+        st.text(not_proved_text(view.trace))
         return
-    step, word = selection.step, selection.word
-    pieces = (word,) if word is not None and word < len(weights["decoder.output.bias"]) else ()
+    proof(view, address(view.trace, "proof", theme, every=False, word=True))
+
+
+def proof_record(asked: Asked) -> dict[str, Any]:
+    """Return what the badge of a step says, and what was proved; raise UnknownRecordError where the model is not
+    here."""
+    trace, (step, *others) = asked.trace, asked.steps
+    if asked.weights is None or others:
+        raise UnknownRecordError("proof")
     try:
-        proof = _prover(view, weights).prove(step, pieces)
+        found = _prover(asked).prove(step, () if asked.word is None else (asked.word,))
     except MisfitError:  # altered, or not made by this model
-        with st.container(key=view.key("proof_fails")):
-            st.text("✗ " + misfit_text(trace, step))
-        return
-    with st.container(key=view.key("proof_holds" if proof.holds else "proof_fails")):
-        sign, hue = (":material/check_circle:", "green") if proof.holds else (":material/error:", "red")
-        label = f":{hue}[{sign} {badge_text(proof, step)}]"
-        box = st.popover(label, type="tertiary", key=view.key("proof"), on_change="rerun")
-        if box.open:
-            with box:
-                st.text(what_is_proved())
-                for wrong in proof.discrepancies:
-                    st.text("✗ " + discrepancy_text(trace, wrong, step))
-                st.dataframe(proof_table(proof), hide_index=True, height="content")
+        return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
+    table = proof_table(found)
+    return {
+        "holds": found.holds, "told": badge_text(found, step), "about": what_is_proved(),
+        "wrong": [discrepancy_text(trace, wrong, step) for wrong in found.discrepancies],
+        "names": list(table.columns), "rows": table.to_numpy().tolist(),
+    }  # fmt: skip
 
 
 def proof_table(proof: Proof) -> pd.DataFrame:
@@ -60,20 +67,18 @@ def proof_table(proof: Proof) -> pd.DataFrame:
     return pd.DataFrame(
         {
             say("quantity"): [names[check.quantity] for check in proof.checks],
-            say("numbers"): [check.numbers for check in proof.checks],
+            say("numbers"): [f"{check.numbers:,}".replace(",", "\u202f") for check in proof.checks],
             "max |Δ|": [power_of_ten(check.largest_difference) for check in proof.checks],
             "": ["✗" if check.discrepancy else "✓" for check in proof.checks],
         }
     )
 
 
-def _prover(view: View, weights: Weights) -> Prover:
-    """Return the prover of this very trace, the same at every step.
+def _prover(asked: Asked) -> Prover:
+    """Return the prover of a translation, one for all its steps and visitors.
 
-    Kept by the object, not by what the trace calls itself: one that was altered is to be proved for itself.
+    Its fingerprint is of every number, so that one that was altered is proved for itself.
     """
-    key, trace = view.key(_PROVER), view.trace
-    kept = st.session_state.get(key)
-    if not isinstance(kept, Prover) or kept.trace is not trace or kept.weights is not weights:
-        kept = st.session_state[key] = Prover(trace, weights)
-    return kept
+    trace, weights = asked.trace, asked.weights
+    assert weights is not None
+    return _PROVERS.get((trace.fingerprint, weights_digest_of(trace)), lambda: Prover(trace, weights))

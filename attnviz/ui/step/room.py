@@ -1,30 +1,38 @@
-"""The part of the page that follows the step: sentences, transport, heatmap, and the numbers of the step.
+"""The part of the page that shows one translation: sentences, transport, heatmap, and the numbers of a step.
 
-It is one fragment, so a change of step runs no more than this; most of what it draws the browser already has.
+A step is taken in the browser, which has or fetches what it draws. Of the server's part only what must know the step
+runs again, each a fragment of its own: the messenger and the slider at once, what else the server draws of a step once
+it is near the window.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import streamlit as st
 
 from attnviz.languages import say
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.findings.findings import findings_panel
+from attnviz.ui.components.messenger.messenger import messenger
 from attnviz.ui.components.player.player import player
-from attnviz.ui.components.step_summary.step_summary import step_summary
+from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.glossary import glossary
 from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.microscope import microscope_panel
+from attnviz.ui.step.parts import LEDGER, TRANSPORT
 from attnviz.ui.step.proof_badge import proof_badge
-from attnviz.ui.step.stages import narration_of, stage
+from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.style import theme_name
+from attnviz.wording.stages import stage_titles
 
 MIDDLING, LONG = 32, 46
 """Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
@@ -35,10 +43,11 @@ more columns has it all, the step below."""
 def step_room(view: View) -> None:
     """Draw everything of `view` that depends on the step; `open_view` comes before."""
     speak_as_chosen()
+    view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
-        player_box, slider = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
-        with slider:
-            _slider(view)
+        player_box, transport = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
+        with transport:
+            st.fragment(_transport, key=view.key(TRANSPORT))(view)
         with player_box:
             player(view)
         columns = heatmap_columns(view)
@@ -60,8 +69,13 @@ def step_room(view: View) -> None:
 
 def _step_panel(view: View) -> None:
     """Draw what stands beside the heatmap: the step in short, its proof, and help."""
-    step_summary(view, narration_of(view))
-    proof_badge(view, weights_of(view.trace))
+    trace, theme = view.trace, theme_name()
+    if all_at_once(view):  # it is in the window at once
+        facts = summary_record(trace, narration(trace, tuple(range(view.steps))))
+    else:
+        facts = {"at": place_of(view, "facts", theme)}
+    step_summary(view, stage_titles(trace), facts)
+    proof_badge(view, weights_of(trace), theme)
     key_names(view)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("beside_step")):
         with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
@@ -71,20 +85,22 @@ def _step_panel(view: View) -> None:
 
 def _stages(view: View) -> None:
     """Draw the five stages, with what lies inside an energy and a logit."""
-    theme, weights, words = theme_name(), weights_of(view.trace), narration_of(view)
-    for number in (told.number for told in next(iter(words.values()))):
+    theme, weights, titles = theme_name(), weights_of(view.trace), stage_titles(view.trace)
+    for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
-            stage(view, number, theme, words)
+            stage(view, number, theme, titles)
         if number == 1:
             with st.container(key=view.key("inside_energy")):
                 microscope_panel(view, weights, theme)
         if number == 5:
             with st.container(key=view.key("inside_word")):
-                ledger_panel(view, weights, theme)
+                st.fragment(ledger_panel, key=view.key(LEDGER))(view, weights, theme)
 
 
-def _slider(view: View) -> None:
-    """Draw the slider, whose numbers are printed text: they count from 1."""
+def _transport(view: View) -> None:
+    """Draw the slider, whose numbers are printed text: they count from 1. It runs again at each step."""
+    speak_as_chosen()
+    messenger(view)
     key, session = view.key("step"), st.session_state
 
     def moved() -> None:

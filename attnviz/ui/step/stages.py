@@ -1,11 +1,12 @@
 """The five stages of the step on show: for each a sentence, a picture and its equation, with this step's numbers.
 
-All of it is in the browser already for all steps.
+The browser fetches what they are drawn from, for all steps at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -16,27 +17,31 @@ from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.chart.chart import chart
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
-from attnviz.ui.components.equation.equation import equation
-from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.components.equation.equation import equation, equation_records
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
-from attnviz.ui.resources import weights_digest_of, weights_of
+from attnviz.ui.records import Asked, address
 from attnviz.wording.stages import Narration, narrate
 
 MOST_AT_ONCE = 100
-"""Steps whose charts are all sent to the browser together; of a longer translation each is sent when it is shown."""
+"""Steps whose pictures the browser is given together; of a longer translation each is given when it is shown."""
 
 
-def steps_at_once(view: View) -> tuple[int, ...]:
-    """Return the steps to send to the browser with the one on show: all, unless there are too many."""
-    return tuple(range(view.steps)) if view.steps <= MOST_AT_ONCE else (selection_of(st.session_state, view).step,)
+def all_at_once(view: View) -> bool:
+    """Return whether the browser fetches the pictures of all steps together."""
+    return view.steps <= MOST_AT_ONCE
 
 
-def narration_of(view: View) -> Narration:
-    """Return what each of the steps that are sent to the browser says of its stages."""
-    return _narration(view.trace, view.identity, steps_at_once(view), language())
+def place_of(view: View, name: str, theme: ThemeName) -> str:
+    """Return where the browser finds the record `name` of `view`."""
+    return address(view.trace, name, theme, every=all_at_once(view))
+
+
+def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
+    """Return what each of `steps` says of its stages."""
+    return _narration(trace, trace.fingerprint, steps, language())
 
 
 @made_once
@@ -45,38 +50,37 @@ def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) 
     return {step: narrate(_trace, step) for step in steps}
 
 
-def stage(view: View, number: int, theme: ThemeName, words: Narration) -> None:
-    """Draw stage `number` of the step on show; `words` has the steps whose pictures the browser is given."""
-    told = {i: next(stage for stage in stages if stage.number == number) for i, stages in words.items()}
-    place = [one.number for one in next(iter(words.values()))].index(number) + 1  # without attention there are three
-    st.html(f'<h3><span class="number">{place}</span>{told[next(iter(told))].title}</h3>')
-    _PICTURES[number](view, {i: stage.sentence for i, stage in told.items()}, theme)
-    equation(view, number, tuple(words), theme)
+def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
+    """Draw stage `number` of the step on show, of those that have `titles`."""
+    place = list(titles).index(number) + 1  # without attention there are three
+    st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
+    _PICTURES[number](view, theme)
+    equation(view, number, place_of(view, f"equation-{number}", theme))
 
 
-def _energies(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(view, "energy", sentences, theme)
+def _energies(view: View, theme: ThemeName) -> None:
+    _chart(view, "energy", theme)
 
 
-def _softmax(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(view, "softmax", sentences, theme)
+def _softmax(view: View, theme: ThemeName) -> None:
+    _chart(view, "softmax", theme)
 
 
-def _context(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
+def _context(view: View, theme: ThemeName) -> None:
     if not view.trace.attends:  # nothing grows
-        _chart(view, "context", sentences, theme)
+        _chart(view, "context", theme)
         return
-    context_growth(view, sentences, theme)
+    context_growth(view, address(view.trace, "growth", theme, every=True))
     st.caption(f"{say('One column for each unit.')} {_signed()}")
 
 
-def _state(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(view, "state", sentences, theme)
+def _state(view: View, theme: ThemeName) -> None:
+    _chart(view, "state", theme)
     st.caption(f"{say('One column for each unit, in the order of the update gate.')} {_signed()}")
 
 
-def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
-    _chart(view, "maxout", sentences, theme)
+def _word(view: View, theme: ThemeName) -> None:
+    _chart(view, "maxout", theme)
     if view.trace.search.method == "forced":
         told = say("The likeliest pieces, the given one in violet; · continues a word.")
     else:
@@ -86,14 +90,11 @@ def _word(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
     else:
         opens = say("Click a piece to see below, in its logit ledger, what spoke for it.")
     st.caption(f"{told} {opens}")
-    _chart(view, "candidates", dict.fromkeys(sentences, ""), theme)
+    _chart(view, "candidates", theme)
 
 
-def _chart(view: View, name: str, sentences: dict[int, str], theme: ThemeName) -> None:
-    """Draw picture `name` of all the steps that have a sentence, below it."""
-    weights = weights_digest_of(view.trace) if STEP_FIGURES[name].uses_weights else None
-    template, values = _drawn(view.trace, (view.identity, language(), weights), name, tuple(sentences), theme)
-    chart(view, template, values, name, {i: ("", sentence) for i, sentence in sentences.items()})
+def _chart(view: View, name: str, theme: ThemeName) -> None:
+    chart(view, place_of(view, name, theme), name)
 
 
 def _signed() -> str:
@@ -102,24 +103,42 @@ def _signed() -> str:
     )
 
 
-_PICTURES: dict[int, Callable[[View, dict[int, str], ThemeName], None]] = {
+_PICTURES: dict[int, Callable[[View, ThemeName], None]] = {
     1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word,
 }  # fmt: skip
 
+STAGES_OF = {"energy": 1, "softmax": 2, "context": 3, "state": 4, "maxout": 5, "candidates": None}
+"""The stage whose sentence stands above each picture."""
+
+
+def picture_record(name: str, asked: Asked) -> dict[str, Any]:
+    """Return the picture `name`, one of `STAGES_OF`, of each step that is asked for."""
+    trace, steps, theme = asked.trace, asked.steps, asked.theme
+    picture, number = STEP_FIGURES[name].picture, STAGES_OF[name]
+    subjects = [Subject(trace, step) for step in steps]
+    if STEP_FIGURES[name].uses_weights and asked.weights is not None:
+        wide = readout(trace, asked.weights, steps).pairs
+        subjects = [Subject(trace, i, asked.weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
+    sentences = sentences_of(trace, number, steps) if number else dict.fromkeys(steps, "")
+    return chart_record(
+        to_json(picture.template(subjects[0], theme)),
+        {one.step: AtStep(to_json(picture.values(one, theme)), "", sentences[one.step]) for one in subjects},
+    )
+
+
+def sentences_of(trace: Trace, number: int, steps: tuple[int, ...]) -> dict[int, str]:
+    """Return what each of `steps` says of its stage `number`."""
+    told = narration(trace, steps)
+    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in told.items()}
+
+
+def equation_record(stage: int, asked: Asked) -> dict[str, Any]:
+    """Return what the equation of `stage` is set from."""
+    return _equations(asked.trace, asked.trace.fingerprint, asked.steps, asked.theme, language())[stage]
+
 
 @made_once
-def _drawn(
-    _trace: Trace,
-    of: tuple[object, ...],  # noqa: ARG001  it is the key of the cache, which cannot hash a trace
-    name: str,
-    steps: tuple[int, ...],
-    theme: ThemeName,
-) -> tuple[str, dict[int | str, str]]:
-    """Return the template of picture `name`, and what fills it at each of the `steps`, as JSON."""
-    picture = STEP_FIGURES[name].picture
-    subjects = [Subject(_trace, step) for step in steps]
-    if STEP_FIGURES[name].uses_weights and (weights := weights_of(_trace)) is not None:
-        wide = readout(_trace, weights, steps).pairs
-        subjects = [Subject(_trace, i, weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
-    template = to_json(picture.template(subjects[0], theme))
-    return template, {subject.step: to_json(picture.values(subject, theme)) for subject in subjects}
+def _equations(
+    _trace: Trace, identity: str, steps: tuple[int, ...], theme: ThemeName, code: str  # noqa: ARG001  of the key
+) -> dict[int, dict[str, Any]]:  # fmt: skip
+    return equation_records(_trace, steps, theme)

@@ -9,9 +9,12 @@ interface ChartRecord {
   captions: Record<string, [string, string]>;
 }
 
+/** What was chosen at a step, by step: it stands in the place of what the record has. */
+type ChosenAtSteps = Record<string, { values: string; caption: [string, string] }>;
+
 /** The figure drawn last, of which step, source piece and order of rows. */
-interface ChartState extends Following {
-  data: ChartRecord;
+interface ChartState extends Fetching<ChartRecord> {
+  chosen: ChosenAtSteps;
   template?: string;
   text?: string;
   figure: Figure;

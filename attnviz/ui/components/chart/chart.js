@@ -1,7 +1,7 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
-// `data.template` is what the figures of all steps have in common, `data.values` maps steps to what fills it, as JSON
-// texts; those under "every" serve every step. What a figure is a picture of is in its `layout.meta`: where its rows or
+// Of a record `template` is what the figures of all steps have in common, `values` maps steps to what fills it, as JSON
+// texts; those under "every" serve every step. What was chosen at a step may stand in its place. What a figure is a picture of is in its `layout.meta`: where its rows or
 // columns stand for steps, source pieces or words, the chosen ones are marked and a click chooses.
 
 /**
@@ -200,11 +200,14 @@ async function draw(root, state) {
   const Plotly = await library();
   const { step, source, order } = shown(root);
   if (step === null || !states.has(root)) return;
-  const { template, values, captions } = state.data;
-  const text = values["every"] ?? values[step];
+  const record = recordOf(root, state, draw);
+  if (!record) return;
+  const { template, values, captions } = record;
+  const chosen = state.chosen[step];
+  const text = chosen?.values ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
-  caption(root, captions[step] ?? ["", ""]);
+  caption(root, chosen?.caption ?? captions[step] ?? ["", ""]);
   const same = text === state.text && template === state.template && order === state.order;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);
@@ -235,13 +238,13 @@ function start(root) {
   return follow(root, state, MESSAGES, () => soon(root, state, draw));
 }
 
-/** @param {Mounted<ChartRecord>} mounted */
+/** @param {Mounted<(ChartRecord | Place) & { chosen: ChosenAtSteps }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
-  state.data = data;
-  if (data.values["every"]) draw(root, state); // the heatmap comes first: the browser says late what is in the window
+  Object.assign(state, { data, chosen: data.chosen });
+  if ("values" in data) draw(root, state); // the heatmap comes first: the browser says late what is in the window
   else soon(root, state, draw);
   return state.stop;
 }

@@ -1,40 +1,57 @@
 """Plotly figures on the page, each redrawn in place.
 
 `st.plotly_chart` throws a chart away and makes a new one whenever its figure differs: that flashes at every step, and a
-step then waits for the server. This component is given one template and what fills it at all steps, and calls
+step then waits for the server. This component has one template and what fills it at all steps, and calls
 `Plotly.react`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
 EVERY_STEP = "every"
-"""The key of a figure that serves all steps."""
+"""The key of values that serve all steps."""
 
 
-def chart(
-    view: View,
-    template: str,
-    values: Mapping[int | str, str],
-    name: str,
-    captions: Mapping[int, tuple[str, str]] | None = None,
-) -> None:
-    """Draw the picture of the step on show in `view`, with a heading and a line of text above it where `captions` has
-    them; `name` tells the chart from others of the view.
+class AtStep(NamedTuple):
+    """What fills the template at a step, with the texts above the picture."""
 
-    `template` and the `values` of the steps are as `figures.template.to_json` writes them; values under EVERY_STEP
-    serve all steps. In `layout.meta` a figure carries its text alternative (`alt`), the width below which its box
-    scrolls (`narrowest`), and, where its rows stand for steps, `steps`, `rows` and `frame`, as
-    `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and the row of the step on show is
-    framed.
+    values: str
+    """As JSON."""
+    heading: str = ""
+    sentence: str = ""
+
+
+def chart_record(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
+    """Return what a chart draws from: a picture of `steps`.
+
+    `template` and values are as `figures.template.to_json` writes them. In `layout.meta` a figure carries its text
+    alternative (`alt`), the width below which its box scrolls (`narrowest`), and, where its rows stand for steps,
+    `steps`, `rows` and `frame`, as `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and
+    the row of the step on show is framed.
     """
-    record = {
+    return {
         "template": template,
-        "values": {str(step): one for step, one in values.items()},
-        "captions": {str(step): list(caption) for step, caption in (captions or {}).items()},
+        "values": {str(step): one.values for step, one in steps.items()},
+        "captions": {str(step): (one.heading, one.sentence) for step, one in steps.items()},
     }
+
+
+def steady_chart(view: View, template: str, values: str, name: str) -> None:
+    """Draw a picture that is the same at every step of `view`; `name` tells the chart from others of the view."""
+    record = {"template": template, "values": {EVERY_STEP: values}, "captions": {}, "chosen": {}}
     component("chart", isolate=False)(key=view.key(name), data=record)
+
+
+def chart(view: View, at: str, name: str, chosen: Mapping[int, AtStep] | None = None) -> None:
+    """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`; `chosen`
+    goes before what it has of a step."""
+    instead = {
+        str(step): {"values": one.values, "caption": (one.heading, one.sentence)}
+        for step, one in (chosen or {}).items()
+    }
+    component("chart", isolate=False)(key=view.key(name), data={"at": at, "chosen": instead})

@@ -57,9 +57,10 @@ interface GrowthChart extends Chart {
   runningSum(): number[];
 }
 
-interface GrowthState extends Following {
+interface GrowthState extends Fetching<GrowthRecord> {
   chart: GrowthChart;
-  data: GrowthRecord;
+  /** The record taken in last, and what is read from it. */
+  record: GrowthRecord;
   annotations: Float32Array[];
   alpha: Float32Array[];
   skeletons: { figure: GrowthFigure; thinned: GrowthFigure | null };

@@ -19,7 +19,7 @@ const context = ({ step }) => `c${lower(step + 1)}`;
 function figure(numbers, state, source) {
   const { added } = state;
   const { layout, data } = numbers.skeleton;
-  const { units, words } = state.data;
+  const { units, words } = state.record;
   const count = numbers.lines.length;
   const strips = numbers.lines.map((line) => line.strip);
   const running = added === count ? numbers.total : sum(strips.slice(0, added), units);
@@ -47,7 +47,7 @@ function figure(numbers, state, source) {
  */
 function tell(root, numbers, state) {
   const { added } = state;
-  const { words } = state.data;
+  const { words } = state.record;
   const count = numbers.lines.length;
   const weight = numbers.lines.slice(0, added).reduce((total, line) => total + line.weight, 0);
   const range = find(root, ".added", HTMLInputElement);
@@ -59,7 +59,7 @@ function tell(root, numbers, state) {
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
   find(root, "output").textContent = told;
   find(root, ".build").textContent = state.timer ? words.stop : words.build;
-  const alt = [numbers.skeleton.layout.meta.alt, state.data.captions[numbers.step], `${told}.`];
+  const alt = [numbers.skeleton.layout.meta.alt, state.record.captions[numbers.step], `${told}.`];
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
 
@@ -130,9 +130,12 @@ function build(root, state) {
  * @param {GrowthState} state
  */
 function show(root, state) {
+  const record = recordOf(root, state, show);
+  if (!record) return;
+  if (record !== state.record) read(root, state, record);
   const { step, order } = shown(root);
-  if (step === null || !state.alpha?.[step]) return;
-  const sentence = state.data.captions[step] ?? "";
+  if (step === null || !state.alpha[step]) return;
+  const sentence = state.record.captions[step] ?? "";
   write(find(root, "p"), sentence);
   const strongest = order === "strongest";
   const key = [step, order].join();
@@ -145,6 +148,24 @@ function show(root, state) {
   }
   find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
   paint(root, state);
+}
+
+/**
+ * Takes in another record.
+ * @param {HTMLElement} root
+ * @param {GrowthState} state
+ * @param {GrowthRecord} record
+ */
+function read(root, state, record) {
+  const { figure, thinned } = record;
+  state.record = record;
+  state.annotations = rows(record.annotations, record.units);
+  state.alpha = rows(record.alpha, state.annotations.length);
+  state.skeletons = { figure: JSON.parse(figure), thinned: thinned && JSON.parse(thinned) };
+  state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
+  state.key = null;
+  state.look = null;
+  say(root, record.words);
 }
 
 /**
@@ -191,29 +212,11 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<GrowthRecord>} mounted */
+/** @param {Mounted<GrowthRecord | Place>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".growth");
   /** @type {GrowthState} */
   const state = states.get(root) ?? start(root);
-  const other = state.data?.annotations !== data.annotations || state.data?.alpha !== data.alpha;
-  if (other) {
-    state.annotations = rows(data.annotations, data.units);
-    state.alpha = rows(data.alpha, state.annotations.length);
-    state.key = null;
-    state.look = null;
-  }
-  if (state.data?.figure !== data.figure) {
-    state.skeletons = { figure: JSON.parse(data.figure), thinned: data.thinned && JSON.parse(data.thinned) };
-    state.chart.style.minWidth = `${state.skeletons.figure.layout.meta.narrowest}px`;
-    state.key = null;
-    state.look = null;
-  }
-  if (state.data?.words.build !== data.words.build) {
-    say(root, data.words);
-    state.key = null;
-    state.look = null;
-  }
   state.data = data;
   soon(root, state, show);
   return state.stop;

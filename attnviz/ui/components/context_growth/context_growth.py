@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attnviz.figures.context_growth import context_frame
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import say
 from attnviz.palette import ThemeName
+from attnviz.trace import Trace
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 
 
-def context_growth(view: View, sentences: dict[int, str], theme: ThemeName) -> None:
-    """Hand the annotations to the browser once, which multiplies out every step itself.
+def context_growth(view: View, at: str) -> None:
+    """Draw the context of the step on show; what it is drawn from lies at the address `at`."""
+    component("context_growth", isolate=False)(key=view.key("growth"), data={"at": at})
+
+
+def growth_record(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+    """Return what the browser draws the growing context from: the annotations, once, of which it multiplies out every
+    step itself.
 
     `sentences` maps the steps that the browser is given to what is said of each.
     """
-    trace = view.trace
     units = trace.contexts.shape[1]
     long = len(trace.source_pieces) > MOST_ROWS
-    record = {
+    return {
         "figure": context_frame(trace, theme=theme).to_json(),
         "thinned": context_frame(trace, thinned=True, theme=theme).to_json() if long else None,
         "annotations": packed(trace.annotations[:, :units]),
@@ -33,4 +42,3 @@ def context_growth(view: View, sentences: dict[int, str], theme: ThemeName) -> N
             "some": say("{k} of {n} rows added, Σα = {weight}"),
         },
     }  # fmt: skip
-    component("context_growth", isolate=False)(key=view.key("growth"), data=record)

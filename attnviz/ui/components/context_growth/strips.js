@@ -40,7 +40,7 @@ function sum(terms, units) {
  */
 function multiply(state, step, strongest) {
   const alpha = state.alpha[step];
-  const { units } = state.data;
+  const { units } = state.record;
   const skeleton = (strongest && state.skeletons.thinned) || state.skeletons.figure;
   const { names, rows: most } = skeleton.layout.meta;
   const pieces = ordered(alpha, strongest);
@@ -53,7 +53,7 @@ function multiply(state, step, strongest) {
   if (rest.length) {
     const weight = rest.reduce((total, j) => total + alpha[j], 0);
     lines.push({
-      name: fill(state.data.words.more, { n: rest.length }),
+      name: fill(state.record.words.more, { n: rest.length }),
       piece: null,
       weight,
       strip: sum(rest.map(strip), units),

@@ -14,8 +14,7 @@ interface EquationRecord {
   ofCell: Record<string, string[][]>;
 }
 
-interface EquationState extends Following {
-  data: EquationRecord;
+interface EquationState extends Fetching<EquationRecord> {
   latex?: string;
 }
 

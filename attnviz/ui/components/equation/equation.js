@@ -19,9 +19,11 @@ async function katexAt(address) {
  * @param {EquationState} state
  */
 async function draw(root, state) {
-  const katex = await katexAt(state.data.katex);
+  const record = recordOf(root, state, draw);
+  if (!record) return;
+  const katex = await katexAt(record.katex);
   const { step, source } = shown(root);
-  const equation = equationAt(state.data, step, source);
+  const equation = equationAt(record, step, source);
   if (!equation || !states.has(root)) return;
   const { latex, note } = equation;
   write(find(root, "p"), note);

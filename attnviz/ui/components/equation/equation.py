@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.browser_programs import KATEX
-from attnviz.languages import language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
 from attnviz.wording.equations import (
     equation_templates,
     texts_of_cells,
@@ -23,17 +21,10 @@ from attnviz.wording.equations import (
 )
 
 
-def equation(view: View, stage: int, steps: Sequence[int], theme: ThemeName) -> None:
-    """Draw the equation of `stage` for the step and the source piece on show, of which the browser is given `steps`."""
-    record = _records(view.trace, view.identity, tuple(steps), theme, language())[stage]
-    component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data=record)
-
-
-@made_once
-def _records(
-    _trace: Trace, identity: str, steps: tuple[int, ...], theme: ThemeName, code: str  # noqa: ARG001  of the key
-) -> dict[int, dict[str, Any]]:  # fmt: skip
-    return equation_records(_trace, steps, theme)
+def equation(view: View, stage: int, at: str) -> None:
+    """Draw the equation of `stage` for the step and the source piece on show; what it is set from lies at the address
+    `at`."""
+    component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
 
 
 def equation_records(trace: Trace, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:

@@ -12,7 +12,6 @@ interface MicroscopeWords {
 
 /** `queries`, `keys` and `score` are float32 in base64, rows of `width` numbers. */
 interface MicroscopeRecord {
-  identity: string;
   queries: string;
   keys: string;
   score: string;
@@ -57,8 +56,10 @@ interface Cell {
   energy: number;
 }
 
-interface MicroscopeState extends Following {
-  data: Operands;
+interface MicroscopeState extends Fetching<MicroscopeRecord> {
+  /** The record taken in last, and what is read from it. */
+  record?: MicroscopeRecord;
+  operands: Operands;
   drawn?: string;
   wide: boolean;
 }

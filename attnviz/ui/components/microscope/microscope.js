@@ -16,6 +16,16 @@ function signed(value, places = 2) {
 }
 
 /**
+ * A record with its numbers unpacked.
+ * @param {MicroscopeRecord} record
+ * @returns {Operands}
+ */
+function operands(record) {
+  const { queries, keys, score, width } = record;
+  return { ...record, queries: rows(queries, width), keys: rows(keys, width), score: rows(score, width)[0] };
+}
+
+/**
  * The units of a cell, largest |contribution| first.
  * @param {Operands} data
  * @param {number} step
@@ -121,7 +131,10 @@ function sentence(cell, data, step, source) {
  */
 async function draw(box, state) {
   const Plotly = await library();
-  const { data } = state;
+  const record = recordOf(box, state, draw);
+  if (!record) return;
+  if (record !== state.record) Object.assign(state, { record, operands: operands(record), drawn: undefined });
+  const data = state.operands;
   const { step, source: looked } = shown(box);
   if (step === null || !states.has(box)) return;
   if (step >= data.targets.length) return; // of another translation, whose numbers are on their way
@@ -129,7 +142,7 @@ async function draw(box, state) {
   const chart = chartOf(box);
   const width = widthOf(chart, state);
   const wide = width >= OPERANDS_WIDTH;
-  const drawn = [data.identity, wide, step, source].join();
+  const drawn = [wide, step, source].join();
   if (drawn === state.drawn) return;
   Object.assign(state, { drawn, wide });
   const cell = units(data, step, source);
@@ -168,20 +181,12 @@ function start(box) {
   return follow(box, state, ["step", "source"], () => soon(box, state, draw));
 }
 
-/** @param {Mounted<MicroscopeRecord>} mounted */
+/** @param {Mounted<MicroscopeRecord | Place>} mounted */
 export default function ({ data, parentElement }) {
   const box = find(parentElement, ".microscope-box");
   /** @type {MicroscopeState} */
   const state = states.get(box) ?? start(box);
-  if (state.data?.identity !== data.identity) {
-    const { width } = data;
-    const numbers = {
-      queries: rows(data.queries, width),
-      keys: rows(data.keys, width),
-      score: rows(data.score, width)[0],
-    };
-    state.data = { ...data, ...numbers };
-  }
+  state.data = data;
   soon(box, state, draw);
   return state.stop;
 }

@@ -12,28 +12,17 @@ from numpy.typing import NDArray
 from attnviz.analysis.microscope import SATURATED
 from attnviz.analysis.microscope import microscope as units_of
 from attnviz.figures.microscope import MARK, UNITS, hover_template, microscope_figure
-from attnviz.languages import language, say
+from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
 
 
-def microscope(view: View, score: NDArray[Any], theme: ThemeName) -> None:
-    """Draw the energy of the cell on show; `score` is v_a, (n',), or empty for a dot product."""
-    record = _record(view.trace, score, (view.identity, len(score), theme, language()))
-    component("microscope", isolate=False)(key=view.key("microscope"), data=record)
-
-
-@made_once
-def _record(
-    _trace: Trace,
-    _score: NDArray[Any],
-    what: tuple[str, int, ThemeName, str],  # the key of the cache, which cannot hash a trace
-) -> dict[str, Any]:
-    return microscope_record(_trace, _score, what[2])
+def microscope(view: View, at: str) -> None:
+    """Draw the energy of the cell on show; what it is drawn from lies at the address `at`."""
+    component("microscope", isolate=False)(key=view.key("microscope"), data={"at": at})
 
 
 def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
@@ -44,7 +33,6 @@ def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> di
     bounded = trace.config["attention"] == "additive"
     units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
     return {
-        "identity": repr((trace.fingerprint, theme, language())),
         "queries": packed(trace.queries), "keys": packed(trace.keys), "score": packed(score), "width": len(score),
         "peaks": trace.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in trace.source_pieces],

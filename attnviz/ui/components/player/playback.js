@@ -1,8 +1,7 @@
 // What the buttons, keys and pictures do to the step and the source piece. A choice is shown at once; the server hears of
-// it afterwards, for the address, the proof and the choice of words.
+// it afterwards, for the address and the choice of words.
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
-const LATE = 80; // milliseconds to wait for another key before the server is told
 
 /**
  * Takes a choice into `state`, shows it, and tells the server.
@@ -24,8 +23,7 @@ function take(root, state, choice) {
   state.sent = { ...pending, ...choice, step: state.step, source: state.source };
   state.sentAt = performance.now();
   paint(root, state);
-  clearTimeout(state.late);
-  state.late = setTimeout(() => state.tell("chosen", state.sent), LATE);
+  send(root, "tell", state.sent);
 }
 
 /**

@@ -29,11 +29,7 @@ interface PlayerRecord {
   /** Whether the model has attention. */
   looks: boolean;
   by: "words" | "pieces";
-  order: Order;
-  step: number;
-  chosen: number | null;
   words: Words;
-  address: AddressRecord;
 }
 
 /** What a visitor chose, or how it follows from what is on show. */
@@ -56,11 +52,8 @@ interface PlayerState extends PlayerControl {
   sentAt: number;
   playing: boolean;
   timer?: number;
-  late?: number;
-  tell(name: string, value: unknown): void;
-  /** The address written last, and when a visitor went back. */
-  written?: string;
-  wentBack?: number;
+  /** Whether the server has not said yet what is on show of this translation. */
+  fresh?: boolean;
   sliderBox?: Element;
   naming?: MutationObserver;
   stop(): void;

@@ -73,12 +73,10 @@ function listen(root, state, control) {
     }],
     [document, "keydown", leave],
     [document, "pointerup", release],
-    [window, "popstate", () => {
-      state.wentBack = performance.now();
-    }],
     [view, "pointerdown", touch],
     [view, "focusin", touch],
     [view, "attnviz:choose", ({ detail }) => control.choose(detail)],
+    [view, "attnviz:server", () => hear(root, state)],
   ];
   for (const [where, name, hear] of heard) where.addEventListener(name, hear);
   return () => {
@@ -100,7 +98,6 @@ function start(root) {
   const deafen = listen(root, state, control);
   state.stop = () => {
     control.pause();
-    clearTimeout(state.late);
     bar.disconnect();
     state.naming?.disconnect();
     deafen();
@@ -117,15 +114,15 @@ function start(root) {
  */
 function open(root, state, data) {
   state.pause();
-  clearTimeout(state.late);
   state.sent = null;
+  state.fresh = true;
   buildSentences(root, data, state.choose);
 }
 
 /**
  * Whether the server is where it was last sent, or was sent nowhere.
  * @param {PlayerState} state
- * @param {PlayerRecord} data
+ * @param {ServerRecord} server
  */
 function caughtUp({ sent }, { step, chosen, order }) {
   if (sent === null) return true;
@@ -133,27 +130,36 @@ function caughtUp({ sent }, { step, chosen, order }) {
     (sent.order ?? order) === order;
 }
 
+/**
+ * Shows what the server says is on show; while it has not caught up with what was chosen here last, what it says is old.
+ * @param {HTMLElement} root
+ * @param {PlayerState} state
+ */
+function hear(root, state) {
+  const { server } = shown(root);
+  if (!server || server.identity !== state.data?.identity) return; // of another translation
+  if (caughtUp(state, server) || performance.now() - state.sentAt > PATIENCE) {
+    state.sent = null;
+    if (!state.playing || state.fresh) state.step = server.step;
+    state.fresh = false;
+    state.source = server.chosen;
+    state.order = server.order;
+    paint(root, state);
+  }
+  nameSlider(root, state);
+  root.dataset.confirmed = String(server.step);
+}
+
 /** @param {Mounted<PlayerRecord>} mounted */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = find(parentElement, ".player");
   /** @type {PlayerState} */
   const state = states.get(root) ?? start(root);
   states.set(root, state);
-  state.tell = setTriggerValue;
   const other = state.data?.identity !== data.identity;
   state.data = data;
   say(root, data.words);
   if (other) open(root, state, data);
-  // While the server has not caught up with what was chosen here last, what it says is old.
-  if (caughtUp(state, data) || performance.now() - state.sentAt > PATIENCE) {
-    state.sent = null;
-    if (!state.playing || other) state.step = data.step;
-    state.source = data.chosen;
-    state.order = data.order;
-    paint(root, state);
-  }
-  writeAddress(state, data.address);
-  nameSlider(root, state);
-  root.dataset.confirmed = String(data.step);
+  hear(root, state);
   return state.stop;
 }

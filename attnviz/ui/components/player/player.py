@@ -1,25 +1,24 @@
 """The two sentences and the buttons that move through the steps.
 
-Steps are taken in the browser, so that the picture follows a key at once; the server hears of them afterwards.
+Steps are taken in the browser, so that the picture follows a key at once; the server hears of them afterwards, through
+the messenger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.analysis.grid import By
-from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.address import address_record
-from attnviz.ui.page_state.heatmap_choices import Order, choose_order, heatmap_choices, row_order
-from attnviz.ui.page_state.selection import Selection, choose, selection_of
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
 from attnviz.wording.player import player_words
 from attnviz.wording.weights import summed
 
@@ -28,29 +27,20 @@ NO_BREAK_SPACE = "\u00a0"
 
 
 def player(view: View) -> None:
-    """Show both sentences with the step on show marked, and the source piece that was chosen, if one was.
-
-    It also takes over what a visitor chooses anywhere among the pictures of the view, and writes the address.
-    """
-    session, key = st.session_state, view.key("player")
-
-    def chosen() -> None:
-        choice: Mapping[str, Any] = session[key].chosen or {}
-        choose(session, view, choice)
-        if "order" in choice:
-            choose_order(session, view, choice["order"])
-
-    by, order = heatmap_choices(session, view).by, row_order(session, view)
-    record = player_record(view.trace, selection_of(session, view), by, order) | {
-        "address": address_record(session, view)
-    }
-    component("player")(key=key, data=record, on_chosen_change=chosen)
+    """Show both sentences, in which the browser marks the step on show and its source piece, and what moves them."""
+    by = heatmap_choices(st.session_state, view).by
+    component("player")(key=view.key("player"), data=_record(view.trace, view.identity, by, language()))
 
 
-def player_record(trace: Trace, selection: Selection, by: By = "words", order: Order | None = None) -> dict[str, Any]:
+@made_once
+def _record(_trace: Trace, identity: str, by: By, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
+    return player_record(_trace, by)
+
+
+def player_record(trace: Trace, by: By = "words") -> dict[str, Any]:
     """Return what the browser draws: words with their pieces, each source word's share of every alpha (and `of` what
-    that is the sum), and for every step the source pieces by weight; `order` is that of the rows in stages 1 to 3, `by`
-    what the rows and columns of the heatmap stand for."""
+    that is the sum), and for every step the source pieces by weight; `by` is what the rows and columns of the heatmap
+    stand for."""
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -73,8 +63,6 @@ def player_record(trace: Trace, selection: Selection, by: By = "words", order: O
         }
         for group in words.target_groups
     ]
-    # A long sentence opens with the pieces that matter, unless the visitor has said otherwise.
-    usual: Order = "strongest" if len(trace.source_pieces) > MOST_ROWS else "sentence"
     return {
         "identity": trace.fingerprint,
         "source": source,
@@ -83,9 +71,6 @@ def player_record(trace: Trace, selection: Selection, by: By = "words", order: O
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "looks": trace.attends,
         "by": by,
-        "order": order or usual,
-        "step": selection.step,
-        "chosen": selection.source,
         "words": player_words(),
     }
 

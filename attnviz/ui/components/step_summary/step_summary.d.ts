@@ -13,14 +13,16 @@ interface StepFacts {
   outcomes: string[];
 }
 
+/** By step. */
+type StepsFacts = Record<string, StepFacts>;
+
 interface SummaryRecord {
   stages: StageTitle[];
-  steps: Record<string, StepFacts>;
+  steps: StepsFacts | Place;
   /** The stage gone to. */
   stage: number | null;
 }
 
-interface SummaryState extends Following {
-  data: SummaryRecord;
+interface SummaryState extends Fetching<StepsFacts> {
   titles?: string;
 }

@@ -83,8 +83,9 @@ function entry({ number, place, title }) {
  * @param {HTMLElement} root
  * @param {SummaryState} state
  */
-function show(root, { data }) {
-  const facts = data.steps[shown(root).step ?? -1];
+function show(root, state) {
+  const steps = recordOf(root, state, show);
+  const facts = steps?.[shown(root).step ?? -1];
   if (!facts) return;
   write(find(root, "h2"), facts.heading);
   write(find(root, ".part"), facts.part);
@@ -124,7 +125,7 @@ export default function ({ data, parentElement }) {
   /** @type {SummaryState | undefined} */
   const before = states.get(root);
   const state = before ?? start(root);
-  state.data = data;
+  state.data = data.steps;
   if (!before && data.stage) arrive(root, data.stage);
   const titles = data.stages.map(({ title }) => title).join();
   if (titles !== state.titles) {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from attnviz.languages import say
@@ -14,26 +17,30 @@ from attnviz.wording.labels import quote, shorten
 from attnviz.wording.stages import Narration
 
 
-def step_summary(view: View, words: Narration) -> None:
-    """Draw the step in short: what it wrote, and the outcome of each of its stages."""
-    trace = view.trace
-    record = {
-        "stages": [
-            {"number": told.number, "place": place, "title": told.title}
-            for place, told in enumerate(next(iter(words.values())), 1)  # without attention three of the five
-        ],
-        "steps": {
-            str(i): {
-                "heading": say("Step {i} of {n}", i=i + 1, n=view.steps),
-                "part": _part(trace, i),
-                "sentence": step_sentence(trace, i),
-                "outcomes": [told.outcome for told in stages],
-            }
-            for i, stages in words.items()
-        },
-        "stage": selection_of(st.session_state, view).stage,
-    }
+def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:
+    """Draw the step in short: what it wrote, and the outcome of each of its stages, called by `titles`.
+
+    `steps` is what `summary_record` returns, or `{"at": address}` of where that lies.
+    """
+    stages = [
+        {"number": number, "place": place, "title": title}
+        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
+    ]
+    record = {"stages": stages, "steps": steps, "stage": selection_of(st.session_state, view).stage}
     component("step_summary", isolate=False)(key=view.key("facts"), data=record)
+
+
+def summary_record(trace: Trace, words: Narration) -> dict[str, Any]:
+    """Return what the browser writes of each step that `words` tells of."""
+    return {
+        str(i): {
+            "heading": say("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
+            "part": _part(trace, i),
+            "sentence": step_sentence(trace, i),
+            "outcomes": [told.outcome for told in stages],
+        }
+        for i, stages in words.items()
+    }
 
 
 def _part(trace: Trace, step: int) -> str:

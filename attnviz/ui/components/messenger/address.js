@@ -5,7 +5,7 @@ const BEHIND = 3000; // milliseconds after Back for which the server may still b
 
 /**
  * Writes the address, but for what was to be written already.
- * @param {PlayerState} state
+ * @param {MessengerState} state
  * @param {AddressRecord} record
  */
 function writeAddress(state, { entry, parameters }) {

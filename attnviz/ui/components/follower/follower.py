@@ -1,0 +1,18 @@
+"""A part of the page that the server draws, and that follows what is on show once it is near the window."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import View
+
+
+def follow(view: View, part: str) -> None:
+    """Have the fragment this stands in run again when another step, source piece or word is on show than now, as soon
+    as the container with the key `part` comes near the window."""
+    record = {"selection": selection_of(st.session_state, view).name, "part": view.key(part)}
+    component("follower", isolate=False)(
+        key=view.key(f"{part}_follower"), data=record, on_behind_change=lambda: None, height=1
+    )

@@ -1,0 +1,37 @@
+"""What goes between the browser and the server of a view: what a visitor chose, and what the server then knows.
+
+Steps are taken in the browser; the server hears of them afterwards. It stands in a part of the page that holds little
+else, for that part runs at each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.address import address_record
+from attnviz.ui.page_state.heatmap_choices import choose_order, shown_order
+from attnviz.ui.page_state.selection import choose, selection_of
+from attnviz.ui.page_state.view import View
+
+
+def messenger(view: View) -> None:
+    """Say what the server knows of `view`, and take over what a visitor chooses anywhere among its pictures; the
+    browser also writes the address."""
+    session, key = st.session_state, view.key("messenger")
+
+    def chosen() -> None:
+        choice: Mapping[str, Any] = session[key].chosen or {}
+        choose(session, view, choice)
+        if "order" in choice:
+            choose_order(session, view, choice["order"])
+
+    selection = selection_of(session, view)
+    record = {
+        "identity": view.identity, "step": selection.step, "chosen": selection.source, "word": selection.word,
+        "order": shown_order(session, view), "selection": selection.name, "address": address_record(session, view),
+    }  # fmt: skip
+    component("messenger", isolate=False)(key=key, data=record, on_chosen_change=chosen, height=1)

@@ -1,0 +1,1 @@
+"""The badge of a step, which opens on what was proved."""

@@ -1,0 +1,16 @@
+// What the badge of a step says and keeps.
+
+interface ProofRecord {
+  holds: boolean;
+  told: string;
+  /** What was proved, what of it is wrong, and a table of it. */
+  about: string;
+  wrong: string[];
+  names: string[];
+  rows: string[][];
+}
+
+interface ProofState extends Fetching<ProofRecord> {
+  /** What is written. */
+  record?: ProofRecord;
+}

@@ -1,0 +1,93 @@
+// The badge of the step on show: whether all its numbers came out the same when computed again. It opens on what was
+// proved, and closes by Escape or a press elsewhere.
+
+/**
+ * @param {string} tag
+ * @param {string[]} texts
+ */
+function cells(tag, texts) {
+  return texts.map((text) => {
+    const cell = document.createElement(tag);
+    cell.textContent = text;
+    return cell;
+  });
+}
+
+/**
+ * Writes what was proved; all of it is plain text, which may quote the visitor.
+ * @param {HTMLElement} root
+ * @param {ProofRecord} record
+ */
+function receipt(root, { about, wrong, names, rows }) {
+  write(find(root, ".about"), about);
+  find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
+  find(root, "thead tr").replaceChildren(...cells("th", names));
+  find(root, "tbody").replaceChildren(...rows.map((row) => {
+    const line = document.createElement("tr");
+    line.append(...cells("td", row));
+    return line;
+  }));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {ProofState} state
+ */
+function draw(root, state) {
+  const record = recordOf(root, state, draw);
+  if (!record || record === state.record) return;
+  state.record = record;
+  root.classList.toggle("fails", !record.holds);
+  write(find(root, ".sign"), record.holds ? "✓" : "✗");
+  write(find(root, ".told"), record.told);
+  receipt(root, record);
+  find(root, ".badge", HTMLButtonElement).disabled = !record.rows.length;
+  if (!record.rows.length) open(root, false);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {boolean} whether
+ */
+function open(root, whether) {
+  find(root, ".receipt").hidden = !whether;
+  find(root, ".badge").setAttribute("aria-expanded", String(whether));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {ProofState}
+ */
+function start(root) {
+  const state = /** @type {ProofState} */ ({});
+  follow(root, state, ["step", "server"], () => soon(root, state, draw));
+  const badge = find(root, ".badge");
+  badge.onclick = () => open(root, Boolean(find(root, ".receipt").hidden));
+  const until = new AbortController();
+  const heard = { signal: until.signal };
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.composedPath().includes(root)) open(root, false);
+  }, heard);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || find(root, ".receipt").hidden) return;
+    event.stopPropagation(); // it closes the box, and does nothing else
+    open(root, false);
+    badge.focus();
+  }, { ...heard, capture: true });
+  const leave = state.stop;
+  state.stop = () => {
+    until.abort();
+    leave();
+  };
+  return state;
+}
+
+/** @param {Mounted<Place>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".proof");
+  /** @type {ProofState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  soon(root, state, draw);
+  return state.stop;
+}

@@ -1,0 +1,11 @@
+"""The badge of a step, which opens on what was proved."""
+
+from __future__ import annotations
+
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+
+
+def proof(view: View, at: str) -> None:
+    """Draw the badge of the step on show; what it says lies at the address `at`."""
+    component("proof", isolate=False)(key=view.key("proof"), data={"at": at})

@@ -1,0 +1,110 @@
+"""Records: what the browser draws a picture of a translation from, fetched by itself.
+
+A run of the page does not make them, it only says where they are: most are not in the window when a translation comes
+on show. Each is made when a browser first asks for it, once for all visitors, from a translation that somebody has on
+show.
+"""
+
+from __future__ import annotations
+
+import gzip
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+from urllib.parse import urlencode
+
+import orjson
+
+from attnviz.analysis.recomputation import Weights
+from attnviz.kept import Kept
+from attnviz.languages import LANGUAGES, language, speak
+from attnviz.palette import ThemeName
+from attnviz.trace import Trace
+from attnviz.ui.resources import weights_digest_of, weights_of
+
+PLACE = "attnviz-record"
+"""What the addresses of records begin with, below the page; then come the translation's fingerprint and a name."""
+
+_ON_SHOW: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
+"""Translations by their fingerprint, as long as a visitor, or a cache, has them."""
+
+_MADE: Kept[bytes] = Kept(64 << 20, size=len)
+"""Records of all visitors, packed. Those of one translation take 150 to 300 kB."""
+
+
+class UnknownRecordError(LookupError):
+    """There is no such record, or nobody has its translation on show any more."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a record is made from."""
+
+    trace: Trace
+    weights: Weights | None
+    """Of the model that made the translation, where it is here."""
+    steps: tuple[int, ...]
+    theme: ThemeName
+    word: int | None
+    """A piece that is asked about besides those that the steps wrote."""
+
+
+Maker = Callable[[Asked], Mapping[str, Any]]
+
+
+def on_show(trace: Trace) -> Trace:
+    """Have the records of `trace` made for whoever asks, as long as the object that is returned is held by somebody: it
+    is the same for all who show the same translation."""
+    return _ON_SHOW.setdefault(trace.fingerprint, trace)
+
+
+def address(trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False) -> str:
+    """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
+
+    It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
+    chosen, `{word}` in its place. Another record has another address, also where it is another only because the model
+    was replaced.
+    """
+    asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
+    steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
+    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}&steps={steps}{chosen}"
+
+
+def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
+    """Return a record as JSON, packed by gzip; `makers` are those there are, `asked` the parameters of its address.
+
+    Raise UnknownRecordError where there is none.
+    """
+    trace, maker = _ON_SHOW.get(fingerprint), makers.get(name)
+    theme, code = asked.get("theme", ""), asked.get("lang", "")
+    if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
+        raise UnknownRecordError(name)
+    steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
+    key = fingerprint, name, theme, code, steps, word, weights_digest_of(trace)
+
+    def made() -> bytes:
+        speak(code)
+        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word)
+        text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+        return gzip.compress(text, compresslevel=1, mtime=0)
+
+    return _MADE.get(key, made)
+
+
+def _steps(text: str, count: int) -> tuple[int, ...]:
+    """Return the steps that an address asks for, of `count`."""
+    if text == "all":
+        return tuple(range(count))
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < count):
+        raise UnknownRecordError(text)
+    return (int(text),)
+
+
+def _word(text: str, trace: Trace) -> int | None:
+    """Return the piece of the vocabulary that an address asks about, if it does."""
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.config["vocabulary_size"]):
+        raise UnknownRecordError(text)
+    return int(text)

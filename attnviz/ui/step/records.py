@@ -1,0 +1,35 @@
+"""The records of the step room: what the browser may fetch of a translation, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from attnviz.ui.components.context_growth.context_growth import growth_record
+from attnviz.ui.components.step_summary.step_summary import summary_record
+from attnviz.ui.records import Asked, Maker
+from attnviz.ui.step.ledger import ledger_record
+from attnviz.ui.step.microscope import cell_record
+from attnviz.ui.step.proof_badge import proof_record
+from attnviz.ui.step.stages import STAGES_OF, equation_record, narration, picture_record, sentences_of
+
+
+def _facts(asked: Asked) -> dict[str, Any]:
+    return summary_record(asked.trace, narration(asked.trace, asked.steps))
+
+
+def _growth(asked: Asked) -> dict[str, Any]:
+    return growth_record(asked.trace, sentences_of(asked.trace, 3, asked.steps), asked.theme)
+
+
+MAKERS: Mapping[str, Maker] = {
+    "facts": _facts,
+    "growth": _growth,
+    "microscope": cell_record,
+    "proof": proof_record,
+    **{name: partial(picture_record, name) for name in STAGES_OF},
+    **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
+    **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},
+}
+"""By the names in their addresses."""

@@ -1,0 +1,67 @@
+"""What the browser draws from on a page that AppTest ran: what it is given, and what it fetches."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.records import record
+from attnviz.ui.step.records import MAKERS
+from attnviz.wording.equations import Equation
+
+
+def mounted(app: AppTest, component: str) -> list[Any]:
+    """Return what each of our components of that name is given, in the order of the page."""
+    all_of_them = (element.proto for element in app.get("bidi_component"))
+    return [json.loads(proto.json) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
+
+
+def fetched(at: str, step: int = 0) -> dict[str, Any]:
+    """Return what lies at an address, at 0-based `step` where that is of one alone."""
+    address = urlsplit(at.format(step=step, word=""))
+    fingerprint, name = address.path.split("/")[-2:]
+    found: dict[str, Any] = json.loads(
+        gzip.decompress(record(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))
+    )
+    return found
+
+
+def records_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, Any]]:
+    """Return what each of our components of that name fetches, in the order of the page."""
+    return [fetched(given["at"], step) for given in mounted(app, component)]
+
+
+def all_records(app: AppTest) -> Iterator[dict[str, Any]]:
+    """Yield everything that the components of a page fetch."""
+    for element in app.get("bidi_component"):
+        given = json.loads(element.proto.json or "null")
+        if isinstance(given, dict) and "at" in given:
+            yield fetched(given["at"])
+
+
+def badge(app: AppTest) -> dict[str, Any]:
+    """Return what the badge of the step on show says."""
+    assert not app.exception
+    (server,) = mounted(app, "messenger")
+    (found,) = records_of(app, "proof", server["step"])
+    return found
+
+
+def shown_equations(app: AppTest) -> list[str]:
+    """Return the LaTeX of each stage, of the step and the source piece on show."""
+    (player,), (server,) = mounted(app, "player"), mounted(app, "messenger")
+    step, source = server["step"], server["chosen"]
+    source = player["orders"][step][0] if source is None else source
+    shown = []
+    for stage, found in enumerate(records_of(app, "equation", step), 1):
+        row = found["steps"].index(step)
+        texts = {name: several[row] for name, several in found["ofStep"].items()}
+        texts |= {name: several[source] for name, several in found["ofSource"].items()}
+        texts |= {name: several[row][source] for name, several in found["ofCell"].items()}
+        shown.append(Equation(stage, found["latex"], found["note"]).filled(texts).latex)
+    return shown
