@@ -107,9 +107,21 @@ async def _aside(make: Callable[Given, Response], *args: Given.args, **kwargs: G
     return await asyncio.get_running_loop().run_in_executor(_ASIDE, work)
 
 
+_FIRST = ("plotly", "player", "messenger", "chart", "step_summary", "findings", "proof")
+"""The components that are in the window when the page opens."""
+
+
+def _announced() -> str:
+    """Return the programs that a page asks for first, as a header of its own names them."""
+    links = [f"<{PLOTLY.file_name}>; rel=preload; as=script"]
+    if loader := sys.modules.get("attnviz.ui.components.loader"):  # not before the server is ready
+        links += [f"<{loader.program_name(name)}>; rel=modulepreload" for name in _FIRST]
+    return ", ".join(links)
+
+
 class _Announcement:
-    """Tells the browser of Plotly's program with the page itself: Streamlit's own takes a second before it asks for
-    anything."""
+    """Tells the browser with the page itself what it will ask for: Streamlit's own program takes a second before it
+    asks for anything."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -119,7 +131,7 @@ class _Announcement:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("Link", f"<{PLOTLY.file_name}>; rel=preload; as=script")
+                    headers.append("Link", _announced())
             await send(message)
 
         await self._app(scope, receive, announce if scope["type"] == "http" else send)

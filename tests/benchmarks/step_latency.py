@@ -29,7 +29,7 @@ IN_WINDOW = ("heatmap", "facts")
 """Keys of what of it is in the window, at its upper end."""
 
 EQUATIONS = ".st-key-stages .katex-html"
-BADGE = "[class*='st-key-proof_'] button"
+BADGE = "[class*='st-key-proof'] button"
 """What is seen by its text, wherever it comes from."""
 
 QUIET = 500
@@ -121,6 +121,7 @@ def main() -> None:
         page.goto(f"{address}/?sentence={SENTENCE.replace(' ', '+')}")
         page.wait_for_selector(READY, timeout=60_000)
         page.wait_for_timeout(2000)
+        page.wait_for_selector("[data-waiting]", state="detached", timeout=60_000)
         measure(page, 10, "stages")
         measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
         seen = measure(page, options.steps, *IN_WINDOW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import shutil
 import sys
 import urllib.request
@@ -20,9 +21,12 @@ from starlette.types import Message
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.ui import resources, server
 from attnviz.ui.collector import COLLECTOR
+from attnviz.ui.components.loader import program, program_name
 from attnviz.ui.pages import translate
+from attnviz.ui.records import address, on_show
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import running_page
+from tests.figures import synthetic
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +45,7 @@ PAGE = Starlette(
 )
 
 
-def get(path: str, *headers: tuple[str, str]) -> tuple[int, dict[str, str], bytes]:
+def get(path: str, *headers: tuple[str, str], query: str = "") -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of what the server answers."""
     messages: list[Message] = []
 
@@ -52,7 +56,7 @@ def get(path: str, *headers: tuple[str, str]) -> tuple[int, dict[str, str], byte
         messages.append(message)
 
     scope = {
-        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"",
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode(),
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }  # fmt: skip
     asyncio.run(PAGE(scope, receive, send))
@@ -75,13 +79,43 @@ def test_a_program_is_kept_by_the_browser(folder: str, known: BrowserProgram) ->
         assert headers["content-type"].startswith("text/javascript")
 
 
+def test_the_programs_of_our_components_are_kept_too() -> None:
+    for name in ("player", "chart", "proof"):
+        status, headers, text = get(f"/behind/a/proxy/{program_name(name)}")
+        assert status == 200
+        assert text.decode() == program(name)
+        assert "immutable" in headers["cache-control"]
+    assert get("/attnviz-player-000000000000.js")[0] == 404
+    assert get("/attnviz-nobody-000000000000.js")[0] == 404
+
+
+@pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
+def test_a_record_is_handed_out_to_whoever_shows_its_translation(folder: str) -> None:
+    trace = on_show(synthetic.trace())
+    path, _, query = address(trace, "energy", "light", every=True).partition("?")
+    status, headers, text = get(folder + path, query=query)
+    assert status == 200
+    assert set(json.loads(text)) == {"template", "values", "captions"}
+    assert (headers["content-type"], headers["cache-control"]) == ("application/json", "no-store")
+    _, packed, smaller = get(folder + path, ("accept-encoding", "gzip"), query=query)
+    assert packed["content-encoding"] == "gzip"
+    assert gzip.decompress(smaller) == text
+    for wrong in (path.replace("energy", "energies"), path.replace(trace.fingerprint, "0" * 64)):
+        assert get(folder + wrong, query=query)[0] == 404
+    assert get(folder + path, query=query.replace("light", "pink"))[0] == 404
+
+
 def test_another_program_has_another_name() -> None:
     assert get(f"/plotly-{PLOTLY.version}-000000000000.js")[0] == 404
 
 
-def test_pages_announce_it_and_nothing_else_does() -> None:
+def test_pages_announce_what_they_ask_for_first_and_nothing_else_does() -> None:
     _, page, _ = get("/")
-    assert page["link"] == f"<{PLOTLY.file_name}>; rel=preload; as=script"
+    first, *others = page["link"].split(", ")
+    assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
+    assert f"<{program_name('player')}>; rel=modulepreload" in others
+    for announced in page["link"].split(", "):
+        assert get("/" + announced[1 : announced.index(">")])[0] == 200
     assert "link" not in get("/health")[1]
     assert "link" not in get(f"/{PLOTLY.file_name}")[1]
 

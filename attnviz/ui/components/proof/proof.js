@@ -50,8 +50,10 @@ function draw(root, state) {
  * @param {boolean} whether
  */
 function open(root, whether) {
-  find(root, ".receipt").hidden = !whether;
+  const box = find(root, ".receipt");
+  box.hidden = !whether;
   find(root, ".badge").setAttribute("aria-expanded", String(whether));
+  if (whether) box.scrollIntoView({ block: "nearest" });
 }
 
 /**
