@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.settled import settled
-from tests.browser.test_accessibility import BOXES, FOCUSED
+from tests.browser.test_accessibility import BOX, BOXES, FOCUSED
 from tests.browser.test_page import expect_step, query, steps, type_sentence
 from tests.browser.views import SHOWN
 
@@ -191,14 +191,14 @@ def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> 
         button.focus()
         page.keyboard.press("Enter")
         settled(page)
-        expect(page.locator('[data-testid="stPopoverBody"]')).to_be_focused()
+        expect(page.locator(BOX)).to_be_focused()
         for _ in range(60):
             page.keyboard.press("Shift+Tab" if backwards else "Tab")
             assert page.evaluate(FOCUSED) is not None, f"{key}: the focus left the page"
             if button.evaluate("(node) => node === document.activeElement"):
                 break
         expect(button).to_be_focused()
-        expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
+        expect(page.locator(BOX)).to_have_count(0)
         page.keyboard.press("Tab")
         assert page.evaluate(FOCUSED) is not None
 

@@ -99,7 +99,9 @@ class Walker:
             control.click(timeout=2000)
             options = self.page.get_by_role("option")
             options.first.wait_for(timeout=2000)
-            option = options.nth(self.chance.randrange(options.count()))
+            if not (count := options.count()):
+                raise Error("the options are gone, for the part of the page that they are in was drawn anew")
+            option = options.nth(self.chance.randrange(count))
             self.steps[-1] += f" → {option.inner_text()!r}"
             option.click(timeout=2000)
         elif kind == "picture":
@@ -126,8 +128,9 @@ class Walker:
 
     def rest(self) -> None:
         """Wait until the page is at rest: nothing runs on the server, and the browser has told it what it waits to."""
-        self.page.wait_for_timeout(200)
-        self.page.wait_for_selector(".stApp[data-test-script-state=notRunning]", timeout=PATIENCE)
+        for _ in range(2):  # a part that follows the step asks the server once it has answered
+            self.page.wait_for_timeout(200)
+            self.page.wait_for_selector(".stApp[data-test-script-state=notRunning]", timeout=PATIENCE)
 
     def look(self) -> None:
         """Note an error that is shown, and a sentence that is no longer what was typed or chosen."""

@@ -100,7 +100,6 @@ def _stages(view: View) -> None:
 def _transport(view: View) -> None:
     """Draw the slider, whose numbers are printed text: they count from 1. It runs again at each step."""
     speak_as_chosen()
-    messenger(view)
     key, session = view.key("step"), st.session_state
 
     def moved() -> None:
@@ -110,3 +109,4 @@ def _transport(view: View) -> None:
         session[key] = selection_of(session, view).step + 1
         shown = say("step {step} of {count}", step="%d", count=view.steps)
         st.slider(say("Step"), 1, view.steps, key=key, format=shown, label_visibility="collapsed", on_change=moved)
+    messenger(view)  # after the slider: who hears of a step may ask the server at once, and says where the slider is

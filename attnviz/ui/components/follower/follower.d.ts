@@ -12,6 +12,7 @@ interface FollowerState {
   near?: boolean;
   /** What the server was asked to draw last. */
   asked?: string;
+  late?: number;
   tell(name: string, value: unknown): void;
   stop(): void;
 }

@@ -2,6 +2,7 @@
 // window: the server draws it, and has better to do while nobody sees it.
 
 const NEAR = "50%"; // of the window's height
+const CALM = 100; // milliseconds that the server is left alone after it has spoken
 
 /**
  * Asks the server once where it is behind: it is told of a step elsewhere.
@@ -13,7 +14,8 @@ function check(root, state) {
   if (!state.near || selection === undefined || selection === state.data.selection) return;
   if (selection === state.asked) return;
   state.asked = selection;
-  state.tell("behind", selection);
+  clearTimeout(state.late);
+  state.late = setTimeout(() => state.tell("behind", selection), CALM);
 }
 
 /**
@@ -32,6 +34,7 @@ function start(root, state) {
   sight.observe(root.closest(`.st-key-${state.data.part}`) ?? root);
   state.stop = () => {
     end();
+    clearTimeout(state.late);
     sight.disconnect();
     states.delete(root);
   };

@@ -1,5 +1,5 @@
 // The badge of the step on show: whether all its numbers came out the same when computed again. It opens on what was
-// proved, and closes by Escape or a press elsewhere.
+// proved, and closes by Escape, by Tab, or by a press elsewhere.
 
 /**
  * @param {string} tag
@@ -19,6 +19,7 @@ function cells(tag, texts) {
  * @param {ProofRecord} record
  */
 function receipt(root, { about, wrong, names, rows }) {
+  find(root, ".receipt").setAttribute("aria-label", about);
   write(find(root, ".about"), about);
   find(root, "ul").replaceChildren(...cells("li", wrong.map((text) => `✗ ${text}`)));
   find(root, "thead tr").replaceChildren(...cells("th", names));
@@ -53,7 +54,9 @@ function open(root, whether) {
   const box = find(root, ".receipt");
   box.hidden = !whether;
   find(root, ".badge").setAttribute("aria-expanded", String(whether));
-  if (whether) box.scrollIntoView({ block: "nearest" });
+  if (!whether) return;
+  box.focus({ preventScroll: true });
+  box.scrollIntoView({ block: "nearest" });
 }
 
 /**
@@ -71,8 +74,9 @@ function start(root) {
     if (!event.composedPath().includes(root)) open(root, false);
   }, heard);
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || find(root, ".receipt").hidden) return;
-    event.stopPropagation(); // it closes the box, and does nothing else
+    if (!["Escape", "Tab"].includes(event.key) || find(root, ".receipt").hidden) return;
+    event.stopPropagation(); // it closes the box and goes back to the button, and does nothing else
+    event.preventDefault();
     open(root, false);
     badge.focus();
   }, { ...heard, capture: true });
