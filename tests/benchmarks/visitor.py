@@ -65,10 +65,13 @@ class Visitor:
     async def step(self) -> float:
         """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
         wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
-        chosen = [{"event": "chosen", "value": {"step": wanted, "source": None}}]
-        teller = self._widgets.get("messenger", self._widgets["player"])  # the player itself, in earlier versions
-        key = f"$$STREAMLIT_INTERNAL_KEY_{teller}__events"
-        told = WidgetState(id=key, json_trigger_value=json.dumps(chosen))
+        choice: dict[str, Any] = {"step": wanted, "source": None}
+        if "messenger" in self._widgets:
+            teller, choice = self._widgets["messenger"], {"choice": choice}
+        else:  # in earlier versions it is the player who tells the server
+            teller = self._widgets["player"]
+        chosen = json.dumps([{"event": "chosen", "value": choice}])
+        told = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{teller}__events", json_trigger_value=chosen)
         took = await self._run("step", told, fragment=self._fragment)
         if self._shown["step"] != wanted:
             raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
@@ -149,5 +152,5 @@ class Visitor:
         if key in ("player", "messenger"):
             record = json.loads(element.bidi_component.json)
             self._shown |= record
-            if "step" in record:  # in earlier versions it is the player who tells the server
+            if "step" in record:
                 self._fragment = message.delta.fragment_id

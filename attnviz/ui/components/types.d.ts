@@ -38,7 +38,8 @@ interface ServerRecord {
 type Order = "sentence" | "strongest";
 
 /** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
- * where a visitor chose, `tell` with what the server is to hear of it, `server` after the server has said what it knows. */
+ * where a visitor chose, `tell` with what the server is to hear of it, `behind` with a part of the page that the server
+ * is to draw anew, `server` after the server has said what it knows. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }

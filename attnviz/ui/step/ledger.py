@@ -25,6 +25,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.parts import INSIDE_WORD
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
@@ -38,14 +39,14 @@ from attnviz.wording.ledger import ledger_heading, ledger_sentence
 
 def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
-    both: the part `LEDGER`."""
+    both: the part `INSIDE_WORD`."""
     speak_as_chosen()
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
     lacking = STEP_FIGURES["ledger"].lacking(Subject(trace, 0, weights))
     if lacking or weights is None or tokenizer is None:
         st.text(lacking)
         return
-    follow(view, "inside_word")
+    follow(view, INSIDE_WORD)
     word_choices(view, tokenizer)
     here = _on_show(view, tokenizer)
     chosen: dict[str, AtStep] = {}

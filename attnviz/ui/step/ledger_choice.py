@@ -8,9 +8,9 @@ from attnviz.languages import say
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.language import key_in_language
+from attnviz.ui.page_state.parts import INSIDE_WORD, TRANSPORT, run_again
 from attnviz.ui.page_state.selection import LONGEST_TYPED, Selection, choose, selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.ui.step.parts import LEDGER, TRANSPORT, run_again
 from attnviz.wording.labels import shorten
 
 LIKELIEST = 10
@@ -76,7 +76,7 @@ def _box(
         text = str(session[key]).strip()[:LONGEST_TYPED]
         chosen = None if text == first else piece_of(text, tokenizer)[0]
         choose(session, view, {what: chosen, f"typed_{what}": "" if text == first else text})
-        run_again(view, LEDGER, TRANSPORT)
+        run_again(view, [INSIDE_WORD, TRANSPORT])
 
     offered = list(dict.fromkeys([first, *names, shown]))
     st.selectbox(

@@ -17,6 +17,7 @@ from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
 from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.parts import MICROSCOPE_TABLE, part
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, address
@@ -34,7 +35,7 @@ def microscope_panel(view: View, weights: Weights | None, theme: ThemeName) -> N
         return
     energy_microscope(view, address(trace, "microscope", theme, every=True))
     st.html(f'<p class="reading">{_legend(trace.config["attention"])}</p>')
-    _table(view, weights)
+    part(view, MICROSCOPE_TABLE, _table)(view, weights)
 
 
 def cell_record(asked: Asked) -> dict[str, Any]:
@@ -57,18 +58,17 @@ def _legend(kind: str) -> str:
     )  # fmt: skip
 
 
-@st.fragment
 def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the cell as a table, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("All units of this energy as a table"), key=view.key("microscope_table"), on_change="rerun")
+    box = st.expander(say("All units of this energy as a table"), key=view.key(MICROSCOPE_TABLE), on_change="rerun")
     if not box.open:
         return
     selection = selection_of(st.session_state, view)
     source = source_of(selection, view.trace)
     units = microscope(view.trace, weights, selection.step, source)
     with box:
-        follow(view, "microscope_table")
+        follow(view, MICROSCOPE_TABLE)
         # By number: the words of the cell may hold markup.
         st.markdown(say("Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
                         step=selection.step + 1, source=source + 1, energy=units.energy))  # fmt: skip

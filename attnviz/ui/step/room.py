@@ -18,6 +18,7 @@ from attnviz.ui.components.messenger.messenger import messenger
 from attnviz.ui.components.player.player import player
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, TRANSPORT, part, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
@@ -27,7 +28,6 @@ from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.microscope import microscope_panel
-from attnviz.ui.step.parts import LEDGER, TRANSPORT
 from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
 from attnviz.ui.step.tables import chart_tables
@@ -47,7 +47,7 @@ def step_room(view: View) -> None:
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         player_box, transport = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
         with transport:
-            st.fragment(_transport, key=view.key(TRANSPORT))(view)
+            part(view, TRANSPORT, _transport)(view)
         with player_box:
             player(view)
         columns = heatmap_columns(view)
@@ -64,7 +64,7 @@ def step_room(view: View) -> None:
             _step_panel(view)
         with st.container(key=view.key("stages")):
             _stages(view)
-        chart_tables(view)
+        part(view, TABLES, chart_tables)(view)
 
 
 def _step_panel(view: View) -> None:
@@ -93,8 +93,8 @@ def _stages(view: View) -> None:
             with st.container(key=view.key("inside_energy")):
                 microscope_panel(view, weights, theme)
         if number == 5:
-            with st.container(key=view.key("inside_word")):
-                st.fragment(ledger_panel, key=view.key(LEDGER))(view, weights, theme)
+            with st.container(key=view.key(INSIDE_WORD)):
+                part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
 
 
 def _transport(view: View) -> None:
@@ -104,6 +104,7 @@ def _transport(view: View) -> None:
 
     def moved() -> None:
         choose(session, view, {"step": session[key] - 1})
+        run_again(view, [TRANSPORT])
 
     if view.steps > 1:
         session[key] = selection_of(session, view).step + 1

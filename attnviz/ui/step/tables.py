@@ -10,16 +10,16 @@ from attnviz.languages import say
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.parts import TABLES
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.subject import subject_of
 
 
-@st.fragment
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("The charts as tables"), key=view.key("tables"), on_change="rerun")
+    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return
     trace, chosen = view.trace, heatmap_choices(st.session_state, view)
@@ -27,7 +27,7 @@ def chart_tables(view: View) -> None:
     maxout = figures.STEP_FIGURES["maxout"].table(subject_of(view, st.session_state))
     alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     with box:
-        follow(view, "tables")
+        follow(view, TABLES)
         for name, table in (
             (say("Alignment"), alignment),
             (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),

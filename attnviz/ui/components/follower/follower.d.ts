@@ -3,8 +3,9 @@
 interface FollowerRecord {
   /** What the part was drawn for. */
   selection: string;
-  /** The key of the part's container. */
+  /** The name of the part, and the key of its container. */
   part: string;
+  container: string;
 }
 
 interface FollowerState {
@@ -12,7 +13,5 @@ interface FollowerState {
   near?: boolean;
   /** What the server was asked to draw last. */
   asked?: string;
-  late?: number;
-  tell(name: string, value: unknown): void;
   stop(): void;
 }

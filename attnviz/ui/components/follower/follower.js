@@ -2,7 +2,6 @@
 // window: the server draws it, and has better to do while nobody sees it.
 
 const NEAR = "50%"; // of the window's height
-const CALM = 100; // milliseconds that the server is left alone after it has spoken
 
 /**
  * Asks the server once where it is behind: it is told of a step elsewhere.
@@ -14,8 +13,7 @@ function check(root, state) {
   if (!state.near || selection === undefined || selection === state.data.selection) return;
   if (selection === state.asked) return;
   state.asked = selection;
-  clearTimeout(state.late);
-  state.late = setTimeout(() => state.tell("behind", selection), CALM);
+  send(root, "behind", state.data.part);
 }
 
 /**
@@ -31,10 +29,9 @@ function start(root, state) {
     state.near = Boolean(entries.at(-1)?.isIntersecting);
     check(root, state);
   }, margins);
-  sight.observe(root.closest(`.st-key-${state.data.part}`) ?? root);
+  sight.observe(root.closest(`.st-key-${state.data.container}`) ?? root);
   state.stop = () => {
     end();
-    clearTimeout(state.late);
     sight.disconnect();
     states.delete(root);
   };
@@ -43,11 +40,11 @@ function start(root, state) {
 }
 
 /** @param {Mounted<FollowerRecord>} mounted */
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = find(parentElement, ".follower");
   /** @type {FollowerState} */
   const state = states.get(root) ?? start(root, /** @type {FollowerState} */ ({ data }));
-  Object.assign(state, { data, tell: setTriggerValue, asked: undefined });
+  Object.assign(state, { data, asked: undefined });
   check(root, state);
   return state.stop;
 }

@@ -9,10 +9,8 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
 
 
-def follow(view: View, part: str) -> None:
-    """Have the fragment this stands in run again when another step, source piece or word is on show than now, as soon
-    as the container with the key `part` comes near the window."""
-    record = {"selection": selection_of(st.session_state, view).name, "part": view.key(part)}
-    component("follower", isolate=False)(
-        key=view.key(f"{part}_follower"), data=record, on_behind_change=lambda: None, height=1
-    )
+def follow(view: View, name: str) -> None:
+    """Have the part `name` run again when another step, source piece or word is on show than now, as soon as the
+    container of that key comes near the window."""
+    record = {"selection": selection_of(st.session_state, view).name, "part": name, "container": view.key(name)}
+    component("follower", isolate=False)(key=view.key(f"{name}_follower"), data=record, height=1)

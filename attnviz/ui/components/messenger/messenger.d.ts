@@ -1,6 +1,14 @@
 // What goes between the browser and the server, and what is kept of it.
 
+/** What the server is told at once: what a visitor chose, and the parts of the page it is to draw. */
+interface Told {
+  choice?: Choice;
+  parts?: string[];
+}
+
 interface MessengerState {
+  /** What it is to be told next. */
+  told: Told;
   tell(name: string, value: unknown): void;
   late?: number;
   /** The address written last, and when a visitor went back. */

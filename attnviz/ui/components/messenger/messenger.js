@@ -1,5 +1,6 @@
-// What goes between the browser and the server of a view. Components tell it what a visitor chose; it tells them what the
-// server says, once the view has it.
+// What goes between the browser and the server of a view. Components tell it what a visitor chose, and which part of the
+// page is to be drawn for it; it tells them what the server says, once the view has it. All that the server is told goes
+// through here: of several components that speak at once, Streamlit hears one.
 
 const LATE = 80; // milliseconds to wait for another key before the server is told
 
@@ -8,12 +9,19 @@ const LATE = 80; // milliseconds to wait for another key before the server is to
  * @returns {MessengerState}
  */
 function start(root) {
-  const state = /** @type {MessengerState} */ ({});
+  const state = /** @type {MessengerState} */ ({ told: {} });
+  /** @param {Partial<Told>} more */
+  const later = (more) => {
+    state.told = { ...state.told, ...more };
+    clearTimeout(state.late);
+    state.late = setTimeout(() => {
+      state.tell("chosen", state.told);
+      state.told = {};
+    }, LATE);
+  };
   const ends = [
-    listenIn(root, "tell", ({ detail }) => {
-      clearTimeout(state.late);
-      state.late = setTimeout(() => state.tell("chosen", detail), LATE);
-    }),
+    listenIn(root, "tell", ({ detail }) => later({ choice: detail })),
+    listenIn(root, "behind", ({ detail }) => later({ parts: [...state.told.parts ?? [], detail] })),
   ];
   /** The page is gone through by Back or Forward. */
   const back = () => {
@@ -37,7 +45,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const state = states.get(root) ?? start(root);
   state.tell = setTriggerValue;
   // What was chosen in another translation is not for this one.
-  if (shown(root).server?.identity !== data.identity) clearTimeout(state.late);
+  if (shown(root).server?.identity !== data.identity) {
+    clearTimeout(state.late);
+    state.told = {};
+  }
   shown(root).server = data;
   send(root, "server");
   writeAddress(state, data.address);

@@ -14,6 +14,7 @@ import streamlit as st
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.address import address_record
 from attnviz.ui.page_state.heatmap_choices import choose_order, shown_order
+from attnviz.ui.page_state.parts import FOLLOWING, TRANSPORT, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
 
@@ -24,10 +25,12 @@ def messenger(view: View) -> None:
     session, key = st.session_state, view.key("messenger")
 
     def chosen() -> None:
-        choice: Mapping[str, Any] = session[key].chosen or {}
+        told: Mapping[str, Any] = session[key].chosen or {}
+        choice = told.get("choice", {})
         choose(session, view, choice)
         if "order" in choice:
             choose_order(session, view, choice["order"])
+        run_again(view, [TRANSPORT, *FOLLOWING.intersection(told.get("parts", ()))])
 
     selection = selection_of(session, view)
     record = {
