@@ -24,8 +24,8 @@ class SearchStep(NamedTuple):
     """The sentence of each row of the step: those that are over have none."""
     parents: list[list[int]]
     """For each row of the next step, the index in this one of the hypothesis that each hypothesis continues."""
-    log_probabilities: Tensor | None = None
-    """Log p(y_i), (S, k, K), where they were computed."""
+    log_probabilities: Tensor
+    """Log p(y_i), (S, k, K)."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
 
+from attnviz.network.activations import tanh_
 from attnviz.network.config import ModelConfig
 from attnviz.network.recurrence import GRUSequence
 
@@ -77,14 +78,14 @@ class PreparedEncoder:
         pieces, places = _distinct(source)
         table = torch.baddbmm(self.biases, embedding(pieces, self.embedding).expand(2, -1, -1), self.inputs)
         index = torch.stack([places.t(), places.gather(1, order).t() + len(pieces)], dim=1)
-        inputs = table.flatten(0, 1)[index]
+        inputs = embedding(index, table.flatten(0, 1))
         states = inputs.new_zeros(size + 1, 2, batch, n)
         for incoming, before, after, rows in zip(inputs, states, states[1:], _going_on(lengths, size), strict=False):
             if rows < batch:
                 incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
             recurrent = torch.baddbmm(self.offsets, before, self.recurrents)
             reset, update = torch.sigmoid(incoming[..., : 2 * n] + recurrent[..., : 2 * n]).split(n, dim=-1)
-            candidate = torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]).tanh_()
+            candidate = tanh_(torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]))
             torch.lerp(candidate, before, update, out=after)
         onward, reverse = states[1:].unbind(1)
         reverse = reverse.gather(0, order.t()[..., None].expand(-1, -1, n))

@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import embedding
 
+from attnviz.network.activations import tanh_
 from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import RNNsearch
 
@@ -145,9 +147,9 @@ class StepDecoder:
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
         energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
-        incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
+        incoming = torch.baddbmm(embedding(previous, self.words), alignment, memory.values)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
-        candidate = torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]).tanh_()
+        candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
         after = self._with_products(torch.lerp(candidate, before.state, update))
         seen = after if self.config.readout_state == "current" else before
         wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
