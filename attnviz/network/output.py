@@ -24,7 +24,7 @@ class OutputLayer:
         self.weight = self.rows.t().contiguous()
         """(K, l), (K,) and (l, K)."""
         self.coarse = self.rows.bfloat16() if _sifts(self.rows) else None
-        # A weight, a readout and their sum are rounded to bfloat16, what is summed to float32; and by Cauchy and Schwarz
+        # A weight, a readout and their sum are rounded to bfloat16, what is summed to float32; and by Cauchy-Schwarz
         # the sum of |w_i t_i| is at most |w||t|.
         share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.rows.shape[1]) - 1
         self.off = share * self.rows.norm(dim=1).max()
