@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnviz.network.products import FixedProduct
+
 _MANY = 8
 """Readouts from which on it pays to compute coarse logits first."""
 _FEW = 16
@@ -20,19 +22,16 @@ class OutputLayer:
 
     def __init__(self, layer: nn.Linear) -> None:
         """Lay the matrix out."""
-        self.rows, self.bias = layer.weight.detach(), layer.bias.detach()
-        self.weight = self.rows.t().contiguous()
-        """(K, l), (K,) and (l, K)."""
-        self.coarse = self.rows.bfloat16() if _sifts(self.rows) else None
+        self.weight, self.bias = layer.weight.detach(), layer.bias.detach()
+        """(K, l) and (K,)."""
+        self.logits = FixedProduct(self.weight, self.bias)
+        """W_o t + b_o: (R, l) to (R, K)."""
+        self.coarse = self.weight.bfloat16() if _sifts(self.weight) else None
         # A weight, a readout and their sum are rounded to bfloat16, what is summed to float32; and by Cauchy-Schwarz
         # the sum of |w_i t_i| is at most |w||t|.
-        share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.rows.shape[1]) - 1
-        self.off = share * self.rows.norm(dim=1).max()
+        share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.weight.shape[1]) - 1
+        self.off = share * self.weight.norm(dim=1).max()
         """Most by which a coarse logit differs from the exact one, as a multiple of |t|."""
-
-    def logits(self, readouts: Tensor) -> Tensor:
-        """W_o t + b_o: (R, l) to (R, K)."""
-        return torch.addmm(self.bias, readouts, self.weight)
 
     def log_probabilities(self, readouts: Tensor) -> Tensor:
         """Return log p(y_i), at most 0: (R, l) to (R, K)."""
@@ -55,7 +54,7 @@ class OutputLayer:
         if not np.isfinite(least).all() or len(rows) > _FEW * len(readouts):
             return None
         pieces += first
-        logits = (readouts[rows] * self.rows[pieces]).sum(1).add_(self.bias[pieces]).numpy()
+        logits = (readouts[rows] * self.weight[pieces]).sum(1).add_(self.bias[pieces]).numpy()
         best_first = np.lexsort((-logits, rows))
         found: list[int] = pieces[best_first][np.unique(rows, return_index=True)[1]].tolist()
         return found

@@ -22,6 +22,7 @@ from torch.nn.functional import embedding
 
 from attnviz.network.activations import tanh_
 from attnviz.network.output import OutputLayer
+from attnviz.network.products import FixedProduct
 from attnviz.network.rnnsearch import RNNsearch
 
 
@@ -105,8 +106,9 @@ class StepDecoder:
             offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
             self.words = torch.addmm(offset, decoder.embedding.weight, table.t())
             """(K, 3n + 2l)."""
-            self.values = torch.cat([contexts, decoder.readout_context.weight]).t().contiguous()
-            """(context size, 3n + 2l)."""
+            values = torch.cat([contexts, decoder.readout_context.weight])
+            self.values = FixedProduct(values, values.new_zeros(len(values)))
+            """(R, context size) to (R, 3n + 2l)."""
             query = self.attention.query_weight
             self.query_size = 0 if query is None else len(query)
             parts: list[Tensor] = [decoder.gru.weight_hh, decoder.readout_state.weight]
@@ -114,16 +116,15 @@ class StepDecoder:
             if query is not None:
                 parts.insert(1, query)
                 biases.insert(1, query.new_zeros(self.query_size))
-            self.recurrent = torch.cat(parts).t().contiguous()
-            """(n, 3n + n' + 2l)."""
-            self.recurrent_bias = torch.cat(biases)
+            self.recurrent = FixedProduct(torch.cat(parts), torch.cat(biases))
+            """(R, n) to (R, 3n + n' + 2l)."""
             self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
         seen = annotations[..., : self.attention.context_size]
-        values = (seen.flatten(0, 1) @ self.values).view(*seen.shape[:2], -1)
+        values = self.values(seen.flatten(0, 1)).view(*seen.shape[:2], -1)
         mask = self.attention.mask(lengths, annotations.shape[1])
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
@@ -157,5 +158,4 @@ class StepDecoder:
         return Step(energies, alignment, query, reset, update, candidate, after.state, readout), after
 
     def _with_products(self, state: Tensor) -> DecoderState:
-        flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)
-        return DecoderState(state, flat.view(*state.shape[:2], -1))
+        return DecoderState(state, self.recurrent(state.flatten(0, 1)).view(*state.shape[:2], -1))

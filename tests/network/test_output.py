@@ -34,11 +34,11 @@ def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
     for first in (FIRST, FIRST + 1):
         together = layer.likeliest(readouts, first)
         for readout, found in zip(readouts, together, strict=True):
-            terms = layer.weight.double() * readout.double()[:, None]
-            logits = terms.sum(0) + layer.bias
+            terms = layer.weight.double() * readout.double()
+            logits = terms.sum(1) + layer.bias
             for piece in (found, *layer.likeliest(readout[None], first)):
                 assert piece >= first
-                rounding = 1e-6 * float(terms.abs().sum(0).max() + layer.bias.abs().max()) + 1e-30
+                rounding = 1e-6 * float(terms.abs().sum(1).max() + layer.bias.abs().max()) + 1e-30
                 assert float(logits[piece]) >= float(logits[first:].max()) - rounding
 
 
@@ -94,5 +94,5 @@ def test_a_network_that_came_to_nothing_still_says_something() -> None:
 def test_log_probabilities_are_those_of_the_logits() -> None:
     layer = layer_of(torch.randn(50, 6), torch.randn(50))
     readouts = torch.randn(3, 6)
-    exact = readouts.double() @ layer.weight.double() + layer.bias.double()
+    exact = readouts.double() @ layer.weight.double().t() + layer.bias.double()
     np.testing.assert_allclose(layer.log_probabilities(readouts), torch.log_softmax(exact, -1), atol=1e-5)
