@@ -20,6 +20,8 @@ from attnviz.decoding import (
     forced_target,
     greedy,
     longest_target,
+    erased_embeddings,
+    gradient_times_input,
     recorded,
     search,
 )
@@ -32,6 +34,7 @@ from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import Hypothesis, Search, Trace
+from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention, check_interventions
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
@@ -137,6 +140,19 @@ class Translator:
                     alone = memory.alone(row, len(sources[place]))
                     traces[place] = self._trace(texts[place], sources[place], alone, found[row], started)
         return [traces[place] for place in range(len(texts))]
+
+    def attributions(self, trace: Trace) -> Attributions:
+        """Return how each piece of a translation hangs on each source piece, through encoder and decoder.
+
+        The decoder is led through the trace's own translation, with what was changed by hand. Raise AttnvizError where
+        another model made the trace.
+        """
+        if trace.config != self.network.config.to_dict() or trace.weights_digest != self.weights_digest:
+            raise AttnvizError(say("This translation was made by another model, “{model}”. Load that one.",
+                                   model=trace.model))  # fmt: skip
+        given = self.network, self._decoder, trace.source_ids, trace.target_ids, trace.interventions
+        gradient, erased = (measure(*given).cpu().double().numpy() for measure in (gradient_times_input, erased_embeddings))
+        return Attributions(gradient, erased)
 
     def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
         """Raise AttnvizError where `translate` would, given these."""
