@@ -135,12 +135,12 @@ class Readouts:
             wide += self._following(steps, mixtures) @ self._by_state.T
         return wide
 
-    def fit(self) -> Array:
+    def fit(self, centred: bool = True) -> Array:
         """Return how far h_j speaks for y_i, (Ty, Tx): the logit that C_o h_j would give y_i at weight 1, less the mean
-        over the vocabulary, with the winners of the maxout that the step had."""
+        over the vocabulary (unless it is not to be `centred`), with the winners of the maxout that the step had."""
         pairs = self.wide(slice(None), self.alignment[:, None])[:, 0]
         winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
-        rows = self._output[self._chosen] - self._output.mean(axis=0)
+        rows = self._output[self._chosen] - (self._output.mean(axis=0) if centred else 0)
         fits: Array = np.einsum("il,jil->ij", rows, self._by_context[:, winners], optimize=True)
         return fits
 

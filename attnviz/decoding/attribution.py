@@ -3,18 +3,21 @@ the whole network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
+from torch.func import jvp, vmap
 
 from attnviz.decoding.interventions import energy_change
 from attnviz.network import RNNsearch
-from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import BOS, PAD
 from attnviz.trace.interventions import Intervention
 
 
+@torch.no_grad()
 def gradient_times_input(
     network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
     interventions: Sequence[Intervention] = (),
@@ -22,24 +25,27 @@ def gradient_times_input(
     """Return d log p(y_i) / d E x_j . E x_j, (Ty, Tx), when the pieces of `target`, EOS last, are the translation of
     `source`.
 
-    The chain rule is followed in two parts: from every log p(y_i) to the annotations, and from there, all steps side by
-    side, to the embeddings. `decoder` is the network's; `interventions` on the attention act at their steps, and what
-    they put in the place of the energies does not hang on the source.
+    It is the derivative along E x_j itself, so that one pass forward per source piece has it for all words at once, and
+    all pieces go as one batch (torch's forward-mode differentiation). `decoder` is the network's; `interventions` on the
+    attention act at their steps, and what they put in the place of the energies does not hang on the source.
     """
-    encoder, count = network.encoder, len(target)
-    ids = torch.tensor([list(source)], device=encoder.embedding.weight.device)
-    lengths = torch.tensor([len(source)], device=ids.device)
-    with torch.enable_grad():
-        # A copy of the sentence for each step: their gradients flow back through the encoder as one batch.
-        embedded = encoder.embedding(ids).detach().repeat(count, 1, 1).requires_grad_()
-        annotations = encoder.annotate(embedded, lengths.expand(count))
-        read = annotations[:1].detach().requires_grad_()
-        likely = log_likelihoods(decoder, decoder.memory(read, lengths), target, interventions)
-        (of_annotations,) = torch.autograd.grad(
-            likely[0], read, torch.eye(count, dtype=likely.dtype, device=ids.device), is_grads_batched=True
-        )
-        (of_embedded,) = torch.autograd.grad(annotations, embedded, of_annotations[:, 0])
-    return (of_embedded * embedded.detach()).sum(-1)
+    embedded = network.encoder.embedding(torch.tensor(list(source), device=network.encoder.embedding.weight.device))
+
+    def readouts(embedded: Tensor) -> Tensor:
+        """Return t_i of every step, (Ty, l)."""
+        lengths = torch.tensor([len(source)], device=embedded.device)
+        memory = decoder.memory(network.encoder.gru(embedded[None])[0], lengths)
+        return torch.stack([step.readout[0, 0] for step in led(decoder, memory, target, interventions)])
+
+    # d log p(y_i) / d t_i is the row of y_i in W_o, less the mean of all rows by p.
+    rows = decoder.output.weight.t()
+    likely = decoder.output.log_probabilities(readouts(embedded)).exp()
+    of_readouts = rows[list(target)] - likely @ rows
+    along = torch.diag_embed(embedded.t()).permute(1, 2, 0)
+    with warnings.catch_warnings():  # torch's own, of a part of it that it makes ready at the first call
+        warnings.simplefilter("ignore", DeprecationWarning)
+        moved = vmap(lambda way: jvp(readouts, (embedded,), (way,))[1])(along)
+    return torch.einsum("jil,il->ij", moved, of_readouts)
 
 
 @torch.no_grad()
@@ -68,9 +74,20 @@ def log_likelihoods(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
 ) -> Tensor:
     """Return log p(y_i) of each piece of `target`, EOS last, after each of the S sentences in `memory`, (S, Ty)."""
-    state, found = decoder.start(memory), []
-    for i, (previous, piece) in enumerate(zip((BOS, *target[:-1]), target, strict=True)):
+    steps = led(decoder, memory, target, interventions)
+    found = [
+        decoder.output.log_probabilities(step.readout[:, 0])[:, piece]
+        for step, piece in zip(steps, target, strict=True)
+    ]
+    return torch.stack(found, dim=1)
+
+
+def led(
+    decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
+) -> Iterator[Step]:
+    """Yield the steps through `target` of all S sentences in `memory` alike."""
+    state = decoder.start(memory)
+    for i, previous in enumerate((BOS, *target[:-1])):
         before = torch.full((len(memory.annotations), 1), previous, device=memory.annotations.device)
         step, state = decoder.step(memory, state, before, energy_change(interventions, i))
-        found.append(decoder.output.log_probabilities(step.readout[:, 0])[:, piece])
-    return torch.stack(found, dim=1)
+        yield step
