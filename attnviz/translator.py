@@ -14,14 +14,13 @@ from attnviz.decoding import (
     Course,
     Finished,
     SearchStep,
+    attributions_of,
     batches,
     course_of,
     force,
     forced_target,
     greedy,
     longest_target,
-    erased_embeddings,
-    gradient_times_input,
     recorded,
     search,
 )
@@ -110,10 +109,8 @@ class Translator:
         source = self._encode(text, say("sentence"))
         given = None if target is None else self._encode(target, say("translation"))
         _check_beam(beam)
-        config, attends = self.network.config, self.network.decoder.attention.attends
-        check_interventions(
-            interventions, source_pieces=len(source), vocabulary_size=config.vocabulary_size, attends=attends
-        )
+        vocabulary, attends = self.network.config.vocabulary_size, self.network.decoder.attention.attends
+        check_interventions(interventions, source_pieces=len(source), vocabulary_size=vocabulary, attends=attends)
         with torch.inference_mode():
             memory = self._memory([source])
             if given is None:
@@ -142,17 +139,9 @@ class Translator:
         return [traces[place] for place in range(len(texts))]
 
     def attributions(self, trace: Trace) -> Attributions:
-        """Return how each piece of a translation hangs on each source piece, through encoder and decoder.
-
-        The decoder is led through the trace's own translation, with what was changed by hand. Raise AttnvizError where
-        another model made the trace.
-        """
-        if trace.config != self.network.config.to_dict() or trace.weights_digest != self.weights_digest:
-            raise AttnvizError(say("This translation was made by another model, “{model}”. Load that one.",
-                                   model=trace.model))  # fmt: skip
-        given = self.network, self._decoder, trace.source_ids, trace.target_ids, trace.interventions
-        gradient, erased = (measure(*given).cpu().double().numpy() for measure in (gradient_times_input, erased_embeddings))
-        return Attributions(gradient, erased)
+        """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
+        piece, through encoder and decoder; raise AttnvizError where another model made it."""
+        return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
         """Raise AttnvizError where `translate` would, given these."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.distributions import climb, jensen_shannon
-from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.looks import Look, Trial
+from attnviz.analysis.recomputation import Weights
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -83,12 +83,13 @@ def _stride(look: Look) -> Array:
     turns = (after - before) / _NEAR
     information = (turns / np.maximum(before, 1e-300)) @ turns.T
     size = max(float(np.trace(information)) / len(real), 1e-300)
-    stride: Array = np.linalg.inv(information / size + _DAMPING * ends)
-    return stride
+    stride = np.linalg.inv(information / size + _DAMPING * ends)
+    return np.asarray(stride, dtype=np.float64)
 
 
 def _kept_within(look: Look, found: Array, bound: float) -> Array:
-    """Return weights (Tx,) nearer to the real look where those `found` break the bound in double precision after all."""
+    """Return weights (Tx,) nearer to the real look where those `found` break the bound in double precision after
+    all."""
     for share in (1.0, 0.999, 0.99, 0.9):
         nearer: Array = look.alignment + share * (found - look.alignment)
         if look.tried(nearer[None])[0].total_variation <= bound:

@@ -40,8 +40,8 @@ class Agreement:
 
 def agreement(found: Answers, step: int | None = None) -> Agreement:
     """Return how far the answers agree at 0-based `step`, or over all steps where that is None: means over the steps
-    at which a number is defined (an order of nothing but ties has no tau, a step that nothing speaks for no shares), nan
-    where there is none. Raise IndexError where there is no such step."""
+    at which a number is defined (an order of nothing but ties has no tau, a step that nothing speaks for no shares),
+    nan where there is none. Raise IndexError where there is no such step."""
     names = found.names
     count = len(found.matrices[names[0]])
     steps = slice(None) if step is None else slice(range(count)[step], range(count)[step] + 1)

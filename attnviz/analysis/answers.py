@@ -60,8 +60,9 @@ def answers(trace: Trace, weights: Weights, attributions: Attributions | None = 
     - "attention": alpha_ij, as used;
     - "posterior": alpha_ij p(y_i | c = h_j), normalised: Bayes as it stands, and not the default reading of
       `posterior`, which asks the other steps too;
-    - "ledger": what alpha_ij h_j added to the logit of y_i at the maxout's winners, less what it added to the mean logit
-      of the vocabulary, which turns no probability; with `readout_state="current"`, without what came through s_i;
+    - "ledger": what alpha_ij h_j added to the logit of y_i at the maxout's winners, less what it added to the mean
+      logit of the vocabulary, which turns no probability; with `readout_state="current"`, without what came through
+      s_i;
     - "gradient": d log p(y_i) / d E x_j . E x_j;
     - "erased": log p(y_i) less what it is with j taken out of the look and the other weights renormalised;
     - "erased_input": log p(y_i) less what it is with E x_j replaced by the mean embedding.
@@ -91,4 +92,5 @@ def added_logits(trace: Trace, weights: Weights) -> Array:
 
 def _over(values: Array, amounts: Array) -> Array:
     totals = amounts.sum(axis=1, keepdims=True)
-    return np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
+    shares: Array = np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
+    return shares

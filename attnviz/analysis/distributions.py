@@ -24,12 +24,14 @@ def jensen_shannon(one: Array, other: Array) -> Array:
     """1/2 KL(p || m) + 1/2 KL(q || m) with m = (p + q) / 2, in bits: (..., K) and (..., K) to (...), from 0 to 1."""
     middle = 0.5 * (one + other)
     bits: Array = 0.5 * (_relative_entropy(one, middle) + _relative_entropy(other, middle))
+    # Rounding may leave it below 0.
     return np.maximum(bits, 0)
 
 
 def _relative_entropy(one: Array, other: Array) -> Array:
     ratios = np.divide(one, other, out=np.ones(np.broadcast(one, other).shape), where=(one > 0) & (other > 0))
-    return (one * np.log2(ratios)).sum(axis=-1)
+    bits: Array = (one * np.log2(ratios)).sum(axis=-1)
+    return bits
 
 
 def onto_simplex(points: Array) -> Array:

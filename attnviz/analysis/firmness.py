@@ -122,7 +122,7 @@ class _Moves:
 
         def moved(shares: Array) -> Array:
             amounts = shares * room
-            looks = real - np.clip(amounts[..., None] - before, 0, giving)
+            looks: Array = real - np.clip(amounts[..., None] - before, 0, giving)
             np.put_along_axis(looks, receivers[..., None], 0, axis=2)
             np.put_along_axis(looks, receivers[..., None], 1 - looks.sum(axis=2, keepdims=True), axis=2)
             return looks

@@ -109,7 +109,8 @@ class Readouts:
 
     def output_rows(self, pieces: NDArray[np.integer]) -> Array:
         """Return W_o[w] of these ids, any shape, (..., l)."""
-        return self._output[pieces]
+        rows: Array = self._output[pieces]
+        return rows
 
     def gradient(self, steps: slice, mixtures: Array, of_readouts: Array) -> Array:
         """Return the gradients by the `mixtures` (S, C, Tx) of these steps, in their shape, given those by the readouts

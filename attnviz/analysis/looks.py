@@ -106,7 +106,7 @@ class Look:
 
     def _rough(self, looks: Array) -> NDArray[np.float32]:
         """P(w) after each of the `looks` (N, Tx), (N, K)."""
-        powers = self.readouts.rough_logits(slice(self.step, self.step + 1), looks[None])[0]
+        powers: NDArray[np.float32] = self.readouts.rough_logits(slice(self.step, self.step + 1), looks[None])[0]
         powers -= powers.max(axis=1, keepdims=True)
         np.exp(powers, out=powers)
         powers /= powers.sum(axis=1, keepdims=True)

@@ -76,16 +76,16 @@ def trials(
 
 
 def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:
-    """Return the weights (Tx,) of 0-based `step` in `count` orders drawn by chance, (count, Tx); those of one `seed` and
-    step are the same every time."""
+    """Return the weights (Tx,) of 0-based `step` in `count` orders drawn by chance, (count, Tx); those of one `seed`
+    and step are the same every time."""
     chance = np.random.default_rng((seed, step))
     drawn: Array = chance.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
     return drawn
 
 
 def without_strongest(alignment: Array) -> Array:
-    """Return the weights (Tx,) with the largest at 0 and the others renormalised, (Tx,); where these were all 0, they are
-    alike."""
+    """Return the weights (Tx,) with the largest at 0 and the others renormalised, (Tx,); where these were all 0, they
+    are alike."""
     strongest = np.arange(len(alignment)) == alignment.argmax()
     left = np.where(strongest, 0, alignment)
     if not left.any():

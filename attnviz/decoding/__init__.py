@@ -1,6 +1,6 @@
 """From a decoder to a target: greedy and beam search, and forced decoding."""
 
-from attnviz.decoding.attribution import erased_embeddings, gradient_times_input
+from attnviz.decoding.attribution import attributions_of
 from attnviz.decoding.batching import batches
 from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
@@ -13,12 +13,11 @@ __all__ = [
     "Course",
     "Finished",
     "SearchStep",
+    "attributions_of",
     "batches",
     "course_of",
-    "erased_embeddings",
     "force",
     "forced_target",
-    "gradient_times_input",
     "greedy",
     "largest",
     "longest_target",

@@ -11,10 +11,27 @@ from torch import Tensor
 from torch.func import jvp, vmap
 
 from attnviz.decoding.interventions import energy_change
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.network import RNNsearch
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import BOS, PAD
+from attnviz.trace import Trace
+from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention
+
+
+def attributions_of(network: RNNsearch, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Attributions:
+    """Return both measures of the translation in `trace`, with what was changed by hand.
+
+    Raise AttnvizError where another model than this made it: one of another config, or of another `weights_digest`.
+    """
+    if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
+        raise AttnvizError(say("This translation was made by another model, “{model}”. Load that one.",
+                               model=trace.model))  # fmt: skip
+    given = network, decoder, trace.source_ids, trace.target_ids, trace.interventions
+    gradient, erased = (measure(*given).cpu().double().numpy() for measure in (gradient_times_input, erased_embeddings))
+    return Attributions(gradient, erased)
 
 
 @torch.no_grad()
@@ -26,8 +43,8 @@ def gradient_times_input(
     `source`.
 
     It is the derivative along E x_j itself, so that one pass forward per source piece has it for all words at once, and
-    all pieces go as one batch (torch's forward-mode differentiation). `decoder` is the network's; `interventions` on the
-    attention act at their steps, and what they put in the place of the energies does not hang on the source.
+    all pieces go as one batch (torch's forward-mode differentiation). `decoder` is the network's; `interventions` on
+    the attention act at their steps, and what they put in the place of the energies does not hang on the source.
     """
     embedded = network.encoder.embedding(torch.tensor(list(source), device=network.encoder.embedding.weight.device))
 

@@ -1,4 +1,5 @@
-"""Translations by networks of random weights, of every kind, for tests of what a step would have made of other looks."""
+"""Translations by networks of random weights, of every kind, for tests of what a step would have made of other
+looks."""
 
 from __future__ import annotations
 
