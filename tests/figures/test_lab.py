@@ -75,10 +75,9 @@ def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
     figure, words = figures.answers_figure(lab.trace, lab.answers, step=STEP), lab.trace.words()
     assert [panel.name for panel in figure.data] == [told_answers()[name].name for name in analysis.ANSWERS]
     assert len({(panel.zmin, panel.zmax) for panel in figure.data}) == 1
-    for axis in "xy":
-        assert (
-            len({figure.layout[panel[f"{axis}axis"].replace(axis, f"{axis}axis")].range for panel in figure.data}) == 1
-        )
+    for axis in ("xaxis", "yaxis"):
+        names = [panel[axis].replace(axis[0], axis) for panel in figure.data]
+        assert len({figure.layout[name].range for name in names}) == 1
     for panel, name in zip(figure.data, analysis.ANSWERS, strict=True):
         np.testing.assert_array_equal(panel.z, words.merged(lab.answers.shares(name)))
         np.testing.assert_array_equal(panel.customdata, words.merged(lab.answers.matrices[name]))
