@@ -135,9 +135,11 @@ class _Moves:
             middle = np.where(np.isfinite(outside), 0.5 * (inside + outside), 0)
             beyond = self.leads(moved(middle))[0] > _CLEAR
             outside, inside = np.where(beyond, middle, outside), np.where(beyond, inside, middle)
-        rows, best = np.arange(len(room)), (outside * room).argmin(axis=1)
-        looks = moved(np.where(np.isfinite(outside), outside, 0))[rows, best]
-        return 2 * (outside * room)[rows, best], looks
+        does = np.isfinite(outside)
+        # A receiver that has all of the weight already gets none.
+        lengths = np.multiply(2 * outside, room, out=np.full(room.shape, np.inf), where=does)
+        rows, best = np.arange(len(room)), lengths.argmin(axis=1)
+        return lengths[rows, best], moved(np.where(does, outside, 0))[rows, best]
 
     def _slopes(self, looks: Array, rivals: Ids) -> Array:
         """Return how the leads of the `rivals` (S, C) change with the `looks` (S, C, Tx), in their shape."""

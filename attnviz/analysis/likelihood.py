@@ -1,5 +1,5 @@
 """What a step's written piece would have been worth had the decoder read other contexts: all steps and source pieces at
-once, in NumPy float64 from the weights, with the rest of each step as it was.
+once, in NumPy float64 from the weights, with the rest of each step as it was; and how that turns with the context.
 
 A context enters the readout, and with `readout_state="current"` the state before it, by products. They are linear, so a
 mixture of annotations is projected by mixing the projections, and no context is ever projected twice.

@@ -3,6 +3,7 @@ the whole network."""
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 
@@ -59,10 +60,18 @@ def gradient_times_input(
     likely = decoder.output.log_probabilities(readouts(embedded)).exp()
     of_readouts = rows[list(target)] - likely @ rows
     along = torch.diag_embed(embedded.t()).permute(1, 2, 0)
-    with warnings.catch_warnings():  # torch's own, of a part of it that it makes ready at the first call
-        warnings.simplefilter("ignore", DeprecationWarning)
-        moved = vmap(lambda way: jvp(readouts, (embedded,), (way,))[1])(along)
+    _make_ready()
+    moved = vmap(lambda way: jvp(readouts, (embedded,), (way,))[1])(along)
     return torch.einsum("jil,il->ij", moved, of_readouts)
+
+
+@functools.cache
+def _make_ready() -> None:
+    """Let torch load what it needs for forward-mode differentiation, which it warns of as it does so, at the first call
+    of a program."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        jvp(torch.tanh, (torch.zeros(1),), (torch.zeros(1),))
 
 
 @torch.no_grad()

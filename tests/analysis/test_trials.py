@@ -203,3 +203,22 @@ def test_what_cannot_be_tried_is_refused(make_network: ModelFactory, tokenizer: 
             analysis.trials(trace, weights, 0, permutations=count)
         with pytest.raises(ValueError, match="at least one permutation"):
             analysis.shuffled(trace, weights, permutations=count)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_look_that_is_all_on_one_piece_can_be_tried_too(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind
+) -> None:
+    length = len(tokenizer.encode(SENTENCES[2])) + 1
+    only = ReplaceWeights(tuple(float(j == 2) for j in range(length)))
+    trace, weights = translated(make_network, tokenizer, kind, [only])
+    tried = analysis.trials(trace, weights, 1, permutations=4)
+    assert tried.real.weights[2] == 1
+    assert tried.without_strongest.weights[2] == 0
+    np.testing.assert_allclose(tried.without_strongest.weights.sum(), 1)
+    assert tried.adversary.total_variation <= 0.01
+    assert analysis.best_look(trace, weights, 1).likelihood >= tried.real.likelihood * (1 - 1e-9)
+    distances = analysis.firmness(trace, weights).distances
+    assert np.all(distances > 0)
+    answers = analysis.answers(trace, weights)
+    assert np.all(answers.matrices["posterior"][:, 2] == 1)
