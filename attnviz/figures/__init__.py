@@ -1,6 +1,6 @@
 """Figures of a trace: pure functions from a `Trace` to a Plotly figure, a table or LaTeX. No Streamlit in here."""
 
-from attnviz.figures.answers import answer_table, answers_figure, answers_table
+from attnviz.figures.answers import agreement_table, answer_table, answers_figure, answers_table
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
@@ -17,6 +17,7 @@ __all__ = [
     "STEP_FIGURES",
     "StepFigure",
     "Subject",
+    "agreement_table",
     "answer_table",
     "answers_figure",
     "answers_table",

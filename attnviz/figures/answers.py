@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.answers import Answer, Answers
 from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, build, rectangle
@@ -80,6 +81,20 @@ def answer_table(trace: Trace, found: Answers, name: Answer) -> pd.DataFrame:
         for pieces in (trace.target_pieces, trace.source_pieces)
     )
     return pd.DataFrame(found.matrices[name], index=pd.Index(rows, name=say("target \\ source")), columns=columns)
+
+
+def agreement_table(found: Agreement) -> pd.DataFrame:
+    """Return how far each two answers agree, a row for each pair: the same piece first, tau-b, total variation."""
+    told = told_answers()
+    pairs = list(zip(*np.triu_indices(len(found.names), 1), strict=True))
+    frame = {
+        say("answer"): [told[found.names[one]].name for one, _ in pairs],
+        say("other answer"): [told[found.names[other]].name for _, other in pairs],
+        say("same piece first"): [found.top[pair] for pair in pairs],
+        say("Kendall’s τ"): [found.tau[pair] for pair in pairs],
+        say("total variation"): [found.variation[pair] for pair in pairs],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=say("row")))
 
 
 def _panel(trace: Trace, found: Answers, name: Answer, cells: Grid, by: By, ink: Palette) -> Spec:

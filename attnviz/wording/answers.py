@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
+from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.answers import Answer, Answers
 from attnviz.languages import say
 from attnviz.trace import Trace
@@ -63,44 +64,51 @@ def told_answers() -> dict[Answer, Told]:
 
 
 def step_agreement(trace: Trace, found: Answers, step: int) -> str:
-    """Return in a sentence which source piece each answer names first at 0-based `step`."""
+    """Return in words how far the answers agree at 0-based `step`: what each names first, their orders and shares."""
     told = told_answers()
     first = {name: int(found.matrices[name][step].argmax()) for name in found.names}
-    named = Counter(first.values()).most_common()
-    piece = quoted_name(trace.source_pieces[named[0][0]])
-    if len(named) == 1:
-        return say("All {count} answers name {piece} first.", count=len(first), piece=piece)
-    others = "; ".join(
-        say("{answer}: {piece}", answer=told[name].name, piece=quoted_name(trace.source_pieces[j]))
-        for name, j in first.items() if j != named[0][0]
-    )  # fmt: skip
-    return say("{agreed} of {count} answers name {piece} first. The others: {others}.", agreed=named[0][1],
-               count=len(first), piece=piece, others=others)  # fmt: skip
+    named, agreed = Counter(first.values()).most_common(1)[0]
+    piece = quoted_name(trace.source_pieces[named])
+    if agreed == len(first):
+        start = say("All {count} answers name {piece} first.", count=len(first), piece=piece)
+    else:
+        others = "; ".join(
+            say("{answer}: {piece}", answer=told[name].name, piece=quoted_name(trace.source_pieces[j]))
+            for name, j in first.items() if j != named
+        )  # fmt: skip
+        start = say("{agreed} of {count} answers name {piece} first. The others: {others}.", agreed=agreed,
+                    count=len(first), piece=piece, others=others)  # fmt: skip
+    return " ".join([start, *_orders_and_shares(agreement(found, step))])
 
 
 def sentence_agreement(found: Agreement, steps: int) -> str:
     """Return in words how far the answers agree over all `steps` of a translation."""
     told = told_answers()
     (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
+    top = found.top[np.triu_indices(len(found.names), 1)]
+    start = say(
+        "Over {steps} steps “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
+        "and “{there}” least often ({least}).", steps=steps, one=one, other=other, most=percent(float(top.max())),
+        here=here, there=there, least=percent(float(top.min())),
+    )  # fmt: skip
+    return " ".join([start, *_orders_and_shares(found)])
+
+
+def _orders_and_shares(found: Agreement) -> Iterator[str]:
+    """Yield a sentence on Kendall's tau and one on total variation, where they are defined for any pair."""
     pairs = np.triu_indices(len(found.names), 1)
-    top, tau, variation = (matrix[pairs] for matrix in (found.top, found.tau, found.variation))
-    parts = [
-        say("Over {steps} steps “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
-            "and “{there}” least often ({least}).", steps=steps, one=one, other=other, most=percent(float(top.max())),
-            here=here, there=there, least=percent(float(top.min()))),
-    ]  # fmt: skip
+    tau, variation = found.tau[pairs], found.variation[pairs]
     if np.isfinite(tau).any():
-        parts.append(say(
-            "The orders they put all source pieces in agree less: Kendall’s τ is {tau} in the mean of the pairs (1 is "
-            "the same order, 0 none in common), and it counts the many small entries as much as the few large.",
+        yield say(
+            "Kendall’s τ between the orders they put all source pieces in is {tau} in the mean of the pairs (1 is the "
+            "same order, 0 none in common); it counts the many small entries as much as the few large.",
             tau=decimal(float(np.nanmean(tau))),
-        ))  # fmt: skip
+        )  # fmt: skip
     if np.isfinite(variation).any():
-        parts.append(say(
+        yield say(
             "Of what they say speaks for a word, {share} lies elsewhere from one answer to another (total variation, "
             "in the mean).", share=percent(float(np.nanmean(variation))),
-        ))  # fmt: skip
-    return " ".join(parts)
+        )  # fmt: skip
 
 
 def answers_caveat() -> str:

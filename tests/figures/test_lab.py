@@ -17,6 +17,7 @@ from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
 from attnviz.wording.labels import quoted_name
+from attnviz.wording.numbers import decimal
 from attnviz.wording.trials import best_sentence, firmness_sentence, shuffled_sentence, trials_caveat, trials_sentence
 from tests.analysis.given import KINDS, translated
 from tests.conftest import ModelFactory
@@ -143,6 +144,11 @@ def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
     np.testing.assert_array_equal(table["Erased from the look, nats"], lab.answers.matrices["erased"][STEP])
     whole = figures.answer_table(lab.trace, lab.answers, "gradient")
     np.testing.assert_array_equal(whole.to_numpy(), lab.answers.matrices["gradient"])
+    found = analysis.agreement(lab.answers, STEP)
+    pairs = figures.agreement_table(found)
+    assert len(pairs) == 15
+    np.testing.assert_array_equal(pairs["Kendall’s τ"].iloc[:5], found.tau[0, 1:])
+    assert pairs["other answer"].iloc[-1] == told_answers()[analysis.ANSWERS[-1]].name
 
 
 def test_the_words_say_what_the_numbers_are(lab: Lab) -> None:
@@ -152,7 +158,10 @@ def test_the_words_say_what_the_numbers_are(lab: Lab) -> None:
     for name in (*found.together(), *found.apart()):
         assert told_answers()[name].name in told
     first = {int(matrix[STEP].argmax()) for matrix in lab.answers.matrices.values()}
-    assert step_agreement(lab.trace, lab.answers, STEP).startswith("All 6") == (len(first) == 1)
+    at_step = step_agreement(lab.trace, lab.answers, STEP)
+    assert at_step.startswith("All 6") == (len(first) == 1)
+    tau = analysis.agreement(lab.answers, STEP).tau[np.triu_indices(6, 1)].mean()
+    assert f" is {decimal(tau)} in the mean" in at_step
     tried = trials_sentence(lab.trials, lab.spelling)
     kept = sum(trial.piece_id == lab.trials.real.piece_id for trial in lab.trials.permuted)
     assert f"{kept} times;" in tried
