@@ -21,7 +21,8 @@ BOUND = 0.01
 
 _INSIDE = 0.999
 """Share of the bound that is used: single precision, in which a network runs the look again, stays below it too."""
-_STARTS, _STEPS, _HALVINGS = 3, 24, 7
+_STARTS, _STEPS = 3, 24
+_NEAR_REAL, _NEAR_STRONGEST = (1, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01), (0, 0.05, 0.1, 0.2, 0.4)
 _PULLS, _PULL = 2, 0.99
 _NEAR, _DAMPING = 1e-3, 0.01
 _STEEPEST = 3.0
@@ -32,8 +33,8 @@ def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -
     """Return the trial of the weights farthest from alpha_i, by Jensen-Shannon divergence, that projected gradient
     ascent finds with the total variation of p(w) at most `bound`.
 
-    It is at least as far as any look on the straight way to one source piece that its search of starts tried. Raise
-    AttnvizError and IndexError as `trials`, ValueError for a bound that is not from 0 to 1.
+    It starts from several looks that keep the bound, and is at least as far as any of them; there may be one farther
+    still. Raise AttnvizError and IndexError as `trials`, ValueError for a bound that is not from 0 to 1.
     """
     look = Look(trace, weights, step)
     return look.tried(farthest(look, bound)[None])[0]
@@ -98,22 +99,18 @@ def _kept_within(look: Look, found: Array, bound: float) -> Array:
 
 
 def _starts(look: Look, limit: float) -> Array:
-    """Return looks (N, Tx) that change no more than `limit`, each on the straight way to one source piece: those that
-    are farthest if the change grows evenly with the way."""
-    real = look.alignment
-    ends = np.eye(len(real))
-    changes = look.change(ends)
-    reach = np.minimum(1, limit / np.maximum(changes, 1e-300))
-    far = jensen_shannon(real + reach[:, None] * (ends - real), real)
-    ends = ends[np.argsort(-far, kind="stable")[:_STARTS]]
-    inside, outside = np.zeros(len(ends)), np.ones(len(ends))
-    inside[look.change(ends) <= limit] = 1
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (inside + outside)
-        kept = look.change(real + middle[:, None] * (ends - real)) <= limit
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    starts: Array = np.concatenate([real[None], real + inside[:, None] * (ends - real)])
-    return starts
+    """Return looks (N, Tx) that change no more than `limit`, if there are: the real one and the farthest of some on the
+    straight ways from it to each source piece, and to all but its strongest alike; and on those from its strongest
+    alone."""
+    real, strongest = look.alignment, np.eye(len(look.alignment))[look.alignment.argmax()]
+    ends = np.concatenate([np.eye(len(real)), (1 - strongest)[None] / max(len(real) - 1, 1)])
+    starts = [real[None]]
+    for begin, shares in ((real, _NEAR_REAL), (strongest, _NEAR_STRONGEST)):
+        looks = (begin + np.array(shares)[:, None, None] * (ends - begin)).reshape(-1, len(real))
+        far = np.where(look.change(looks) <= limit, jensen_shannon(looks, real), -np.inf)
+        # Where there are too few, the climb pulls the others back.
+        starts.append(looks[np.argsort(-far, kind="stable")[:_STARTS]])
+    return np.concatenate(starts)
 
 
 def _level(directions: Array) -> Array:
