@@ -191,7 +191,7 @@ def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
 
 def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
     """Return the source pieces whose names stand above, those of the largest weights in any row, no two too near."""
-    apart = max(1, len(weights) // 14)
+    apart = len(weights) // 12
     kept: list[int] = []
     for j in np.argsort(-weights, kind="stable").tolist():
         if weights[j] >= _VISIBLE and len(kept) < _MOST_LABELS and all(abs(j - other) > apart for other in kept):
