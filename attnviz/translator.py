@@ -14,6 +14,7 @@ from attnviz.decoding import (
     Course,
     Finished,
     SearchStep,
+    attributions_of,
     batches,
     course_of,
     force,
@@ -32,6 +33,7 @@ from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import Hypothesis, Search, Trace
+from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention, check_interventions
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
@@ -107,10 +109,8 @@ class Translator:
         source = self._encode(text, say("sentence"))
         given = None if target is None else self._encode(target, say("translation"))
         _check_beam(beam)
-        config, attends = self.network.config, self.network.decoder.attention.attends
-        check_interventions(
-            interventions, source_pieces=len(source), vocabulary_size=config.vocabulary_size, attends=attends
-        )
+        vocabulary, attends = self.network.config.vocabulary_size, self.network.decoder.attention.attends
+        check_interventions(interventions, source_pieces=len(source), vocabulary_size=vocabulary, attends=attends)
         with torch.inference_mode():
             memory = self._memory([source])
             if given is None:
@@ -137,6 +137,11 @@ class Translator:
                     alone = memory.alone(row, len(sources[place]))
                     traces[place] = self._trace(texts[place], sources[place], alone, found[row], started)
         return [traces[place] for place in range(len(texts))]
+
+    def attributions(self, trace: Trace) -> Attributions:
+        """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
+        piece, through encoder and decoder; raise AttnvizError where another model made it."""
+        return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
         """Raise AttnvizError where `translate` would, given these."""

@@ -33,16 +33,19 @@ class Encoder(nn.Module):
 
         What stands at padded positions has no meaning; the attention masks it.
         """
-        batch, size = source.shape
-        n = self.hidden_size
-        embedded = self.dropout(self.embedding(source)).transpose(0, 1)
+        return self.annotate(self.dropout(self.embedding(source)), lengths)
+
+    def annotate(self, embedded: Tensor, lengths: Tensor) -> Tensor:
+        """Return the annotations (B, Tx, 2n) of the embeddings E x_j, (B, Tx, m), as `forward` does of ids."""
+        batch, size, _ = embedded.shape
+        n, embedded = self.hidden_size, embedded.transpose(0, 1)
         order = reversal(lengths, size).t()
         mirrored = embedded.gather(0, order[..., None].expand(-1, -1, embedded.shape[-1]))
         # Per direction: input matrix, recurrent matrix, input bias, recurrent bias.
         onward, reverse = self.gru.all_weights
         states = GRUSequence.apply(
             torch.stack([linear(embedded, onward[0], onward[2]), linear(mirrored, reverse[0], reverse[2])], dim=1),
-            torch.zeros(2, batch, n, dtype=onward[1].dtype, device=source.device),
+            torch.zeros(2, batch, n, dtype=onward[1].dtype, device=lengths.device),
             torch.stack([onward[1], reverse[1]]),
             torch.stack([onward[3], reverse[3]]),
         )
