@@ -56,7 +56,7 @@ def gradient_times_input(
         return torch.stack([step.readout[0, 0] for step in led(decoder, memory, target, interventions)])
 
     # d log p(y_i) / d t_i is the row of y_i in W_o, less the mean of all rows by p.
-    rows = decoder.output.weight.t()
+    rows = decoder.output.weight
     likely = decoder.output.log_probabilities(readouts(embedded)).exp()
     of_readouts = rows[list(target)] - likely @ rows
     along = torch.diag_embed(embedded.t()).permute(1, 2, 0)
