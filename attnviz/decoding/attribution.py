@@ -15,6 +15,7 @@ from attnviz.decoding.interventions import energy_change
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.network import RNNsearch
+from attnviz.network.derivatives import taking_derivatives
 from attnviz.network.stepping import Memory, Step, StepDecoder
 from attnviz.text import BOS, PAD
 from attnviz.trace import Trace
@@ -61,7 +62,8 @@ def gradient_times_input(
     of_readouts = rows[list(target)] - likely @ rows
     along = torch.diag_embed(embedded.t()).permute(1, 2, 0)
     _make_ready()
-    moved = vmap(lambda way: jvp(readouts, (embedded,), (way,))[1])(along)
+    with taking_derivatives():
+        moved = vmap(lambda way: jvp(readouts, (embedded,), (way,))[1])(along)
     return torch.einsum("jil,il->ij", moved, of_readouts)
 
 
