@@ -19,12 +19,13 @@ from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import weights_of
+from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
 from attnviz.ui.turns import in_turn
+from attnviz.wording.faces import face_names
 
 WIDTH = 656
 """Pixels of the box: two columns, so that it is no higher than a small window."""
@@ -103,7 +104,10 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
     look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
     looks = trace.attends
     title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
-    yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
+    if look.face != "before":
+        title, file = f"{title}, {face_names()[look.face]}", f"heatmap-{look.face}"
+    weights = weights_of(trace)
+    yield Picture(title, heading(trace, look), file, picture(trace, look, weights), table(trace, look, weights))
     for name, one in step_figures(subject).items():
         if not one.summary:
             figure, numbers = one.draw(subject), one.table(subject)
@@ -118,7 +122,7 @@ def file_name(trace: Trace, ending: str) -> str:
 
 def _look(view: View, session: Session) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
-    chosen = asdict(heatmap_choices(session, view))
+    chosen = asdict(shown_choices(session, view))
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
 
 
