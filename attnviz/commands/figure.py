@@ -41,7 +41,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
     add("--face", choices=("before", "after", "difference"), default="before",
-        help="of the heatmap: attention, chosen before the word is known; its posterior, after; the difference")  # fmt: skip
+        help="of the heatmap: attention, before the word is known; its posterior, after; their difference")  # fmt: skip
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
     add("--no-end", action="store_true", help="leave out </s>")

@@ -9,8 +9,8 @@ SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α�
 """Of what the cells of a face show."""
 
 
-def face_names() -> dict[Face, str]:
-    """Return what the faces are called."""
+def face_names() -> dict[str, str]:
+    """Return what each `Face` is called."""
     return {"before": say("Before the word"), "after": say("After the word"), "difference": say("Difference")}
 
 

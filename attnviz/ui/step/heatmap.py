@@ -47,10 +47,15 @@ def shown_choices(session: Session, view: View) -> HeatmapChoices:
 
 @made_once
 def _drawn(
-    _trace: Trace, identity: str, digest: str, chosen: HeatmapChoices, theme: ThemeName, code: str  # noqa: ARG001
-) -> str:  # fmt: skip
-    """Return the heatmap as JSON; `identity`, the `digest` of the weights and the language `code` are part of the key of
-    the cache."""
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    digest: str,  # noqa: ARG001
+    chosen: HeatmapChoices,
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> str:
+    """Return the heatmap as JSON; `identity`, the `digest` of the weights and the language `code` are part of the key
+    of the cache."""
     look = dataclasses.asdict(chosen) | {"theme": theme}
     if chosen.face == "before":
         return str(figures.translation_figure(_trace, **look).to_json())
