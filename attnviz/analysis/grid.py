@@ -93,8 +93,9 @@ def _numbers(trace: Trace, face: Face, posterior: NDArray[np.float64] | None) ->
     if face == "before":
         return trace.alignment
     if posterior is None:
-        raise AttnvizError(say("What a step was about after its word is reckoned from the weights of the model "
-                               "{model}: give them, or show the alignment before the word.", model=trace.model))  # fmt: skip
+        told = say("What a step was about after its word is reckoned from the weights of the model {model}: give them, "
+                   "or show the alignment before the word.", model=trace.model)  # fmt: skip
+        raise AttnvizError(told)
     return posterior if face == "after" else posterior - trace.alignment
 
 
