@@ -20,6 +20,9 @@ Face = Literal["before", "after", "difference"]
 """Of an alignment: alpha, chosen before the word is known; its posterior once it is; the posterior less alpha."""
 FACES: tuple[Face, ...] = get_args(Face)
 
+_ENDS = (0.1, 0.2, 0.4, 0.6, 0.8)
+"""Of the scale of a difference, where none is larger; else 1."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -46,6 +49,16 @@ class Grid:
     def after(self) -> NDArray[np.floating]:
         """The posterior, (rows, columns), where a face that needs it is shown; else alpha."""
         return self.alpha + self.shown if self.face == "difference" else self.shown
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The ends of the scale: 0 and 1, and for the difference a round number on both sides, so that small ones are
+        seen."""
+        if self.face != "difference":
+            return 0.0, 1.0
+        largest = float(np.abs(self.shown).max())
+        end = next((end for end in _ENDS if end >= largest), 1.0)
+        return -end, end
 
 
 def grid(

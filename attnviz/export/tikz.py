@@ -119,7 +119,7 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
     if row is not None:
         lines.append(f"\\definecolor{{heat}}{{HTML}}{{{palette('light').decoder[1:].upper()}}}")
         lines.append(f"\\draw[heat, line width=1.2pt] (0,{row}) rectangle ({columns},{row + 1});")
-    lines += _legend(cells.face, stops, root, columns, rows)
+    lines += _legend(cells, stops, root)
     return "\n".join([*lines, "\\end{tikzpicture}"]) + "\n"
 
 
@@ -130,13 +130,14 @@ def _label(place: str, options: str, name: str) -> str:
 def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:
     """Return the place of each cell on its scale, in [0, 1]; that of a difference has the root in itself."""
     if cells.face == "difference":
-        return (cells.shown + 1) / 2
+        low, high = cells.range
+        return (cells.shown - low) / (high - low)
     return np.sqrt(cells.shown) if root else cells.shown
 
 
-def _legend(face: Face, stops: ColourScale, root: bool, columns: int, rows: int) -> list[str]:
-    """Return the bar from 0 to 1, or -1 to 1, below the cells, right-aligned with them where there is room."""
-    width = 6
+def _legend(cells: Grid, stops: ColourScale, root: bool) -> list[str]:
+    """Return the bar of the scale below the cells, right-aligned with them where there is room."""
+    (rows, columns), width = cells.alpha.shape, 6
     left, top, side = max(columns - width, 0), rows + 0.5, width / _LEGEND_CELLS
     lines = [
         f"\\definecolor{{heat}}{{HTML}}{{{_colour(stops, (k + 0.5) / _LEGEND_CELLS)}}}"
@@ -144,18 +145,18 @@ def _legend(face: Face, stops: ColourScale, root: bool, columns: int, rows: int)
         for k in range(_LEGEND_CELLS)
     ]
     lines.append(f"\\draw[black!60, line width=0.4pt] ({left},{top}) rectangle ++({width},0.3);")
-    for alpha, place in _ticks(face, root):
+    for alpha, place in _ticks(cells, root):
         x, name = left + width * place, f"${alpha:g}$" if alpha < 0 else f"{alpha:g}"
         lines.append(f"\\node[anchor=north, inner sep=2pt, font=\\scriptsize] at ({x:.3f},{top + 0.3}) {{{name}}};")
-    symbol = _SYMBOLS[face]
+    symbol = _SYMBOLS[cells.face]
     lines.append(f"\\node[anchor=east, inner sep=4pt, font=\\scriptsize] at ({left},{top + 0.15}) {{{symbol}}};")
     return lines
 
 
-def _ticks(face: Face, root: bool) -> list[tuple[float, float]]:
+def _ticks(cells: Grid, root: bool) -> list[tuple[float, float]]:
     """Return the numbers beside the bar, each with its place from 0 to 1."""
-    if face == "difference":
-        return [(number, (number + 1) / 2) for number in (-1, -0.5, 0, 0.5, 1)]
+    if cells.face == "difference":
+        return list(zip(np.linspace(*cells.range, 5).tolist(), (0, 0.25, 0.5, 0.75, 1), strict=True))
     if root:
         return [(number, number**0.5) for number in (0, 0.05, 0.25, 0.5, 1)]
     return [(number, number) for number in (0, 0.25, 0.5, 0.75, 1)]

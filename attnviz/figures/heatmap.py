@@ -16,7 +16,7 @@ from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Pal
 from attnviz.trace import Trace
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal, signed, significant
+from attnviz.wording.numbers import decimal, localised, signed, significant
 from attnviz.wording.weights import merged
 
 MOST_TEXTS = 10_000
@@ -39,7 +39,7 @@ def heatmap(
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
     The `face` "after" draws the `posterior` (Ty, Tx) in its place, as `analysis.posterior` returns it, and "difference"
-    what it has more (blue) or less (red), in [-1, 1], to which `colours` means nothing; the hover text of both has
+    what it has more (blue) or less (red), within [-1, 1], to which `colours` means nothing; the hover text of both has
     both numbers.
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
     frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
@@ -66,11 +66,12 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     gap = 1 if max(cells.alpha.shape) <= 32 else 0
     if cells.face == "difference":
         signs = ink.signed_root if root else ink.signed
-        look = {"z": cells.shown, "zmin": -1, "zmax": 1, "colorscale": signs}
+        look = {"z": cells.shown, "colorscale": signs}
     else:
-        look = {"z": np.sqrt(cells.shown) if root else cells.shown, "zmin": 0, "zmax": 1, "colorscale": scale(colours)}
-    bar = _colour_bar(cells.face, root, ink)
-    return {"type": "heatmap"} | look | {"colorbar": bar, "xgap": gap, "ygap": gap} | _hover(cells, root)
+        look = {"z": np.sqrt(cells.shown) if root else cells.shown, "colorscale": scale(colours)}
+    low, high = cells.range
+    box = {"zmin": low, "zmax": high, "colorbar": _colour_bar(cells, root, ink), "xgap": gap, "ygap": gap}
+    return {"type": "heatmap"} | look | box | _hover(cells, root)
 
 
 def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:
@@ -148,11 +149,13 @@ def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
     }  # fmt: skip
 
 
-def _colour_bar(face: Face, root: bool, ink: Palette) -> Spec:
+def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
+    face = cells.face
     if face == "difference":
         # Its numbers are coloured by their root, not their places on the bar.
-        ticks = [-1, -0.5, 0, 0.5, 1]
-        places, names = ticks, [*(signed(t, 1) for t in ticks[:-1]), f"{SYMBOLS[face]} = 1"]
+        places = np.linspace(*cells.range, 5).tolist()
+        names = [localised(f"{t:+.2g}" if t else "0") for t in places[:-1]]
+        names.append(f"{SYMBOLS[face]} = {significant(places[-1])}")
     else:
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
         places = [float(np.sqrt(t)) if root else t for t in ticks]

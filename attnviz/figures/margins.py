@@ -70,7 +70,7 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
 
 
 def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
-    """Return range and labels of the axis of the sums, which points down, and of that of the entropies; from 0, or to
+    """Return range and labels of the axis of the sums, which points down unless it has signs, and of that of the entropies; from 0, or to
     both sides of it where there are signs."""
     if cells.face != "difference":
         most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
@@ -79,7 +79,7 @@ def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
         return below, {"range": [0, largest], "tickvals": [0, largest], "ticktext": ["0", decimal(largest, 1)]}
     most = max(float(np.abs(cells.covered).max()), 0.1) * 1.04
     largest = max(float(np.abs(cells.entropies).max()), 0.1) * 1.04
-    below = {"range": [most, -most], "tickvals": [-most, 0, most],
+    below = {"range": [-most, most], "tickvals": [-most, 0, most],
              "ticktext": [signed(-most, 1), "Σ Δ  0", signed(most, 1)]}  # fmt: skip
     return below, {"range": [-largest, largest], "tickvals": [0, largest], "ticktext": ["0", signed(largest, 1)]}
 
