@@ -55,7 +55,7 @@ class Grid:
         """The ends of the scale: 0 and 1, and for the difference a round number on both sides, so that small ones are
         seen."""
         if self.face != "difference":
-            return 0.0, 1.0
+            return 0, 1
         largest = float(np.abs(self.shown).max())
         end = next((end for end in _ENDS if end >= largest), 1.0)
         return -end, end

@@ -63,15 +63,13 @@ def heatmap(
 
 def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     """Return the cells. Of the difference it is the scale that has the root, not the numbers."""
-    gap = 1 if max(cells.alpha.shape) <= 32 else 0
-    if cells.face == "difference":
-        signs = ink.signed_root if root else ink.signed
-        look = {"z": cells.shown, "colorscale": signs}
-    else:
-        look = {"z": np.sqrt(cells.shown) if root else cells.shown, "colorscale": scale(colours)}
+    signs, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
-    box = {"zmin": low, "zmax": high, "colorbar": _colour_bar(cells, root, ink), "xgap": gap, "ygap": gap}
-    return {"type": "heatmap"} | look | box | _hover(cells, root)
+    colouring = (ink.signed_root if root else ink.signed) if signs else scale(colours)
+    return {
+        "type": "heatmap", "z": np.sqrt(cells.shown) if root and not signs else cells.shown, "zmin": low, "zmax": high,
+        "colorscale": colouring, "colorbar": _colour_bar(cells, root, ink), "xgap": gap, "ygap": gap,
+    } | _hover(cells, root)  # fmt: skip
 
 
 def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:

@@ -70,8 +70,8 @@ def _spread(face: Face, name: str, bits: float, positions: int) -> str:
 
 
 def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
-    """Return range and labels of the axis of the sums, which points down unless it has signs, and of that of the entropies; from 0, or to
-    both sides of it where there are signs."""
+    """Return range and labels of the axis of the sums, which points down, and of that of the entropies, both from 0;
+    where there are signs, to both sides of it, gains up."""
     if cells.face != "difference":
         most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
         below = {"range": [most * 1.04, 0], "tickvals": [0, most],

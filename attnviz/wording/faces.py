@@ -26,6 +26,7 @@ def about_face(face: Face) -> str:
             "mostly is because it had to look before it knew the word. Neither is called a cause."
         )
     return say(
-        "The difference, α′ − α: blue where a look turned out to be more about the column than α has it, red where less. "
-        "Where α is wrong, it mostly is because it had to look before it knew the word. Neither is called a cause."
+        "The difference, α′ − α: blue where a look turned out to be more about the column than α has it, red where "
+        "less. Where α is wrong, it mostly is because it had to look before it knew the word. Neither is called a "
+        "cause."
     )
