@@ -50,7 +50,7 @@ def hovered(page: Page) -> str:
     )
     page.mouse.move(place["x"] + 2, place["y"] + 2)
     expect(chart.locator(".hoverlayer .hovertext")).to_have_count(1)
-    told: str = chart.locator(".hoverlayer .hovertext").inner_text()
+    told: str = chart.locator(".hoverlayer .hovertext").text_content()
     return told
 
 
