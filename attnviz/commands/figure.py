@@ -78,16 +78,16 @@ def run(options: argparse.Namespace) -> None:
     drawn = STEP_FIGURES.get(options.picture)
     needed = ending in WITHOUT_THE_MODEL or options.face != "before" or (drawn and drawn.uses_weights)
     weights = _weights(trace, options.model) if needed else None
-    if weights is None and ending in WITHOUT_THE_MODEL:
-        print(
-            f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
-            f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
-        )  # fmt: skip
     if weights is None and options.face != "before" and trace.attends:
         raise AttnvizError(
             f"--face {options.face} needs the model that made the trace, {trace.model}, and {options.model} is not it. "
             "Name its folder with --model."
         )
+    if weights is None and ending in WITHOUT_THE_MODEL:
+        print(
+            f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
+            f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
+        )  # fmt: skip
     save(trace, options.output, look, weights)
 
 
