@@ -108,6 +108,17 @@ def test_without_weights_or_attention_nothing_is_offered(
     assert not knows_after(trace)
 
 
+def test_the_table_has_the_numbers_of_the_face_on_show(folder: Path, page: Run) -> None:
+    app = page(sentence=SENTENCES[0], face="after", by="pieces", search="greedy")
+    app.session_state["tables"] = True
+    app.run()
+    assert not app.exception
+    trace = translate(str(folder), "auto", SENTENCES[0], 1, None)
+    expected = analysis.posterior(trace, analysis.load_weights(folder))
+    np.testing.assert_allclose(app.dataframe[0].value.to_numpy(), expected, atol=1e-6)
+    assert "**Alignment, After the word (α′)**" in [one.value for one in app.markdown]
+
+
 def test_the_files_are_of_the_face_on_show(folder: Path) -> None:
     trace: Trace = translate(str(folder), "cpu", SENTENCES[0], 1, None)
     view = View(MAIN, trace)
