@@ -82,6 +82,11 @@ class Palette:
     minus: str
 
     @property
+    def signed(self) -> ColourScale:
+        """The diverging scale of signed numbers: minus, zero, plus, as strong as the number."""
+        return [(0.0, self.minus), (0.5, self.paper), (1.0, self.plus)]
+
+    @property
     def signed_root(self) -> ColourScale:
         """The diverging scale of signed numbers: minus, zero, plus, as strong as the square root of the number."""
         strengths = [step / 8 for step in range(1, 9)]

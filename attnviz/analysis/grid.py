@@ -1,63 +1,115 @@
-"""Rows and columns of an alignment, word by word or piece by piece: what heatmaps, tables and TikZ all draw."""
+"""Rows and columns of an alignment, word by word or piece by piece, before or after the word: what heatmaps, tables and
+TikZ all draw."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import coverage, entropy
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
 By = Literal["words", "pieces"]
+Face = Literal["before", "after", "difference"]
+"""Of an alignment: alpha, chosen before the word is known; its posterior once it is; the posterior less alpha."""
+FACES: tuple[Face, ...] = get_args(Face)
+
+_ENDS = (0.1, 0.2, 0.4, 0.6, 0.8)
+"""Of the scale of a difference, where none is larger; else 1."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What the heatmap draws: names of the columns and rows, their weights, and the step each row belongs to."""
+    """What the heatmap draws: names of the columns and rows, the numbers of its cells, and the step of each row."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     alpha: NDArray[np.float32]
-    """(rows, columns), exact."""
+    """(rows, columns), exact, whatever face is shown."""
+    face: Face
+    shown: NDArray[np.floating]
+    """The numbers of the face, (rows, columns): alpha, the posterior in [0, 1], or their difference in [-1, 1]."""
     steps: tuple[tuple[int, ...], ...]
     """For each row, the 0-based decoder steps that wrote it."""
     pieces: tuple[tuple[int, ...], ...]
     """For each column, its 0-based source pieces."""
     covered: NDArray[np.float64]
-    """sum_i alpha_ij of each column over all rows, those not drawn included: (columns,)."""
+    """Of what is shown, the sum of each column over all rows, those not drawn included: (columns,)."""
     entropies: NDArray[np.float64]
-    """H_i in bits of each row, that of its pieces, as the network computed them; for a word of several the mean."""
+    """H_i in bits of each row of what is shown, that of its pieces; for a word of several the mean. For the
+    difference it is that of the posterior less that of alpha."""
+
+    @property
+    def after(self) -> NDArray[np.floating]:
+        """The posterior, (rows, columns), where a face that needs it is shown; else alpha."""
+        return self.alpha + self.shown if self.face == "difference" else self.shown
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The ends of the scale: 0 and 1, and for the difference a round number on both sides, so that small ones are
+        seen."""
+        if self.face != "difference":
+            return 0, 1
+        largest = float(np.abs(self.shown).max())
+        end = next((end for end in _ENDS if end >= largest), 1.0)
+        return -end, end
 
 
-def grid(trace: Trace, by: By = "words", end: bool = True) -> Grid:
+def grid(
+    trace: Trace,
+    by: By = "words",
+    end: bool = True,
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
+) -> Grid:
     """Return the rows and columns to draw, word by word or piece by piece; `end=False` leaves out `</s>` on both axes.
 
-    Raise ValueError unless `by` is "words" or "pieces".
+    `posterior`, (Ty, Tx), is what `analysis.posterior` returns; every face but "before" needs it: raise AttnvizError
+    where it is not given, and ValueError unless `by` and `face` are of their kinds.
     """
+    numbers = _numbers(trace, face, posterior)
     if by == "words":
         words = trace.words()
         source, target, alpha, steps = words.source, words.target, words.alignment, words.target_groups
         pieces = words.source_groups
+        shown = alpha if face == "before" else words.merged(numbers)
     elif by == "pieces":
         source = tuple(piece_name(piece) for piece in trace.source_pieces)
         target = tuple(piece_name(piece) for piece in trace.target_pieces)
         alpha, steps = trace.alignment, tuple((i,) for i in range(len(target)))
-        pieces = tuple((j,) for j in range(len(source)))
+        pieces, shown = tuple((j,) for j in range(len(source))), numbers
     else:
         raise ValueError(f"by must be words or pieces, not {by!r}")
     rows, columns = alpha.shape
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
         rows -= trace.target_pieces[-1] == "</s>" and rows > 1
-    bits = entropy(trace.alignment)
+    bits = entropy(trace.alignment if posterior is None or face == "before" else posterior)
+    if face == "difference":
+        bits = bits - entropy(trace.alignment)
     return Grid(
-        source[:columns], target[:rows], alpha[:rows, :columns], steps[:rows], pieces[:columns],
-        coverage(alpha)[:columns], np.array([bits[list(group)].mean() for group in steps[:rows]]),
+        source[:columns], target[:rows], alpha[:rows, :columns], face, shown[:rows, :columns], steps[:rows],
+        pieces[:columns], coverage(shown)[:columns], np.array([bits[list(group)].mean() for group in steps[:rows]]),
     )  # fmt: skip
+
+
+def _numbers(trace: Trace, face: Face, posterior: NDArray[np.float64] | None) -> NDArray[np.floating]:
+    """Return what the cells of pieces show, (Ty, Tx); raise as `grid` does."""
+    if face not in FACES:
+        raise ValueError(f"face must be one of {', '.join(FACES)}, not {face!r}")
+    if face == "before":
+        return trace.alignment
+    if posterior is None:
+        told = say("What a step was about after its word is reckoned from the weights of the model {model}: give them, "
+                   "or show the alignment before the word.", model=trace.model)  # fmt: skip
+        raise AttnvizError(told)
+    return posterior if face == "after" else posterior - trace.alignment
 
 
 def rows_of_steps(cells: Grid, count: int) -> list[int | None]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import By, Face
 from attnviz.analysis.pharaoh import pharaoh
-from attnviz.analysis.posterior import words_after
+from attnviz.analysis.posterior import posterior, words_after
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image
@@ -42,6 +42,8 @@ class Look:
     source: int | None = None
     """0-based source piece that the microscope is of and the ledger has among its rows; if None, the strongest."""
     by: By = "words"
+    face: Face = "before"
+    """Of the heatmap: another than "before" needs the weights of the model."""
     colours: Colours = "paper"
     root: bool = False
     end: bool = True
@@ -57,8 +59,9 @@ def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weig
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
     translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
 
-    The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers;
-    with them .html has these too, and .pharaoh links by the posterior, once the word is known, instead of by attention.
+    The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers and
+    for another face of the heatmap than "before"; with them .html has the ledgers too, and .pharaoh links by the
+    posterior, once the word is known, instead of by attention.
     Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
@@ -90,11 +93,15 @@ def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = No
         text = pharaoh(trace.words() if weights is None else words_after(trace, weights)) + "\n"
     elif ending == "html":
         text = lecture_html(
-            trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
-            weights=weights,
+            trace, by=look.by, face=look.face, colours=look.colours, root=look.root, end=look.end, margins=look.margins,
+            step=look.step, weights=weights,
         )  # fmt: skip
     else:
-        text = heatmap_tikz(trace, by=look.by, colours=look.colours, root=look.root, end=look.end, step=look.step)
+        after = None if weights is None or look.face == "before" else posterior(trace, weights)
+        text = heatmap_tikz(
+            trace, by=look.by, face=look.face, posterior=after, colours=look.colours, root=look.root, end=look.end,
+            step=look.step,
+        )  # fmt: skip
     return text.encode("utf-8", "replace")
 
 
@@ -103,7 +110,7 @@ def heading(trace: Trace, look: Look, weights: Weights | None = None) -> str:
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).headline(subject)
-    return heatmap_heading(look.by, look.root) if trace.attends else say("One vector for every step")
+    return heatmap_heading(look.by, look.root, look.face) if trace.attends else say("One vector for every step")
 
 
 def _sheet(trace: Trace, look: Look, weights: Weights | None) -> go.Figure:
@@ -125,8 +132,8 @@ def picture(trace: Trace, look: Look, weights: Weights | None = None) -> go.Figu
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).draw(subject, theme=look.theme)
     return translation_figure(
-        trace, by=look.by, colours=look.colours, root=look.root, end=look.end, margins=look.margins, step=look.step,
-        theme=look.theme,
+        trace, by=look.by, face=look.face, weights=weights, colours=look.colours, root=look.root, end=look.end,
+        margins=look.margins, step=look.step, theme=look.theme,
     )  # fmt: skip
 
 
@@ -135,7 +142,7 @@ def table(trace: Trace, look: Look, weights: Weights | None = None) -> pd.DataFr
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).table(subject)
-    return translation_table(trace, by=look.by, end=look.end, margins=look.margins)
+    return translation_table(trace, by=look.by, face=look.face, weights=weights, end=look.end, margins=look.margins)
 
 
 def csv(numbers: pd.DataFrame) -> bytes:
@@ -159,6 +166,8 @@ def _check(trace: Trace, ending: str, look: Look, weights: Weights | None) -> No
     if look.picture == HEATMAP:
         return
     step_figure(_subject(trace, look, weights), look.picture)
+    if look.face != "before":
+        raise AttnvizError(f"Before and after the word are faces of the heatmap; the picture {look.picture!r} has one.")
     if look.margins:
         raise AttnvizError(f"Margins belong to the heatmap; the picture {look.picture!r} has none.")
     if look.step is None:

@@ -9,13 +9,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import By, Face
 from attnviz.analysis.ledger import Ledger, ledgers
+from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.figures.browser import constants_script
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
@@ -47,6 +51,9 @@ class _Lecture:
 
     trace: Trace
     by: By
+    face: Face
+    posterior: NDArray[np.float64] | None
+    """(Ty, Tx), where the face is another than "before"."""
     colours: Colours
     root: bool
     end: bool
@@ -56,11 +63,7 @@ class _Lecture:
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the heatmap, and of each picture a list with one for each step."""
-        grid = translation_figure(
-            self.trace, by=self.by, colours=self.colours, root=self.root, end=self.end, margins=self.margins,
-            theme=theme,
-        )  # fmt: skip
-        drawn: dict[str, Any] = {"heatmap": _plain(grid)}
+        drawn: dict[str, Any] = {"heatmap": _plain(self._grid(theme))}
         for name, picture in self._pictures().items():
             drawn[name] = [_plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
         if self.accounts:
@@ -69,6 +72,14 @@ class _Lecture:
                 for i, account in enumerate(self.accounts)
             ]
         return drawn
+
+    def _grid(self, theme: ThemeName) -> go.Figure:
+        """Return the heatmap, or what a model without attention has instead."""
+        look: dict[str, Any] = {"by": self.by, "colours": self.colours, "root": self.root, "end": self.end,
+                                "margins": self.margins, "theme": theme}  # fmt: skip
+        if self.face == "before":
+            return translation_figure(self.trace, **look)
+        return heatmap(self.trace, face=self.face, posterior=self.posterior, **look)
 
     def words(self) -> dict[str, Any]:
         """Return all that the page says, in the language in use."""
@@ -87,7 +98,9 @@ class _Lecture:
                 notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
             steps.append({"sentence": step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes})
         ledgers = bool(self.accounts)
-        footer = lecture_footer(self.trace, self.by, root=self.root, margins=self.margins, ledgers=ledgers)
+        footer = lecture_footer(
+            self.trace, self.by, face=self.face, root=self.root, margins=self.margins, ledgers=ledgers
+        )
         return lecture_words() | {"steps": steps, "footer": footer}
 
     def _steps(self) -> range:
@@ -104,6 +117,7 @@ def lecture_html(
     trace: Trace,
     *,
     by: By = "words",
+    face: Face = "before",
     colours: Colours = "paper",
     root: bool = False,
     end: bool = True,
@@ -116,11 +130,13 @@ def lecture_html(
     It holds Plotly's program (some 1.2 MB) and the figures of all steps, in both themes and every language: it opens in
     the language in use and has a switch, takes the theme from the browser, and asks nothing of the network: a policy
     in the page forbids it. With the `weights` of the model that made the trace, every step has the logit ledger of its
-    word. Raise ValueError on an unknown choice.
+    word; another `face` than "before" needs them. Raise AttnvizError where they are not given for that, and ValueError
+    on an unknown choice.
     """
     count = len(trace.target_pieces)
     accounts = () if weights is None else tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
-    lecture = _Lecture(trace, by, colours, root, end, margins, accounts)
+    after = None if weights is None or face == "before" else posterior(trace, weights)
+    lecture = _Lecture(trace, by, face, after, colours, root, end, margins, accounts)
     source = join_pieces(trace.source_surfaces[:-1])
     record = {
         "source": source,

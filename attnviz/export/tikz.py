@@ -6,8 +6,9 @@ import unicodedata
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By, grid, rows_of_steps
+from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
 from attnviz.palette import Colours, ColourScale, palette, scale
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
@@ -40,12 +41,18 @@ _KNOWN = (
 letters."""
 
 _LEGEND_CELLS = 40
+_NAMES: dict[Face, str] = {
+    "before": "alpha", "after": "the posterior of alpha", "difference": "the posterior less alpha",
+}  # fmt: skip
+_SYMBOLS: dict[Face, str] = {"before": r"$\alpha$", "after": r"$\alpha'$", "difference": r"$\alpha' - \alpha$"}
 
 
 def heatmap_tikz(
     trace: Trace,
     *,
     by: By = "words",
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
     colours: Colours = "paper",
     root: bool = False,
     end: bool = True,
@@ -58,7 +65,12 @@ def heatmap_tikz(
     names the packages that it needs in a comment. Each cell is a line `\cell{column}{row}{alpha}{colour}` and the size
     of all is one length, so that both are changed by hand. Raise ValueError on an unknown choice.
     """
-    picture = _picture(trace, by, scale(colours), root, end, step)
+    stops = palette("light").signed if face == "difference" else scale(colours)
+    if face == "difference" and root:
+        stops = palette("light").signed_root
+    cells = grid(trace, by, end, face, posterior)
+    row = None if step is None else rows_of_steps(cells, len(trace.target_pieces))[step]
+    picture = _picture(cells, by, stops, root, row)
     if standalone:
         return (
             f"\\documentclass[border=2pt]{{standalone}}\n{_PREAMBLE}\\begin{{document}}\n{picture}\\end{{document}}\n"
@@ -83,30 +95,31 @@ def _character(character: str) -> str:
     return f"\\codepoint{{{number:04X}}}"
 
 
-def _picture(trace: Trace, by: By, stops: ColourScale, root: bool, end: bool, step: int | None) -> str:
-    cells = grid(trace, by, end)
+def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | None) -> str:
+    """Return the cells with their labels and legend; `row` is framed."""
     rows, columns = cells.alpha.shape
-    shades = np.sqrt(cells.alpha) if root else cells.alpha
-    quantity = "the square root of alpha" if root else "alpha"
+    name = _NAMES[cells.face]
+    quantity = f"the square root of {name}" if root else name
+    shades = _shades(cells, root)
     lines = [
         f"% Alignment: {columns} source {by} across, {rows} target {by} down; the colour is that of {quantity}.",
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
         # Each cell a hair wider than its place, or viewers show the page between two of them.
-        r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: alpha",
+        r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
+        + name,
     ]
     lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(cells.source)]
     lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(cells.target)]
     lines += [
-        f"\\cell{{{j}}}{{{i}}}{{{cells.alpha[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
+        f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
         for i in range(rows)
         for j in range(columns)
     ]
     lines.append(f"\\draw[black!60, line width=0.4pt] (0,0) rectangle ({columns},{rows});")
-    row = None if step is None else rows_of_steps(cells, len(trace.target_pieces))[step]
     if row is not None:
         lines.append(f"\\definecolor{{heat}}{{HTML}}{{{palette('light').decoder[1:].upper()}}}")
         lines.append(f"\\draw[heat, line width=1.2pt] (0,{row}) rectangle ({columns},{row + 1});")
-    lines += _legend(stops, root, columns, rows)
+    lines += _legend(cells, stops, root)
     return "\n".join([*lines, "\\end{tikzpicture}"]) + "\n"
 
 
@@ -114,9 +127,17 @@ def _label(place: str, options: str, name: str) -> str:
     return f"\\node[{options}, inner sep=1pt, font=\\strut] at {place} {{{escape(shorten(name, LONGEST_LABEL))}}};"
 
 
-def _legend(stops: ColourScale, root: bool, columns: int, rows: int) -> list[str]:
-    """Return the bar from 0 to 1 below the cells, right-aligned with them where there is room."""
-    width = 6
+def _shades(cells: Grid, root: bool) -> NDArray[np.floating]:
+    """Return the place of each cell on its scale, in [0, 1]; that of a difference has the root in itself."""
+    if cells.face == "difference":
+        low, high = cells.range
+        return (cells.shown - low) / (high - low)
+    return np.sqrt(cells.shown) if root else cells.shown
+
+
+def _legend(cells: Grid, stops: ColourScale, root: bool) -> list[str]:
+    """Return the bar of the scale below the cells, right-aligned with them where there is room."""
+    (rows, columns), width = cells.alpha.shape, 6
     left, top, side = max(columns - width, 0), rows + 0.5, width / _LEGEND_CELLS
     lines = [
         f"\\definecolor{{heat}}{{HTML}}{{{_colour(stops, (k + 0.5) / _LEGEND_CELLS)}}}"
@@ -124,11 +145,21 @@ def _legend(stops: ColourScale, root: bool, columns: int, rows: int) -> list[str
         for k in range(_LEGEND_CELLS)
     ]
     lines.append(f"\\draw[black!60, line width=0.4pt] ({left},{top}) rectangle ++({width},0.3);")
-    for alpha in (0, 0.05, 0.25, 0.5, 1) if root else (0, 0.25, 0.5, 0.75, 1):
-        x = left + width * (alpha**0.5 if root else alpha)
-        lines.append(f"\\node[anchor=north, inner sep=2pt, font=\\scriptsize] at ({x:.3f},{top + 0.3}) {{{alpha:g}}};")
-    lines.append(f"\\node[anchor=east, inner sep=4pt, font=\\scriptsize] at ({left},{top + 0.15}) {{$\\alpha$}};")
+    for alpha, place in _ticks(cells, root):
+        x, name = left + width * place, f"${alpha:g}$" if alpha < 0 else f"{alpha:g}"
+        lines.append(f"\\node[anchor=north, inner sep=2pt, font=\\scriptsize] at ({x:.3f},{top + 0.3}) {{{name}}};")
+    symbol = _SYMBOLS[cells.face]
+    lines.append(f"\\node[anchor=east, inner sep=4pt, font=\\scriptsize] at ({left},{top + 0.15}) {{{symbol}}};")
     return lines
+
+
+def _ticks(cells: Grid, root: bool) -> list[tuple[float, float]]:
+    """Return the numbers beside the bar, each with its place from 0 to 1."""
+    if cells.face == "difference":
+        return list(zip(np.linspace(*cells.range, 5).tolist(), (0, 0.25, 0.5, 0.75, 1), strict=True))
+    if root:
+        return [(number, number**0.5) for number in (0, 0.05, 0.25, 0.5, 1)]
+    return [(number, number) for number in (0, 0.25, 0.5, 0.75, 1)]
 
 
 def _colour(stops: ColourScale, value: float) -> str:

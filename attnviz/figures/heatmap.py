@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.figures.margins import SEAM, make_room, margin_bars
+from attnviz.figures.margins import make_room, margin_bars, seam
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import Trace
+from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal, significant
+from attnviz.wording.numbers import decimal, localised, signed, significant
 from attnviz.wording.weights import merged
 
 MOST_TEXTS = 10_000
@@ -25,6 +27,8 @@ def heatmap(
     trace: Trace,
     *,
     by: By = "words",
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
     colours: Colours = "paper",
     root: bool = False,
     end: bool = True,
@@ -34,19 +38,18 @@ def heatmap(
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
+    The `face` "after" draws the `posterior` (Ty, Tx) in its place, as `analysis.posterior` returns it, and "difference"
+    what it has more (blue) or less (red), within [-1, 1], to which `colours` means nothing; the hover text of both has
+    both numbers.
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
     frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
-    on the right, the entropy H_i of each row in bits (`Grid`). `layout.meta` is told at `_meta`. Raise ValueError on an
-    unknown choice.
+    on the right, the entropy H_i of each row in bits, both of what is shown (`Grid`). `layout.meta` is told at `_meta`.
+    Raise ValueError on an unknown choice, AttnvizError for a face whose posterior is not given.
     """
-    cells, ink = grid(trace, by, end), palette(theme)
-    gap = 1 if max(cells.alpha.shape) <= 32 else 0
-    image = {
-        "type": "heatmap", "z": np.sqrt(cells.alpha) if root else cells.alpha, "zmin": 0, "zmax": 1,
-        "colorscale": scale(colours), "colorbar": _colour_bar(root, ink), "xgap": gap, "ygap": gap,
-    } | _hover(cells, root)  # fmt: skip
-    sizes = cell_sizes(cells)
-    layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, heatmap_alt(trace, by=by, end=end))}
+    cells, ink = grid(trace, by, end, face, posterior), palette(theme)
+    image = _image(cells, colours, root, ink)
+    sizes, alt = cell_sizes(cells), heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end)
+    layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
     bars: list[Spec] = []
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
@@ -56,6 +59,17 @@ def heatmap(
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
         layout["shapes"] = [*layout.get("shapes", []), frame]
     return build([image, *bars], layout)
+
+
+def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
+    """Return the cells. Of the difference it is the scale that has the root, not the numbers."""
+    signs, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
+    low, high = cells.range
+    colouring = (ink.signed_root if root else ink.signed) if signs else scale(colours)
+    return {
+        "type": "heatmap", "z": np.sqrt(cells.shown) if root and not signs else cells.shown, "zmin": low, "zmax": high,
+        "colorscale": colouring, "colorbar": _colour_bar(cells, root, ink), "xgap": gap, "ygap": gap,
+    } | _hover(cells, root)  # fmt: skip
 
 
 def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:
@@ -82,22 +96,33 @@ def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:
 def _hover(cells: Grid, root: bool) -> Spec:
     """Return the hover text: both words and the exact alpha; in a very large grid the number alone."""
     if cells.alpha.size > MOST_TEXTS:
-        return {"hovertemplate": ("√α" if root else "α") + " = %{z:.4f}<extra></extra>"}
+        root = root and cells.face != "difference"
+        return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
     source = [literal(shorten(name, 60)) for name in cells.source]
     target = [literal(shorten(name, 60)) for name in cells.target]
     text = [
         [
-            _cell(f"{row} ← {column}", alpha, len(steps), len(pieces))
-            for column, alpha, pieces in zip(source, alphas, cells.pieces, strict=True)
+            "<br>".join(filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)))))
+            for column, number, pieces in zip(source, numbers, cells.pieces, strict=True)
         ]
-        for row, alphas, steps in zip(target, cells.alpha.tolist(), cells.steps, strict=True)
+        for row, numbers, steps in zip(target, _told(cells), cells.steps, strict=True)
     ]
     return {"text": text, "hoverinfo": "text"}
 
 
-def _cell(words: str, alpha: float, steps: int, pieces: int) -> str:
-    """Return the hover text of a cell: its words, its weight, and of how many steps and pieces that is made."""
-    return "<br>".join(filter(None, (words, f"α = {decimal(alpha, 4)}", merged(steps, pieces))))
+def _told(cells: Grid) -> list[list[str]]:
+    """Return the numbers of each cell in words: alpha, and where another face is shown both, and what that changed."""
+    if cells.face == "before":
+        return [[f"α = {decimal(alpha, 4)}" for alpha in row] for row in cells.alpha.tolist()]
+    names = face_names()
+    return [
+        [
+            f"{names['before']}: α = {decimal(alpha, 4)}<br>{names['after']}: α′ = {decimal(after, 4)}"
+            f"<br>α′ − α = {signed(after - alpha, 4)}"
+            for alpha, after in zip(*rows, strict=True)
+        ]
+        for rows in zip(cells.alpha.tolist(), cells.after.tolist(), strict=True)
+    ]
 
 
 def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
@@ -105,7 +130,7 @@ def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
     across, down = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
     return base_layout(ink) | {
-        "plot_bgcolor": SEAM,
+        "plot_bgcolor": seam(cells, ink),
         "height": sizes.top + round(rows * sizes.row) + 44,
         "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
@@ -122,12 +147,20 @@ def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
     }  # fmt: skip
 
 
-def _colour_bar(root: bool, ink: Palette) -> Spec:
-    ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
+def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
+    face = cells.face
+    if face == "difference":
+        # Its numbers are coloured by their root, not their places on the bar.
+        places = np.linspace(*cells.range, 5).tolist()
+        names = [localised(f"{t:+.2g}" if t else "0") for t in places[:-1]]
+        names.append(f"{SYMBOLS[face]} = {significant(places[-1])}")
+    else:
+        ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
+        places = [float(np.sqrt(t)) if root else t for t in ticks]
+        names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
     return {
         "orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": 8, "thickness": 8,
         "lenmode": "pixels", "len": LEGEND, "outlinewidth": 1, "outlinecolor": ink.line,
-        "tickvals": [float(np.sqrt(t)) if root else t for t in ticks],
-        "ticktext": ["α = 0", *(significant(t) for t in ticks[1:])],
+        "tickvals": places, "ticktext": names,
         "tickfont": {"size": 11, "color": ink.quiet},
     }  # fmt: skip

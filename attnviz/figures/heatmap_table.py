@@ -4,40 +4,76 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By, grid
+from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.languages import say
 from attnviz.trace import Trace
+from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, signed
 
 
-def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
-    """Return a sentence for those who do not see the heatmap: its size and where each row is brightest."""
-    cells = grid(trace, by, end)
+def heatmap_alt(
+    trace: Trace,
+    *,
+    by: By = "words",
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
+    end: bool = True,
+) -> str:
+    """Return a sentence for those who do not see the heatmap: its size and where each row is brightest, or for the
+    difference bluest. Choices as those of `heatmap`."""
+    cells = grid(trace, by, end, face, posterior)
     links = [
-        say("{target} at {source} {alpha:.2f}", target=shorten(word, 30),
-            source=shorten(cells.source[int(row.argmax())], 30), alpha=row.max())
-        for word, row in zip(cells.target, cells.alpha, strict=True)
+        say("{target} at {source} {alpha}", target=shorten(word, 30),
+            source=shorten(cells.source[int(row.argmax())], 30), alpha=_amount(cells, float(row.max())))
+        for word, row in zip(cells.target, cells.shown, strict=True)
     ]  # fmt: skip
     shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
     told = {"rows": len(cells.target), "columns": len(cells.source), "shown": shown}
+    if cells.face == "after":
+        if by == "words":
+            return say("After the word: alignment of {rows} target and {columns} source words. Largest shares: "
+                       "{shown}.", **told)  # fmt: skip
+        return say("After the word: alignment of {rows} target and {columns} source pieces. Largest shares: "
+                   "{shown}.", **told)  # fmt: skip
+    if cells.face == "difference":
+        if by == "words":
+            return say("Difference of the alignment of {rows} target and {columns} source words, after less before the "
+                       "word. Largest gains: {shown}.", **told)  # fmt: skip
+        return say("Difference of the alignment of {rows} target and {columns} source pieces, after less before the "
+                   "word. Largest gains: {shown}.", **told)  # fmt: skip
     if by == "words":
         return say("Alignment of {rows} target and {columns} source words. Largest weights: {shown}.", **told)
     return say("Alignment of {rows} target and {columns} source pieces. Largest weights: {shown}.", **told)
 
 
-def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True, margins: bool = False) -> pd.DataFrame:
-    """Return the weights of the heatmap as a table: target down, source across, each name preceded by its number.
+def _amount(cells: Grid, number: float) -> str:
+    return signed(number) if cells.face == "difference" else decimal(number)
 
-    `margins` adds a last column, the entropy of each row in bits, and a last row, how much each column was looked at.
+
+def heatmap_table(
+    trace: Trace,
+    *,
+    by: By = "words",
+    face: Face = "before",
+    posterior: NDArray[np.float64] | None = None,
+    end: bool = True,
+    margins: bool = False,
+) -> pd.DataFrame:
+    """Return the numbers of the heatmap as a table: target down, source across, each name preceded by its number.
+
+    `margins` adds a last column, the entropy of each row in bits, and a last row, how much each column was looked at,
+    both of the `face` shown. Raise as `heatmap` does.
     """
-    cells = grid(trace, by, end)
+    cells = grid(trace, by, end, face, posterior)
     table = pd.DataFrame(
-        cells.alpha,
+        cells.shown,
         index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),
         columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
     )
     if margins:
-        table[say("H, bits")] = cells.entropies
-        table.loc["Σ α"] = [*cells.covered, np.nan]
+        table[("Δ" if face == "difference" else "") + say("H, bits")] = cells.entropies
+        table.loc["Σ (α′ − α)" if face == "difference" else f"Σ {SYMBOLS[face]}"] = [*cells.covered, np.nan]
     return table

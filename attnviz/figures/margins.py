@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from attnviz.analysis.grid import Grid
+from attnviz.analysis.grid import Face, Grid
 from attnviz.figures.build import Spec, base_axis, rectangle
 from attnviz.figures.labels import literal
 from attnviz.languages import say
 from attnviz.palette import Palette
+from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, signed
 
 SEAM = "#3b3935"
 """Between cells: dark enough not to pass for weight, light enough to tell two black cells apart."""
@@ -19,26 +21,67 @@ _BELOW, _GAP, _SHARE = 44, 8, 0.87
 """Of the margins: pixels of the bars below the heatmap, pixels between, the share of the width left to the heatmap."""
 
 
+def seam(cells: Grid, ink: Palette) -> str:
+    """Return what stands between the cells; those of a difference are of the paper's colour where they are 0."""
+    return ink.line if cells.face == "difference" else SEAM
+
+
 def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
     """Return the bars of the margins: `y2` hangs below the columns, `x2` stands right of the rows."""
     sums = [
-        say("{name}: looked at {amount:.2f} times in all (Σ α over the rows)",
-            name=literal(shorten(name, 60)), amount=amount)
-        for name, amount in zip(cells.source, cells.covered, strict=True)
-    ]  # fmt: skip
+        _sum(cells.face, literal(shorten(name, 60)), amount)
+        for name, amount in zip(cells.source, cells.covered.tolist(), strict=True)
+    ]
     spreads = [
-        say("{name}: entropy H = {bits:.2f} of at most {most:.2f} bits, as if it looked at {count:.1f} pieces alike",
-            name=literal(shorten(name, 60)), bits=bits, most=np.log2(positions), count=2**bits)
+        _spread(cells.face, literal(shorten(name, 60)), bits, positions)
         + (say("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
-        for name, bits, steps in zip(cells.target, cells.entropies, cells.steps, strict=True)
-    ]  # fmt: skip
+        for name, bits, steps in zip(cells.target, cells.entropies.tolist(), cells.steps, strict=True)
+    ]
     bar = {"type": "bar", "hovertemplate": "%{customdata}<extra></extra>"}
     return [
         bar | {"name": "coverage", "x": list(range(len(sums))), "y": cells.covered.tolist(), "yaxis": "y2",
-               "customdata": sums, "marker": {"color": ink.encoder}},
+               "customdata": sums, "marker": {"color": _colours(cells, cells.covered, ink.encoder, ink)}},
         bar | {"name": "entropy", "orientation": "h", "x": cells.entropies.tolist(), "y": list(range(len(spreads))),
-               "xaxis": "x2", "customdata": spreads, "marker": {"color": ink.decoder}},
+               "xaxis": "x2", "customdata": spreads,
+               "marker": {"color": _colours(cells, cells.entropies, ink.decoder, ink)}},
     ]  # fmt: skip
+
+
+def _sum(face: Face, name: str, amount: float) -> str:
+    """Return what the bar below a column says."""
+    if face == "difference":
+        return say("{name}: {amount} in all, after less before the word (Σ (α′ − α) over the rows)", name=name,
+                   amount=signed(amount))  # fmt: skip
+    if face == "after":
+        return say("{name}: {amount:.2f} steps in all were about it (Σ α′ over the rows)", name=name, amount=amount)
+    return say("{name}: looked at {amount:.2f} times in all (Σ α over the rows)", name=name, amount=amount)
+
+
+def _spread(face: Face, name: str, bits: float, positions: int) -> str:
+    """Return what the bar beside a row says."""
+    told = {"name": name, "bits": bits, "most": np.log2(positions), "count": 2**bits}
+    if face == "difference":
+        return say("{name}: entropy {bits} bits, that of α′ less that of α", name=name, bits=signed(bits))
+    if face == "after":
+        return say("{name}: entropy H of α′ = {bits:.2f} of at most {most:.2f} bits, as if it was about {count:.1f} "
+                   "pieces alike", **told)  # fmt: skip
+    return say("{name}: entropy H = {bits:.2f} of at most {most:.2f} bits, as if it looked at {count:.1f} pieces alike",
+               **told)  # fmt: skip
+
+
+def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
+    """Return range and labels of the axis of the sums, which points down, and of that of the entropies, both from 0;
+    where there are signs, to both sides of it, gains up."""
+    if cells.face != "difference":
+        most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
+        below = {"range": [most * 1.04, 0], "tickvals": [0, most],
+                 "ticktext": [f"Σ {SYMBOLS[cells.face]}  0", decimal(most, 1)]}  # fmt: skip
+        return below, {"range": [0, largest], "tickvals": [0, largest], "ticktext": ["0", decimal(largest, 1)]}
+    most = max(float(np.abs(cells.covered).max()), 0.1) * 1.04
+    largest = max(float(np.abs(cells.entropies).max()), 0.1) * 1.04
+    below = {"range": [-most, most], "tickvals": [-most, 0, most],
+             "ticktext": [signed(-most, 1), "Σ Δ  0", signed(most, 1)]}  # fmt: skip
+    return below, {"range": [-largest, largest], "tickvals": [0, largest], "ticktext": ["0", signed(largest, 1)]}
 
 
 def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
@@ -49,19 +92,26 @@ def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     for bound in ("narrowest", "widest"):
         layout["meta"][bound] = round(layout["meta"][bound] / _SHARE)
     layout["xaxis"]["domain"], layout["yaxis"]["domain"] = [0, _SHARE], [bottom, 1]
-    most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
+    below, beside = _axes(cells, positions)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
     title = {"font": {"size": 11, "color": ink.quiet}, "standoff": 3}
     layout["yaxis2"] = axis | {
-        "domain": [0, bottom * _BELOW / (_BELOW + _GAP)], "range": [most * 1.04, 0], "anchor": "x",
-        "tickvals": [0, most], "ticktext": ["Σ α  0", decimal(most, 1)],
-    }  # fmt: skip
+        "domain": [0, bottom * _BELOW / (_BELOW + _GAP)], "anchor": "x",
+    } | below  # fmt: skip
     layout["xaxis2"] = axis | {
-        "domain": [_SHARE + 0.02, 1], "range": [0, largest], "anchor": "y", "side": "bottom",
-        "tickvals": [0, largest], "ticktext": ["0", decimal(largest, 1)], "title": title | {"text": say("H, bits")},
-    }  # fmt: skip
+        "domain": [_SHARE + 0.02, 1], "anchor": "y", "side": "bottom",
+        "title": title | {"text": ("Δ" if cells.face == "difference" else "") + say("H, bits")},
+    } | beside  # fmt: skip
     layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
     # A background belongs to every panel of a figure; that between the cells must be the heatmap's alone.
     rows, columns = cells.alpha.shape
-    seam = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, SEAM, 0) | {"fillcolor": SEAM, "layer": "below"}
-    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [seam]
+    colour = seam(cells, ink)
+    ground = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, colour, 0) | {"fillcolor": colour, "layer": "below"}
+    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [ground]
+
+
+def _colours(cells: Grid, amounts: NDArray[np.float64], colour: str, ink: Palette) -> str | list[str]:
+    """Return the colour of the bars, or of each where a difference has signs."""
+    if cells.face != "difference":
+        return colour
+    return [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]

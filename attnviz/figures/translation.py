@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import By, Face
+from attnviz.analysis.posterior import posterior
+from attnviz.analysis.recomputation import Weights
+from attnviz.errors import AttnvizError
 from attnviz.figures.fixed_context import fixed_context, fixed_context_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName
 from attnviz.trace import Trace
 
@@ -17,6 +23,8 @@ def translation_figure(
     trace: Trace,
     *,
     by: By = "words",
+    face: Face = "before",
+    weights: Weights | None = None,
     colours: Colours = "paper",
     root: bool = False,
     end: bool = True,
@@ -25,16 +33,41 @@ def translation_figure(
     theme: ThemeName = "light",
 ) -> go.Figure:
     """Return the heatmap; without attention, where every weight would be that of the last source piece, the picture of
-    the one vector instead, to which `colours`, `root` and `margins` mean nothing. Choices as those of `heatmap`."""
+    the one vector instead, to which `colours`, `root` and `margins` mean nothing. Choices as those of `heatmap`.
+
+    Another `face` than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are
+    not given, or not its own, and where the model has no attention, so that a step had nothing to choose from.
+    """
+    after = _posterior(trace, face, weights)
     if trace.attends:
         return heatmap(
-            trace, by=by, colours=colours, root=root, end=end, margins=margins, step=step, theme=theme
+            trace, by=by, face=face, posterior=after, colours=colours, root=root, end=end, margins=margins, step=step,
+            theme=theme,
         )  # fmt: skip
     return fixed_context(trace, by=by, end=end, step=step, theme=theme)
 
 
-def translation_table(trace: Trace, *, by: By = "words", end: bool = True, margins: bool = False) -> pd.DataFrame:
-    """Return the numbers of `translation_figure`."""
+def translation_table(
+    trace: Trace,
+    *,
+    by: By = "words",
+    face: Face = "before",
+    weights: Weights | None = None,
+    end: bool = True,
+    margins: bool = False,
+) -> pd.DataFrame:
+    """Return the numbers of `translation_figure`; raise as it does."""
+    after = _posterior(trace, face, weights)
     if trace.attends:
-        return heatmap_table(trace, by=by, end=end, margins=margins)
+        return heatmap_table(trace, by=by, face=face, posterior=after, end=end, margins=margins)
     return fixed_context_table(trace)
+
+
+def _posterior(trace: Trace, face: Face, weights: Weights | None) -> NDArray[np.float64] | None:
+    """Return the posterior where `face` needs it and the weights are there."""
+    if face == "before":
+        return None
+    if not trace.attends:
+        raise AttnvizError(say("The model {model} has no attention, so no alignment to be shown before and after the "
+                               "word.", model=trace.model))  # fmt: skip
+    return None if weights is None else posterior(trace, weights)

@@ -10,6 +10,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.analysis.fit import MisfitError, check_fit
+from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
@@ -18,6 +20,7 @@ from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import available_devices
+from attnviz.ui.pictures import made_once
 from attnviz.ui.turns import TURNS
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
@@ -82,6 +85,30 @@ def weights_digest_of(trace: Trace) -> str | None:
     """Return the digest of what `weights_of` returns: what is drawn from weights is kept under it."""
     found = _found(trace)
     return None if found is None else found[0]
+
+
+def knows_after(trace: Trace) -> bool:
+    """Return whether `posterior_of` can tell what each look of `trace` was about once its word was known."""
+    weights = weights_of(trace) if trace.attends else None
+    if weights is None:
+        return False
+    try:
+        check_fit(trace, weights)
+    except MisfitError:  # altered, or not made by this model
+        return False
+    return True
+
+
+def posterior_of(trace: Trace) -> NDArray[np.float64] | None:
+    """Return the posterior of `trace`, (Ty, Tx), or None where `knows_after` is false; it is reckoned once for all
+    visitors."""
+    found = _found(trace) if knows_after(trace) else None
+    return None if found is None else _posterior(trace, found[1], trace.fingerprint, found[0])
+
+
+@made_once
+def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> NDArray[np.float64]:  # noqa: ARG001
+    return posterior(_trace, _weights)
 
 
 def tokenizer_of(trace: Trace) -> Tokenizer | None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import By, Face
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
 
 
-def heatmap_heading(by: By, root: bool) -> str:
+def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     """Return what the heatmap shows."""
+    if face == "after":
+        share = "√α′" if root else "α′"
+        if by == "words":
+            return say("Alignment after the word: posterior {share}, word by word", share=share)
+        return say("Alignment after the word: posterior {share}, piece by piece", share=share)
+    if face == "difference":
+        if by == "words":
+            return say("What the word changes in the alignment: α′ − α, word by word")
+        return say("What the word changes in the alignment: α′ − α, piece by piece")
     weight = "√α" if root else "α"
     if by == "words":
         return say("Alignment: attention weights {weight}, word by word", weight=weight)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import By, Face
 from attnviz.languages import say
 from attnviz.trace import Trace
+from attnviz.wording.faces import about_face
 from attnviz.wording.search import search_name
 
 
@@ -18,7 +19,7 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
     }  # fmt: skip
 
 
-def lecture_footer(trace: Trace, by: By, *, root: bool, margins: bool, ledgers: bool) -> str:
+def lecture_footer(trace: Trace, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool) -> str:
     """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
 
     `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
@@ -28,6 +29,11 @@ def lecture_footer(trace: Trace, by: By, *, root: bool, margins: bool, ledgers: 
     if not trace.attends:
         told = [say("Without attention there is no alignment: the last forward annotation, one vector made of the "
                     "whole sentence, goes to every step.")]  # fmt: skip
+    elif face != "before":
+        rows = say("A row for each target word, a column for each source word.") if by == "words" else say(
+            "A row for each target piece, a column for each source piece."
+        )  # fmt: skip
+        told = [rows, about_face(face)]
     elif by == "words":
         told = [say("A row for each target word, a column for each source word; the brighter a cell, the larger "
                     "{shade} that the row's word gave it.", shade=shade)]  # fmt: skip
@@ -35,9 +41,18 @@ def lecture_footer(trace: Trace, by: By, *, root: bool, margins: bool, ledgers: 
         told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
                     "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
     if margins and trace.attends:
-        told.append(say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy."))
+        told.append(_about_margins(face))
     if not ledgers:
         told.append(say("Without the model's weights there is no logit ledger here."))
     told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.",
                     model=trace.model, how=search_name(trace, say("a given translation"))))  # fmt: skip
     return " ".join(told)
+
+
+def _about_margins(face: Face) -> str:
+    """Return how the sums and entropies beside the heatmap are read."""
+    if face == "after":
+        return say("Σ α′: how many steps were about a column; H: how widely a row was, the entropy of α′.")
+    if face == "difference":
+        return say("Σ Δ: what a column has more or less after the word; ΔH: the entropy of α′ less that of α.")
+    return say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy.")

@@ -325,6 +325,25 @@ def test_figure_with_margins_and_ledgers(
     assert links.read_text() == pharaoh(trace.words()) + "\n"
 
 
+@pytest.mark.parametrize("face", ["after", "difference"])
+def test_figure_has_the_faces_of_the_heatmap(run, tmp_path: Path, model_folder: Path, translator, face: str) -> None:
+    trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
+    trace.save(saved := tmp_path / "trace.json")
+    table, page = tmp_path / "x.csv", tmp_path / "x.html"
+    arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "pieces", "-o"]
+    assert run(*arguments, str(table)) == (0, "", "")
+    weights = load_weights(model_folder)
+    expected = figures.translation_table(trace, by="pieces", face=face, weights=weights)
+    assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
+    assert run(*arguments, str(page)) == (0, "", "")
+    page.unlink()
+    code, _, errors = run(*arguments, str(page), "--model", str(tmp_path / "another"))
+    assert code == 2
+    assert "needs the model that made the trace" in errors
+    assert _one_sentence(errors)
+    assert not page.exists()
+
+
 @pytest.mark.slow
 def test_train_then_translate(tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.tsv"

@@ -142,12 +142,15 @@ def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> 
         assert source_of(Selection(step, source=0), trace) == 0
 
 
-CHOSEN = {"by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
+CHOSEN = {
+    "by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "face": "difference",
+    "order": "strongest",
+}  # fmt: skip
 
 
 def test_everything_that_changes_the_picture_is_in_the_link() -> None:
     view, kept = main_view(), {}
-    assert heatmap_choices(kept, view, CHOSEN) == HeatmapChoices("pieces", "cividis", True, False, True)
+    assert heatmap_choices(kept, view, CHOSEN) == HeatmapChoices("pieces", "cividis", True, False, True, "difference")
     choose_order(kept, view, CHOSEN["order"])
     keep_page(kept, "entry", {"sentence": "A dog."})
     written = {key: value for key, value in address_record(kept, view)["parameters"].items() if value is not None}

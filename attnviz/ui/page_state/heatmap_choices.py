@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from attnviz.analysis.grid import By
+from attnviz.analysis.grid import FACES, By, Face
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.palette import Colours
 from attnviz.ui.page_state.view import Session, View, view_key
@@ -15,6 +15,7 @@ Order = Literal["sentence", "strongest"]
 
 _OPTIONS: dict[str, tuple[Any, ...]] = {
     "by": ("words", "pieces"),
+    "face": FACES,
     "colours": ("paper", "cividis"),
     "root": (False, True),
     "end": (True, False),
@@ -36,6 +37,8 @@ class HeatmapChoices:
     end: bool = True
     """Whether `</s>` is shown."""
     margins: bool = False
+    face: Face = "before"
+    """Before or after the word; what can be drawn of it is `ui.step.heatmap.shown_choices`."""
 
 
 def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | None = None) -> HeatmapChoices:

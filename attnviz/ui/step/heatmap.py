@@ -7,15 +7,17 @@ import dataclasses
 import streamlit as st
 
 from attnviz import figures
-from attnviz.analysis.grid import By, grid
+from attnviz.analysis.grid import By, Face, grid
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
-from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.pictures import made_once
+from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
+from attnviz.wording.faces import about_face, face_names
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
@@ -23,24 +25,50 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
 
     A model without attention has the picture of its one vector instead.
     """
-    looks, chosen = view.trace.attends, heatmap_choices(st.session_state, view)
+    looks, chosen = view.trace.attends, shown_choices(st.session_state, view)
     st.html(f'<h2 class="section">{say("Alignment") if looks else say("One vector for every step")}</h2>')
     if looks:
-        _how_to_read(view.trace, chosen.by, chosen.end)
+        _how_to_read(view.trace, chosen)
     else:
         _how_to_read_one_vector(view.trace)
-    steady_chart(view, _drawn(view.trace, view.identity, chosen, theme, language()), "{}", "heatmap")
-    _switches(view)
+    digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
+    steady_chart(view, _drawn(view.trace, view.identity, digest, chosen, theme, language()), "{}", "heatmap")
+    _switches(view, chosen.face)
+
+
+def shown_choices(session: Session, view: View) -> HeatmapChoices:
+    """Return the choices of `view` as they are drawn: before the word, where what it was about after it is not to be
+    had, for there are no weights, or no attention."""
+    chosen = heatmap_choices(session, view)
+    if chosen.face == "before" or knows_after(view.trace):
+        return chosen
+    return dataclasses.replace(chosen, face="before")
 
 
 @made_once
-def _drawn(_trace: Trace, identity: str, chosen: HeatmapChoices, theme: ThemeName, code: str) -> str:  # noqa: ARG001
-    """Return the heatmap as JSON; `identity` and the language `code` are part of the key of the cache."""
-    return str(figures.translation_figure(_trace, **dataclasses.asdict(chosen), theme=theme).to_json())
+def _drawn(
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    digest: str,  # noqa: ARG001
+    chosen: HeatmapChoices,
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> str:
+    """Return the heatmap as JSON; `identity`, the `digest` of the weights and the language `code` are part of the key
+    of the cache."""
+    look = dataclasses.asdict(chosen) | {"theme": theme}
+    if chosen.face == "before":
+        return str(figures.translation_figure(_trace, **look).to_json())
+    return str(figures.heatmap(_trace, **look, posterior=posterior_of(_trace)).to_json())
 
 
-def _switches(view: View) -> None:
-    """Draw the choices, which the session has already: `heatmap_choices` sees to that."""
+def _switches(view: View, face: Face) -> None:
+    """Draw the choices, which the session has already: `heatmap_choices` sees to that; `face` is on show."""
+    if knows_after(view.trace):
+        localised(
+            st.segmented_control, say("Before or after the word"), face_names(), key=view.key("face"), default="before",
+            required=True, label_visibility="collapsed",
+        )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
         localised(
             st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
@@ -55,39 +83,60 @@ def _switches(view: View) -> None:
         ))  # fmt: skip
         st.toggle(say("Margins"), key=view.key("margins"), help=say(
             "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right how "
-            "widely each row looked, its entropy H in bits. H is always that of pieces, also where the heatmap is by "
-            "words."
+            "widely each row looked, its entropy H in bits. Both are of what is shown, α, α′ or their difference. H is "
+            "always that of pieces, also where the heatmap is by words."
         ))  # fmt: skip
         scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
         localised(st.selectbox, say("Colours"), scales, key=view.key("colours"), default="paper",
-                  label_visibility="collapsed", width=260)  # fmt: skip
+                  label_visibility="collapsed", width=260, disabled=face == "difference")  # fmt: skip
 
 
-def _how_to_read(trace: Trace, by: By, end: bool) -> None:
-    """Say how the heatmap is read, by words or pieces, and what its rows add up to, with `</s>` (`end`) or without."""
-    cells = grid(trace, by, end)
+def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> None:
+    """Say how the heatmap is read, by words or pieces, before or after the word, and what its rows add up to, with
+    `</s>` or without."""
+    cells = grid(trace, chosen.by, chosen.end)
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
-    if by == "words":
-        told = say(
-            'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">'
-            "column</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
-        )
-    else:
-        told = say(
-            'Each <span class="decoder">row</span> is a French piece as one step wrote it, each <span class="encoder">'
-            "column</span> an English piece; the brighter a cell, the more the row’s piece looked at the column’s."
-        )
+    told = _rows_and_columns(chosen.by, chosen.face)
+    if knows_after(trace):
+        told = f"{about_face(chosen.face)} {told}"
     if steps > rows:
         told += " " + say(
             "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
             "several is their mean.", steps=steps, rows=rows,
         )  # fmt: skip
-    shown, hidden = say("Every row adds up to 1."), say("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
     start = say(
         "Press Play, or choose a word or a cell: the numbers of that step follow, beside and below. At the top, the "
         "greener an English word, the more the step looked at it."
     )
-    st.html(f'<p class="reading">{told} {shown if end else hidden} {start}</p>')
+    st.html(f'<p class="reading">{told} {_sum_of_a_row(chosen)} {start}</p>')
+
+
+def _sum_of_a_row(chosen: HeatmapChoices) -> str:
+    """Say what a row adds up to."""
+    if chosen.face == "difference":
+        hidden = say("Every row adds up to 0 together with the hidden &lt;/s&gt;.")
+        return say("Every row adds up to 0.") if chosen.end else hidden
+    hidden = say("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
+    return say("Every row adds up to 1.") if chosen.end else hidden
+
+
+def _rows_and_columns(by: By, face: Face) -> str:
+    """Say what rows and columns are, and before the word what the brightness of a cell is."""
+    if face != "before" and by == "words":
+        return say('Each <span class="decoder">row</span> is a French word as it was written, each '
+                   '<span class="encoder">column</span> an English word.')  # fmt: skip
+    if face != "before":
+        return say('Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
+                   '<span class="encoder">column</span> an English piece.')  # fmt: skip
+    if by == "words":
+        return say(
+            'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">'
+            "column</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
+        )
+    return say(
+        'Each <span class="decoder">row</span> is a French piece as one step wrote it, each <span class="encoder">'
+        "column</span> an English piece; the brighter a cell, the more the row’s piece looked at the column’s."
+    )
 
 
 def _how_to_read_one_vector(trace: Trace) -> None:

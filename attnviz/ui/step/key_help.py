@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import knows_after
 
 
 def key_names(view: View) -> None:
@@ -16,6 +17,7 @@ def key_names(view: View) -> None:
         "←</kbd><kbd>→": say("step"),
         "↑</kbd><kbd>↓": say("English word") if by == "words" else say("English piece"),
         f"{say('Home')}</kbd><kbd>{say('End')}": say("first, last step"),
+        "B": say("before, after the word, difference"),
         say("Space"): say("play, pause"),
         say("Esc"): say("let go of your choice: follow the strongest"),
         f"Ctrl</kbd><kbd>{say('Enter')}": say("translate"),
@@ -23,6 +25,8 @@ def key_names(view: View) -> None:
     if not view.trace.attends:
         told.pop("↑</kbd><kbd>↓")
         told.pop(say("Esc"))
+    if not knows_after(view.trace):
+        told.pop("B")
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in told.items())
     click = say("or click a cell, a word, a bar, a strip") if view.trace.attends else say("or click a French word")
     st.html(f'<div class="keys">{spans}<span>{click}</span></div>')

@@ -5,15 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz import figures
+from attnviz.analysis.grid import Face
 from attnviz.figures.state import state_table
 from attnviz.languages import say
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.parts import TABLES
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import posterior_of
+from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
+from attnviz.wording.faces import SYMBOLS, face_names
 
 
 def chart_tables(view: View) -> None:
@@ -22,14 +25,18 @@ def chart_tables(view: View) -> None:
     box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return
-    trace, chosen = view.trace, heatmap_choices(st.session_state, view)
+    trace, chosen = view.trace, shown_choices(st.session_state, view)
     step = selection_of(st.session_state, view).step
     maxout = figures.STEP_FIGURES["maxout"].table(subject_of(view, st.session_state))
-    alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
+    if chosen.face == "before":
+        alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
+    else:
+        alignment = figures.heatmap_table(trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace),
+                                          end=chosen.end, margins=chosen.margins)  # fmt: skip
     with box:
         follow(view, TABLES)
         for name, table in (
-            (say("Alignment"), alignment),
+            (_alignment(chosen.face), alignment),
             (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
             (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
             (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
@@ -38,3 +45,8 @@ def chart_tables(view: View) -> None:
         ):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+def _alignment(face: Face) -> str:
+    """Return the name of the heatmap's table."""
+    return say("Alignment") if face == "before" else f"{say('Alignment')}, {face_names()[face]} ({SYMBOLS[face]})"

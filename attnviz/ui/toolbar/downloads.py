@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,17 +15,20 @@ import streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import weights_of
+from attnviz.ui.resources import posterior_of, weights_of
+from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
 from attnviz.ui.turns import in_turn
+from attnviz.wording.faces import face_names
 
 WIDTH = 656
 """Pixels of the box: two columns, so that it is no higher than a small window."""
@@ -102,12 +106,25 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
     and logit."""
     look, trace, subject = _look(view, session), view.trace, subject_of(view, session)
     looks = trace.attends
-    title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
-    yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
+    if look.face != "before":
+        yield _face(trace, look)
+    else:
+        title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
+        yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
     for name, one in step_figures(subject).items():
         if not one.summary:
             figure, numbers = one.draw(subject), one.table(subject)
             yield Picture(one.title(subject), one.headline(subject), f"step-{subject.step + 1}-{name}", figure, numbers)
+
+
+def _face(trace: Trace, look: Look) -> Picture:
+    """Return another face of the heatmap than that before the word, from the posterior that all visitors share."""
+    shared: dict[str, Any] = {"by": look.by, "face": look.face, "posterior": posterior_of(trace),
+                              "end": look.end, "margins": look.margins}  # fmt: skip
+    return Picture(
+        f"{say('Heatmap')}, {face_names()[look.face]}", heading(trace, look), f"heatmap-{look.face}",
+        heatmap(trace, colours=look.colours, root=look.root, **shared), heatmap_table(trace, **shared),
+    )  # fmt: skip
 
 
 def file_name(trace: Trace, ending: str) -> str:
@@ -118,7 +135,7 @@ def file_name(trace: Trace, ending: str) -> str:
 
 def _look(view: View, session: Session) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
-    chosen = asdict(heatmap_choices(session, view))
+    chosen = asdict(shown_choices(session, view))
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
 
 

@@ -46,6 +46,17 @@ const KEYS = {
 };
 
 /**
+ * Presses the next of the faces of the heatmap, where it has them: the server draws it, so that the key is the control's.
+ * @param {HTMLElement} root
+ */
+function turn(root) {
+  const faces = [...viewOf(root).querySelectorAll("[class*='st-key-face'] [role='radio']")];
+  const shown = faces.findIndex((face) => face.matches("[aria-checked='true'], :checked"));
+  const next = faces[(shown + 1) % faces.length];
+  if (next instanceof HTMLElement) next.click();
+}
+
+/**
  * After Ctrl + Enter the arrows are to step: the caret leaves the sentence, once Streamlit has taken it.
  * @param {KeyboardEvent} event
  */
@@ -59,13 +70,15 @@ function leave(event) {
  * @param {KeyboardEvent} event
  * @param {PlayerState} state
  * @param {PlayerControl} control
+ * @param {HTMLElement} root
  */
-function keys(event, state, { choose, play }) {
+function keys(event, state, { choose, play }, root) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath().filter((node) => node instanceof Element);
   if (path.some((node) => node.matches(TYPING))) return; // also from within a component of its own
   if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (event.key === " " && !path[0]?.closest(PRESSED)) play();
+  else if (event.key.toLowerCase() === "b") turn(root);
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;
   event.preventDefault();

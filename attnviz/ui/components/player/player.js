@@ -69,7 +69,7 @@ function listen(root, state, control) {
   /** @type {[EventTarget, string, (event: any) => void][]} */
   const heard = [
     [document, "keydown", (event) => {
-      if (belongsTo(root, event)) keys(event, state, control);
+      if (belongsTo(root, event)) keys(event, state, control, root);
     }],
     [document, "keydown", leave],
     [document, "pointerup", release],

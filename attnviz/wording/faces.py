@@ -1,0 +1,32 @@
+"""The faces of an alignment, before and after the word, in names, symbols and sentences."""
+
+from __future__ import annotations
+
+from attnviz.analysis.grid import Face
+from attnviz.languages import say
+
+SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
+"""Of what the cells of a face show."""
+
+
+def face_names() -> dict[str, str]:
+    """Return what each `Face` is called."""
+    return {"before": say("Before the word"), "after": say("After the word"), "difference": say("Difference")}
+
+
+def about_face(face: Face) -> str:
+    """Return what a face shows and why it differs from the others, in a sentence or two."""
+    if face == "before":
+        return say(
+            "Before the word: α, where each step chose to look. It chose without knowing the word that it was to write."
+        )
+    if face == "after":
+        return say(
+            "After the word: α′, what each look turned out to be about once its word was written. Where α is wrong, it "
+            "mostly is because it had to look before it knew the word. Neither is called a cause."
+        )
+    return say(
+        "The difference, α′ − α: blue where a look turned out to be more about the column than α has it, red where "
+        "less. Where α is wrong, it mostly is because it had to look before it knew the word. Neither is called a "
+        "cause."
+    )

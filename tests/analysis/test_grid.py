@@ -1,0 +1,69 @@
+"""The faces of an alignment: before the word, after it, and the difference, by words and by pieces."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.grid import FACES, By, grid
+from attnviz.analysis.measures import coverage, entropy
+from tests.figures import synthetic
+
+TEXTS = st.sampled_from(["The agreement was signed .", "Extraordinary happenings .", "A", "Nobody knows nothing today"])
+
+
+def some_posterior(shape: tuple[int, int], seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(shape[1], 0.3), size=shape[0])
+
+
+@given(source=TEXTS, target=TEXTS, by=st.sampled_from(["words", "pieces"]), seed=st.integers(0, 99))
+def test_the_difference_is_after_less_before_and_its_rows_add_up_to_0(
+    source: str, target: str, by: By, seed: int
+) -> None:
+    trace = synthetic.trace(source, target, seed=seed)
+    posterior = some_posterior(trace.alignment.shape, seed)
+    before, after, difference = (grid(trace, by, face=face, posterior=posterior) for face in FACES)
+    for cells in (before, after, difference):
+        np.testing.assert_array_equal(cells.alpha, before.shown)
+    np.testing.assert_allclose(after.shown - before.shown, difference.shown, atol=2e-7)
+    np.testing.assert_allclose(difference.after, after.shown, atol=2e-7)
+    np.testing.assert_allclose(after.shown.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(difference.shown.sum(axis=1), 0, atol=1e-6)
+    np.testing.assert_allclose(difference.covered, after.covered - before.covered, atol=1e-5)
+    np.testing.assert_allclose(difference.entropies, after.entropies - before.entropies, atol=1e-9)
+    low, high = difference.range
+    assert low == -high
+    assert np.abs(difference.shown).max() <= high <= 1
+    assert before.range == after.range == (0, 1)
+
+
+def test_after_is_the_posterior_and_its_margins_are_of_it() -> None:
+    trace = synthetic.trace()
+    posterior = some_posterior(trace.alignment.shape, 7)
+    cells = grid(trace, "pieces", end=False, face="after", posterior=posterior)
+    np.testing.assert_array_equal(cells.shown, posterior[:-1, :-1])
+    np.testing.assert_allclose(cells.covered, coverage(posterior)[:-1])
+    np.testing.assert_allclose(cells.entropies, entropy(posterior)[:-1])
+
+
+def test_before_the_word_no_posterior_matters() -> None:
+    trace = synthetic.trace()
+    plain, given_one = grid(trace), grid(trace, posterior=some_posterior(trace.alignment.shape, 7))
+    for field in dataclasses.fields(plain):
+        one, other = getattr(plain, field.name), getattr(given_one, field.name)
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
+    np.testing.assert_array_equal(plain.shown, trace.words().alignment)
+    np.testing.assert_array_equal(plain.entropies[-1], entropy(trace.alignment)[-1])
+
+
+@pytest.mark.parametrize("face", ["after", "difference"])
+def test_what_there_is_not_is_a_sentence(face) -> None:
+    with pytest.raises(AttnvizError, match="weights of the model synthetic"):
+        grid(synthetic.trace(), face=face)
+    with pytest.raises(ValueError, match="face must be one of before, after, difference"):
+        grid(synthetic.trace(), face="sideways")

@@ -1,0 +1,116 @@
+"""Before the word, after it, and the difference: gone through by key and by control, to and fro, in Chromium."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.server import READY
+from tests.browser.settled import settled
+from tests.browser.test_languages import switch
+
+pytestmark = pytest.mark.browser
+
+FACES = {"before": "Before the word", "after": "After the word", "difference": "Difference"}
+LEGENDS = {"before": "α = 0", "after": "α′ = 0", "difference": "α′ − α = "}
+
+
+def linked(page: Page) -> str | None:
+    """Return the face in the address."""
+    return parse_qs(urlsplit(page.url).query).get("face", [None])[0]
+
+
+def expect_face(page: Page, face: str) -> None:
+    """Wait until control, heatmap and address are at `face`."""
+    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text(FACES[face])
+    expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS[face])
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("face", ["before"]) == [face])
+    assert linked(page) == (None if face == "before" else face)
+
+
+def hovered(page: Page) -> str:
+    """Return what the mouse is told over the cell of the largest number."""
+    chart = page.locator(".st-key-heatmap .chart")
+    chart.scroll_into_view_if_needed()
+    page.mouse.move(5, 5)
+    expect(chart.locator(".hoverlayer .hovertext")).to_have_count(0)
+    place: dict[str, Any] = chart.evaluate(
+        """(chart) => {
+          const { z } = chart.calcdata[0][0];
+          const all = z.flatMap((row, i) => Array.from(row, (value, j) => ({ value, i, j })));
+          const { i, j } = all.reduce((one, other) => other.value > one.value ? other : one);
+          const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
+          return { x: box.x + xaxis._offset + xaxis.c2p(j), y: box.y + yaxis._offset + yaxis.c2p(i) };
+        }"""
+    )
+    page.mouse.move(place["x"] + 2, place["y"] + 2)
+    expect(chart.locator(".hoverlayer .hovertext")).to_have_count(1)
+    told: str = chart.locator(".hoverlayer .hovertext").text_content()
+    return told
+
+
+def expect_hover(page: Page, face: str) -> None:
+    told = hovered(page)
+    if face == "before":
+        assert re.search(r"α = \d\.\d{4}", told)
+        assert "the word" not in told
+        return
+    before, after, difference = (
+        float(found.replace("−", "-")) for found in re.findall(r"= ([−+]?\d\.\d{4})", told)
+    )  # fmt: skip
+    assert told.index("Before the word") < told.index("After the word")
+    assert after - before == pytest.approx(difference, abs=2e-4)
+    assert difference > 0 if face == "difference" else after > 0.5
+
+
+def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    expect_face(page, "before")
+    expect_hover(page, "before")
+    for face in ("after", "difference", "before", "after"):
+        page.keyboard.press("b")
+        expect_face(page, face)
+        expect_hover(page, face)
+        expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
+    for face in ("difference", "after", "before", "difference"):
+        page.locator(".st-key-face-en button", has_text=FACES[face]).click()
+        expect_face(page, face)
+        expect_hover(page, face)
+    page.keyboard.press("ArrowRight")  # the control has not kept the arrows
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 4 of "))
+    page.reload()
+    page.wait_for_selector(READY)
+    expect_face(page, "difference")
+    expect(page.locator(".keys kbd", has_text="B")).to_have_count(1)
+
+
+def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
+    page = open_page()
+    settled(page)
+    box = page.locator(".st-key-sentence textarea")
+    box.focus()
+    before = box.input_value()
+    page.keyboard.press("b")
+    assert len(box.input_value()) == len(before) + 1
+    expect_face(page, "before")
+
+
+def test_a_face_outlives_another_language_to_and_fro(open_page: Opener) -> None:
+    page = open_page("?face=after")
+    expect_face(page, "after")
+    switch(page, "fr")
+    control = page.locator(".st-key-face-fr")
+    expect(control.locator("[aria-checked=true]")).to_have_text("Après le mot")
+    settled(page)
+    page.keyboard.press("b")
+    expect(control.locator("[aria-checked=true]")).to_have_text("Différence")
+    expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS["difference"])
+    page.wait_for_url(re.compile("face=difference"))
+    switch(page, "en")
+    expect_face(page, "difference")

@@ -1,0 +1,75 @@
+"""The faces of the heatmap in files."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attnviz import AttnvizError, Trace, Translator, analysis
+from attnviz.analysis.grid import FACES, grid
+from attnviz.export import Look
+from attnviz.export.files import contents, heading
+from tests.conftest import SENTENCES
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate(SENTENCES[0], target=SENTENCES[1])
+
+
+@pytest.fixture(scope="module")
+def weights(model_folder: Path) -> dict[str, np.ndarray]:
+    return dict(analysis.load_weights(model_folder))
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_tables_tikz_and_lecture_hold_the_face(trace: Trace, weights, face) -> None:
+    shown = grid(trace, face=face, posterior=analysis.posterior(trace, weights)).shown
+    look = Look(face=face)
+    table = pd.read_csv(io.BytesIO(contents(trace, "csv", look, weights)), index_col=0)
+    np.testing.assert_allclose(table.to_numpy(), shown, atol=1e-6)
+    tikz = contents(trace, "tex", look, weights).decode()
+    cells = [float(number) for number in re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}", tikz)]
+    np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
+    page = contents(trace, "html", look, weights).decode()
+    record = json.loads(re.search(r'<script[^>]*id="record"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    if face == "before":
+        assert contents(trace, "html", Look(), weights).decode() == page
+    else:
+        assert "After the word: α′ = " in json.dumps(
+            record["figures"]["heatmap"]["data"][0]["text"], ensure_ascii=False
+        )
+        assert "called a cause" in record["words"]["en"]["footer"]
+    assert (
+        heading(trace, look)
+        == {
+            "before": "Alignment: attention weights α, word by word",
+            "after": "Alignment after the word: posterior α′, word by word",
+            "difference": "What the word changes in the alignment: α′ − α, word by word",
+        }[face]
+    )
+
+
+def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -> None:
+    tikz = contents(trace, "tex", Look(face="difference"), weights).decode()
+    cells = re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}\{(\w{6})\}", tikz)
+    most, least = max(cells, key=lambda cell: float(cell[0])), min(cells, key=lambda cell: float(cell[0]))
+    assert int(most[1][4:], 16) > int(most[1][:2], 16), "a gain is blue"
+    assert int(least[1][:2], 16) > int(least[1][4:], 16), "a loss is red"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])
+def test_a_face_without_the_weights_is_a_sentence(trace: Trace, ending: str) -> None:
+    with pytest.raises(AttnvizError, match="weights of the model"):
+        contents(trace, ending, Look(face="after"))
+
+
+def test_a_picture_of_a_step_has_no_faces(trace: Trace, weights) -> None:
+    with pytest.raises(AttnvizError, match="faces of the heatmap"):
+        contents(trace, "csv", Look(picture="state", step=0, face="after"), weights)

@@ -1,0 +1,115 @@
+"""The heatmap's faces as they are drawn: numbers, colours, hover text, margins, table and what is said of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import AttnvizError, Trace, Translator, analysis, figures
+from attnviz.analysis.grid import FACES
+from attnviz.languages import speak
+from attnviz.palette import palette
+from tests.conftest import SENTENCES
+from tests.figures import synthetic
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate(SENTENCES[4], target=SENTENCES[5])
+
+
+@pytest.fixture(scope="module")
+def weights(model_folder: Path) -> dict[str, np.ndarray]:
+    return dict(analysis.load_weights(model_folder))
+
+
+def test_before_the_word_is_drawn_byte_for_byte_as_without_a_choice(trace: Trace, weights) -> None:
+    for choices in ({}, {"by": "pieces", "root": True}, {"margins": True, "end": False, "step": 1}):
+        plain = figures.heatmap(trace, **choices).to_json()
+        assert figures.translation_figure(trace, face="before", weights=weights, **choices).to_json() == plain
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("face", ["after", "difference"])
+def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face, theme) -> None:
+    posterior = analysis.posterior(trace, weights)
+    figure = figures.translation_figure(trace, by="pieces", face=face, weights=weights, margins=True, theme=theme)
+    go.Figure(figure.to_dict())  # Plotly's own check of every property
+    image = figure.data[0]
+    expected = posterior if face == "after" else posterior - trace.alignment
+    np.testing.assert_allclose(image.z, expected)
+    if face == "difference":
+        ink = palette(theme)
+        assert image.zmin == -image.zmax
+        assert np.abs(image.z).max() <= image.zmax
+        assert [colour for _, colour in image.colorscale] == [ink.minus, ink.paper, ink.plus]
+    else:
+        assert (image.zmin, image.zmax) == (0, 1)
+    sums, bits = (np.array(figure.data[k][axis]) for k, axis in ((1, "y"), (2, "x")))
+    np.testing.assert_allclose(sums, expected.sum(axis=0))
+    for bars, axis in ((sums, figure.layout.yaxis2), (bits, figure.layout.xaxis2)):
+        assert min(axis.range) <= bars.min()
+        assert bars.max() <= max(axis.range)
+
+
+@pytest.mark.parametrize("face", ["after", "difference"])
+def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
+    posterior = analysis.posterior(trace, weights)
+    text = figures.translation_figure(trace, by="pieces", face=face, weights=weights).data[0].text
+    for i, j in ((0, 0), (2, 3), (-1, -1)):
+        assert (
+            f"Before the word: α = {trace.alignment[i, j]:.4f}<br>After the word: α′ = {posterior[i, j]:.4f}"
+            in (text[i][j])
+        )
+
+
+def test_the_root_colours_a_difference_and_keeps_its_numbers(trace: Trace, weights) -> None:
+    plain, root = (figures.translation_figure(trace, face="difference", weights=weights, root=on).data[0]
+                   for on in (False, True))  # fmt: skip
+    np.testing.assert_array_equal(plain.z, root.z)
+    assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root
+
+
+def test_the_table_and_the_alternative_are_of_the_face(trace: Trace, weights) -> None:
+    tables = {face: figures.translation_table(trace, face=face, weights=weights, margins=True) for face in FACES}
+    body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
+    np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)
+    assert [table.index[-1] for table in tables.values()] == ["Σ α", "Σ α′", "Σ (α′ − α)"]
+    alts = [figures.translation_figure(trace, face=face, weights=weights).layout.meta["alt"] for face in FACES]
+    assert alts[0].startswith("Alignment of")
+    assert alts[1].startswith("After the word: ")
+    strongest = trace.words().source[int(body["after"][0].argmax())]
+    assert f"{trace.words().target[0]} at {strongest} {body['after'][0].max():.2f}" in alts[1]
+    assert "after less before the word" in alts[2]
+    assert f"+{body['difference'].max():.2f}" in alts[2]
+
+
+def test_a_large_difference_has_its_number_alone() -> None:
+    trace = synthetic.trace(" ".join(["a"] * 110), " ".join(["b"] * 110))
+    posterior = np.roll(trace.alignment.astype(float), 1, axis=1)
+    for face, symbol in (("after", "√α′ = "), ("difference", "α′ − α = ")):
+        drawn = figures.heatmap(trace, face=face, posterior=posterior, root=True).data[0]
+        assert drawn.hovertemplate.startswith(symbol)
+
+
+def test_in_french_a_face_is_french(trace: Trace, weights) -> None:
+    speak("fr")
+    try:
+        figure = figures.translation_figure(trace, face="difference", weights=weights, margins=True)
+    finally:
+        speak("en")
+    assert "Avant le mot" in figure.data[0].text[0][0]
+    assert "0," in figure.data[0].text[0][0]
+    assert "after" not in json.dumps(figure.layout.meta["alt"])
+
+
+def test_without_weights_or_attention_there_is_a_sentence(trace: Trace, weights) -> None:
+    for face in ("after", "difference"):
+        with pytest.raises(AttnvizError, match="weights of the model"):
+            figures.translation_figure(trace, face=face)
+        with pytest.raises(AttnvizError, match="has no attention"):
+            figures.translation_figure(synthetic.trace(attention="none"), face=face, weights=weights)

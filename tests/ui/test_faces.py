@@ -1,0 +1,130 @@
+"""Before and after the word on the page: offered where the weights are, drawn as chosen, in the address and in both
+languages."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Trace, analysis
+from attnviz.checkpoint import save_model
+from attnviz.text import Tokenizer
+from attnviz.ui import resources
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.resources import knows_after, posterior_of, translate
+from attnviz.ui.step.heatmap import shown_choices
+from attnviz.ui.toolbar.downloads import pictures
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.figures import synthetic
+
+Run = Callable[..., AppTest]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path / "en-fr"
+
+
+@pytest.fixture
+def page(folder: Path) -> Run:
+    """Return a function that opens the page as a link does."""
+
+    def run(**linked: str) -> AppTest:
+        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+        for name, value in linked.items():
+            app.query_params[name] = value
+        return app.run()
+
+    return run
+
+
+def prose(app: AppTest) -> str:
+    return "\n".join(one.proto.body for one in app.get("html"))
+
+
+def test_the_control_leads_through_the_faces_to_and_fro_and_a_language_keeps_it(page: Run) -> None:
+    app = page()
+    control = app.button_group(key="face-en")
+    assert control.value == "before"
+    assert "Before the word: α" in prose(app)
+    for face, told in (("after", "After the word: α′"), ("difference", "The difference, α′ − α"), ("after", "α′")):
+        app.button_group(key="face-en").set_value(face).run()
+        assert not app.exception
+        assert told in prose(app)
+        assert app.session_state["face"] == face
+    app.button_group(key="lang").set_value("fr").run()
+    assert app.button_group(key="face-fr").value == "after"
+    assert "Après le mot" in prose(app)
+    app.button_group(key="face-fr").set_value("difference").run()
+    app.button_group(key="lang").set_value("en").run()
+    assert app.button_group(key="face-en").value == "difference"
+    app.button_group(key="face-en").set_value("before").run()
+    assert "Every row adds up to 1." in prose(app)
+
+
+def test_a_link_opens_its_face_and_a_bad_one_none(page: Run) -> None:
+    app = page(face="difference")
+    assert app.button_group(key="face-en").value == "difference"
+    assert "Every row adds up to 0." in prose(app)
+    assert app.selectbox(key="colours-en").disabled
+    app = page(face="sideways")
+    assert app.button_group(key="face-en").value == "before"
+    assert not app.selectbox(key="colours-en").disabled
+
+
+def test_the_posterior_is_reckoned_once_and_only_for_a_face_that_needs_it(
+    page: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    monkeypatch.setattr(resources, "posterior", lambda *given: made.append(given) or analysis.posterior(*given))
+    app = page(sentence="Nobody has asked for this one yet.")
+    assert made == []
+    for face in ("after", "difference", "before", "after"):
+        app.button_group(key="face-en").set_value(face).run()
+    app.button_group(key="by-en").set_value("pieces").run()
+    page(sentence="Nobody has asked for this one yet.", face="difference", by="pieces")
+    assert len(made) == 1
+
+
+def test_without_weights_or_attention_nothing_is_offered(
+    folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    for trace in (synthetic.trace(), synthetic.trace(attention="none")):
+        view = View(MAIN, trace)
+        assert not knows_after(trace)
+        assert posterior_of(trace) is None
+        kept = {"face": "after"}
+        assert shown_choices(kept, view).face == "before"
+        assert kept["face"] == "after", "it is there again with the next translation"
+    save_model(folder.parent / "fixed", make_network("none"), tokenizer)
+    trace = translate(str(folder.parent / "fixed"), "cpu", SENTENCES[0], 1, None)
+    assert not knows_after(trace)
+
+
+def test_the_table_has_the_numbers_of_the_face_on_show(folder: Path, page: Run) -> None:
+    app = page(sentence=SENTENCES[0], face="after", by="pieces", search="greedy")
+    app.session_state["tables"] = True
+    app.run()
+    assert not app.exception
+    trace = translate(str(folder), "auto", SENTENCES[0], 1, None)
+    expected = analysis.posterior(trace, analysis.load_weights(folder))
+    np.testing.assert_allclose(app.dataframe[0].value.to_numpy(), expected, atol=1e-6)
+    assert "**Alignment, After the word (α′)**" in [one.value for one in app.markdown]
+
+
+def test_the_files_are_of_the_face_on_show(folder: Path) -> None:
+    trace: Trace = translate(str(folder), "cpu", SENTENCES[0], 1, None)
+    view = View(MAIN, trace)
+    posterior = analysis.posterior(trace, analysis.load_weights(folder))
+    for face, expected in (("after", posterior), ("difference", posterior - trace.alignment)):
+        saved = next(iter(pictures(view, {"face": face, "by": "pieces"})))
+        np.testing.assert_allclose(saved.numbers.to_numpy(), expected, atol=1e-6)
+        np.testing.assert_allclose(saved.figure.data[0].z, expected, atol=1e-6)
+        assert saved.name == f"heatmap-{face}"
