@@ -13,7 +13,7 @@ import torch
 
 from attnviz.decoding.interventions import check_limit, check_reached, energy_change
 from attnviz.decoding.search import SearchStep
-from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
 
@@ -24,10 +24,10 @@ means to copy what is kept of the others."""
 
 @torch.inference_mode()
 def greedy(
-    decoder: StepDecoder,
-    memory: Memory,
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
     limits: Sequence[int],
-    history: list[SearchStep] | None = None,
+    history: list[SearchStep[StepT]] | None = None,
     interventions: Sequence[Intervention] = (),
 ) -> list[tuple[int, ...]]:
     """Return the target of each sentence of `memory`, EOS last; append each step to `history`.
