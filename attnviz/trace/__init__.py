@@ -5,6 +5,7 @@ model and without torch.
 """
 
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
-from attnviz.trace.trace import STORED_CANDIDATES, Trace
+from attnviz.trace.record import STORED_CANDIDATES, Record
+from attnviz.trace.trace import Trace
 
-__all__ = ["STORED_CANDIDATES", "FloatArray", "Hypothesis", "IntArray", "Search", "Trace", "Words"]
+__all__ = ["STORED_CANDIDATES", "FloatArray", "Hypothesis", "IntArray", "Record", "Search", "Trace", "Words"]
