@@ -79,7 +79,7 @@ class PreparedRNNsearch(Prepared[Trace]):
         """Raise AttnvizError unless these can be done to a sentence of so many pieces."""
         check_interventions(
             interventions, source_pieces=source_pieces, vocabulary_size=self._network.config.vocabulary_size,
-            attends=self._network.decoder.attention.attends,
+            attends=self._network.attends_once,
         )  # fmt: skip
 
     def course(

@@ -157,6 +157,11 @@ class Transformer(nn.Module):
     """The whole network. One matrix E (K, d) embeds the pieces of both sides and scores them (section 3.4):
     x = sqrt(d) E y + position and p(y) = softmax(E t + b)."""
 
+    attends = True
+    """Whether the decoder chooses where to look at each step."""
+    attends_once = False
+    """Whether a step has one look at the source: it has one in every head of every layer."""
+
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
-from attnviz.network import Network, RNNsearch, build
+from attnviz.network import Network, build
 from attnviz.training.averaging import Copies
 from attnviz.training.batches import Batch, epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
@@ -96,7 +96,7 @@ class _Run:
             network.initialise(torch.Generator().manual_seed(config.seed))
             return network
         network = start_from(config.start_from, self.tokenizer, config.dropout)
-        if config.guidance and not (isinstance(network, RNNsearch) and network.config.attention != "none"):
+        if config.guidance and not network.attends_once:
             raise AttnvizError(f"{config.start_from} has no one attention to guide. Set guidance to 0.")
         return network
 
