@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
+from typing import Any, Generic, NamedTuple, overload
 
 import torch
 
@@ -18,27 +18,17 @@ from attnviz.decoding import (
     forced_target,
     greedy,
     longest_target,
-    prepared,
     search,
 )
+from attnviz.decoding.prepared import RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.model_folder import model_folders, weights_digest
-from attnviz.network import Network, RNNsearch, Transformer
+from attnviz.network import Network, RNNsearch
 from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace import Hypothesis, Record, Search, Trace, TransformerTrace
+from attnviz.trace import Hypothesis, Search, Trace
 from attnviz.trace.interventions import Intervention
-
-if TYPE_CHECKING:
-    # What is said of a translator and no more is said of RNNsearch; mypy knows such defaults, Python 3.11 does not.
-    from typing_extensions import TypeVar
-
-    RecordT = TypeVar("RecordT", bound=Record, default=Trace)
-else:
-    from typing import TypeVar
-
-    RecordT = TypeVar("RecordT", bound=Record)
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
 
@@ -77,12 +67,6 @@ class Translator(Generic[RecordT]):
     def __init__(
         self: Translator[Trace], network: RNNsearch, tokenizer: Tokenizer, name: str = ..., weights_digest: str = ...
     ) -> None: ...
-
-    @overload
-    def __init__(
-        self: Translator[TransformerTrace], network: Transformer, tokenizer: Tokenizer, name: str = ...,
-        weights_digest: str = ...,
-    ) -> None: ...  # fmt: skip
 
     @overload
     def __init__(

@@ -167,7 +167,7 @@ def _exact(values: NDArray[Any]) -> Array:
 
 
 def compared(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
-    """Compare all numbers of a quantity, arrays of one shape; a single number is the first of one."""
+    """Compare all numbers of a quantity, arrays of any shape; a single number is the first of one."""
     shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
     if shown.shape != expected.shape:
         return Check(quantity, 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan")))

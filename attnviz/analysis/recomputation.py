@@ -213,7 +213,7 @@ def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
 
 
 def deviation(values: NDArray[Any], expected: Array) -> float:
-    """Return the largest difference of two arrays of one shape over the largest number expected; infinite where they
+    """Return the largest difference of two arrays, of any shape, over the largest number expected; infinite where they
     disagree about what is infinite, or have not one shape."""
     if values.shape != expected.shape or not np.array_equal(np.isfinite(values), np.isfinite(expected)):
         return float("inf")

@@ -5,7 +5,6 @@ from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
 from attnviz.decoding.greedy import greedy
 from attnviz.decoding.interventions import forced_target
-from attnviz.decoding.prepared import prepared
 from attnviz.decoding.recording import recorded
 from attnviz.decoding.search import Finished, SearchStep, largest, longest_target, search
 
@@ -20,7 +19,6 @@ __all__ = [
     "greedy",
     "largest",
     "longest_target",
-    "prepared",
     "recorded",
     "search",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from torch import Tensor
 
@@ -26,7 +26,15 @@ from attnviz.network.transformer_stepping import TransformerStepDecoder
 from attnviz.trace import Record, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
 
-RecordT = TypeVar("RecordT", bound=Record)
+if TYPE_CHECKING:
+    # What is said of a translator and no more is said of RNNsearch; mypy knows such defaults, Python 3.11 does not.
+    from typing_extensions import TypeVar
+
+    RecordT = TypeVar("RecordT", bound=Record, default=Trace)
+else:
+    from typing import TypeVar
+
+    RecordT = TypeVar("RecordT", bound=Record)
 
 
 class Prepared(ABC, Generic[RecordT]):

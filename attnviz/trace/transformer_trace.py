@@ -95,8 +95,9 @@ class TransformerTrace(Record):
     def sizes(self) -> dict[str, int]:
         """Return the numbers that the symbols of the table's shapes stand for.
 
-        Raise IndexError or KeyError where an array lacks a dimension or the config a size.
+        Raise IndexError or KeyError where an array lacks a dimension or the config a size, ValueError where it is none.
         """
+        bounds.check_model(self.config)
         layers, heads, size = (int(self.config[name]) for name in ("layers", "heads", "model_size"))
         return {
             "Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "L": layers, "H": heads, "d": size,
@@ -105,8 +106,7 @@ class TransformerTrace(Record):
         }  # fmt: skip
 
     def check_numbers(self) -> None:
-        """Raise ValueError or KeyError unless the sizes are those of a model and all rows of weights are shares."""
-        bounds.check_model(self.config)
+        """Raise ValueError unless all rows of weights are shares, and of no step of later ones."""
         for kind in ATTENTIONS:
             weights = getattr(self, f"{kind}_weights")
             if not np.allclose(weights.sum(axis=-1), 1, atol=1e-3) or weights.min() < 0:
