@@ -83,7 +83,7 @@ BAD = {
 def test_a_setting_out_of_bounds_is_named_before_torch_sees_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
-    monkeypatch.setattr("attnviz.checkpoint.RNNsearch", lambda _: pytest.fail("the network was built"))
+    monkeypatch.setattr("attnviz.checkpoint.build", lambda _: pytest.fail("the network was built"))
     record = json.loads((folder / "config.json").read_text())
     record["model"][name] = value
     (folder / "config.json").write_text(json.dumps(record))
