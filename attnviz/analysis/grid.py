@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record
 
 By = Literal["words", "pieces"]
 
@@ -33,19 +33,21 @@ class Grid:
     """H_i in bits of each row, that of its pieces, as the network computed them; for a word of several the mean."""
 
 
-def grid(trace: Trace, by: By = "words", end: bool = True) -> Grid:
+def grid(trace: Record, by: By = "words", end: bool = True, weights: FloatArray | None = None) -> Grid:
     """Return the rows and columns to draw, word by word or piece by piece; `end=False` leaves out `</s>` on both axes.
 
-    Raise ValueError unless `by` is "words" or "pieces".
+    `weights`, (Ty, Tx), stand in the alignment's place: those of one head of a transformer, say. Raise ValueError
+    unless `by` is "words" or "pieces".
     """
     if by == "words":
         words = trace.words()
-        source, target, alpha, steps = words.source, words.target, words.alignment, words.target_groups
+        source, target, steps = words.source, words.target, words.target_groups
+        alpha = words.alignment if weights is None else words.merged(weights)
         pieces = words.source_groups
     elif by == "pieces":
         source = tuple(piece_name(piece) for piece in trace.source_pieces)
         target = tuple(piece_name(piece) for piece in trace.target_pieces)
-        alpha, steps = trace.alignment, tuple((i,) for i in range(len(target)))
+        alpha, steps = trace.alignment if weights is None else weights, tuple((i,) for i in range(len(target)))
         pieces = tuple((j,) for j in range(len(source)))
     else:
         raise ValueError(f"by must be words or pieces, not {by!r}")
@@ -53,7 +55,7 @@ def grid(trace: Trace, by: By = "words", end: bool = True) -> Grid:
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
         rows -= trace.target_pieces[-1] == "</s>" and rows > 1
-    bits = entropy(trace.alignment)
+    bits = entropy(trace.alignment if weights is None else weights)
     return Grid(
         source[:columns], target[:rows], alpha[:rows, :columns], steps[:rows], pieces[:columns],
         coverage(alpha)[:columns], np.array([bits[list(group)].mean() for group in steps[:rows]]),

@@ -12,7 +12,7 @@ from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import SEAM, make_room, margin_bars
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.weights import merged
@@ -22,7 +22,7 @@ MOST_TEXTS = 10_000
 
 
 def heatmap(
-    trace: Trace,
+    trace: Record,
     *,
     by: By = "words",
     colours: Colours = "paper",
@@ -31,22 +31,25 @@ def heatmap(
     margins: bool = False,
     step: int | None = None,
     theme: ThemeName = "light",
+    weights: FloatArray | None = None,
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
     frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
-    on the right, the entropy H_i of each row in bits (`Grid`). `layout.meta` is told at `_meta`. Raise ValueError on an
-    unknown choice.
+    on the right, the entropy H_i of each row in bits (`Grid`). `layout.meta` is told at `_meta`. `weights`,
+    (Ty, Tx), stand in the alignment's place: those of one head of a transformer, say. Raise ValueError on an unknown
+    choice.
     """
-    cells, ink = grid(trace, by, end), palette(theme)
+    cells, ink = grid(trace, by, end, weights), palette(theme)
     gap = 1 if max(cells.alpha.shape) <= 32 else 0
     image = {
         "type": "heatmap", "z": np.sqrt(cells.alpha) if root else cells.alpha, "zmin": 0, "zmax": 1,
         "colorscale": scale(colours), "colorbar": _colour_bar(root, ink), "xgap": gap, "ygap": gap,
     } | _hover(cells, root)  # fmt: skip
     sizes = cell_sizes(cells)
-    layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, heatmap_alt(trace, by=by, end=end))}
+    alt = heatmap_alt(trace, by=by, end=end, weights=weights)
+    layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
     bars: list[Spec] = []
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
@@ -58,7 +61,7 @@ def heatmap(
     return build([image, *bars], layout)
 
 
-def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: Record, cells: Grid, sizes: Cells, alt: str) -> Spec:
     """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
     scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
 

@@ -7,13 +7,16 @@ import pandas as pd
 
 from attnviz.analysis.grid import By, grid
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record
 from attnviz.wording.labels import shorten
 
 
-def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
-    """Return a sentence for those who do not see the heatmap: its size and where each row is brightest."""
-    cells = grid(trace, by, end)
+def heatmap_alt(trace: Record, *, by: By = "words", end: bool = True, weights: FloatArray | None = None) -> str:
+    """Return a sentence for those who do not see the heatmap: its size and where each row is brightest.
+
+    `weights`, (Ty, Tx), stand in the alignment's place.
+    """
+    cells = grid(trace, by, end, weights)
     links = [
         say("{target} at {source} {alpha:.2f}", target=shorten(word, 30),
             source=shorten(cells.source[int(row.argmax())], 30), alpha=row.max())
@@ -26,12 +29,15 @@ def heatmap_alt(trace: Trace, *, by: By = "words", end: bool = True) -> str:
     return say("Alignment of {rows} target and {columns} source pieces. Largest weights: {shown}.", **told)
 
 
-def heatmap_table(trace: Trace, *, by: By = "words", end: bool = True, margins: bool = False) -> pd.DataFrame:
+def heatmap_table(
+    trace: Record, *, by: By = "words", end: bool = True, margins: bool = False, weights: FloatArray | None = None
+) -> pd.DataFrame:
     """Return the weights of the heatmap as a table: target down, source across, each name preceded by its number.
 
     `margins` adds a last column, the entropy of each row in bits, and a last row, how much each column was looked at.
+    `weights`, (Ty, Tx), stand in the alignment's place.
     """
-    cells = grid(trace, by, end)
+    cells = grid(trace, by, end, weights)
     table = pd.DataFrame(
         cells.alpha,
         index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),

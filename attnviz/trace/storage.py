@@ -39,6 +39,8 @@ LARGEST = 2**28
 """Bytes of all arrays of a record together: three times those of the longest sentence by RNNsearch of 1000 units. A
 small file can claim to hold more, and would fill the memory."""
 
+MARKS = {"attnviz-trace": "RNNsearch", "attnviz-transformer-trace": "transformer"}
+"""What saved records are marked with, and whose translations they are of."""
 METHODS = ("greedy", "beam", "forced")
 
 
@@ -57,7 +59,13 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     like where it is damaged.
     """
     record = json.loads(text)
-    if not isinstance(record, dict) or record.get("format") != saved_as.mark:
+    mark = record.get("format") if isinstance(record, dict) else None
+    if mark != saved_as.mark:
+        if isinstance(mark, str) and mark in MARKS:
+            raise AttnvizError(say(
+                "This is the saved trace of another kind of translator, {kind}, and cannot be shown here.",
+                kind=MARKS[mark],
+            ))  # fmt: skip
         raise AttnvizError(say("This is not a saved trace: it lacks the mark of one."))
     version = record.get("version")
     if type(version) is not int or not 1 <= version <= saved_as.version:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from attnviz import bounds
 from attnviz.trace import storage
+from attnviz.trace.drawing import drawing
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.record import Record
@@ -91,6 +92,14 @@ class TransformerTrace(Record):
     def alignment(self) -> FloatArray:
         """The cross-attention of the last layer, mean of its heads, (Ty, Tx), rows sum to 1."""
         return self._alignment
+
+    def heatmap(self, layer: int = -1, head: int | None = None, **choices: Any) -> Any:
+        """Return `cross_attention` as a Plotly figure, for a notebook; choices as those of `figures.heatmap`."""
+        return drawing().heatmap(self, weights=self.cross_attention(layer, head), **choices)
+
+    def _repr_html_(self) -> str:
+        """Return the alignment as a bare table: what a notebook shows of a trace."""
+        return drawing().table_html(self)
 
     def sizes(self) -> dict[str, int]:
         """Return the numbers that the symbols of the table's shapes stand for.
