@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
@@ -179,7 +181,8 @@ class Transformer(nn.Module):
         `first` is the 0-based position of the first of the T.
         """
         matrix, size = self.output.weight, self.config.model_size
-        places = sinusoids(first + pieces.shape[-1], size)[first:].to(matrix)
+        exact = np.float64 if matrix.dtype == torch.float64 else np.float32
+        places = torch.tensor(sinusoids(first, pieces.shape[-1], size).astype(exact), device=matrix.device)
         embedded: Tensor = self.dropout(embedding(pieces, matrix) * math.sqrt(size) + places)
         return embedded
 
@@ -235,12 +238,13 @@ class Transformer(nn.Module):
                 parameter.zero_()
 
 
-def sinusoids(length: int, size: int) -> Tensor:
-    """Return the positions (section 3.5), float64, (length, size): sin(p / 10000^(2k/d)) at unit 2k of position p, and
-    the cosine at unit 2k + 1."""
-    wavelengths = 10_000 ** (torch.arange(0, size, 2, dtype=torch.float64) / size)
-    angles = torch.arange(length, dtype=torch.float64)[:, None] / wavelengths
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :size]
+def sinusoids(first: int, count: int, size: int) -> NDArray[np.float64]:
+    """Return `count` positions from `first` on (section 3.5), (count, size): sin(p / 10000^(2k/d)) at unit 2k of
+    position p, and the cosine at unit 2k + 1."""
+    # In NumPy: float32 is not exact enough for late positions, and float64 is more than some devices have.
+    wavelengths = 10_000.0 ** (np.arange(0, size, 2) / size)
+    angles = np.arange(first, first + count)[:, None] / wavelengths
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, size)
 
 
 def source_mask(lengths: Tensor, size: int) -> Tensor:

@@ -95,8 +95,9 @@ def test_padding_changes_nothing() -> None:
 
 
 def test_positions_are_the_sinusoids_of_the_paper() -> None:
-    found = sinusoids(50, 6)
+    found = sinusoids(0, 50, 6)
     assert found.shape == (50, 6)
+    assert np.array_equal(sinusoids(7, 3, 6), found[7:10])
     for place in (0, 1, 49):
         for unit in (0, 1, 2):
             angle = place / 10_000 ** (2 * unit / 6)
