@@ -97,7 +97,8 @@ class _Run:
             return network
         network = start_from(config.start_from, self.tokenizer, config.dropout)
         if config.guidance and not network.attends_once:
-            raise AttnvizError(f"{config.start_from} has no one attention to guide. Set guidance to 0.")
+            which = "many attentions" if network.attends else "no attention"
+            raise AttnvizError(f"{config.start_from} has {which} to guide. Set guidance to 0.")
         return network
 
     @property

@@ -106,7 +106,7 @@ def test_no_guidance(model: Path, files: tuple[Path, Path], tmp_path: Path) -> N
     with pytest.raises(ValueError, match="a transformer has many"):
         _config(files, tmp_path / "run", guidance=0.5)
     config = _config(files, tmp_path / "run", guidance=0.5, architecture="rnnsearch", start_from=str(model))
-    with pytest.raises(AttnvizError, match="no one attention to guide"):
+    with pytest.raises(AttnvizError, match="many attentions to guide"):
         run(config)
 
 
