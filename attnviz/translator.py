@@ -86,7 +86,7 @@ class Translator(Generic[RecordT]):
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Translator[Any]:
-        """Load a model folder to "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a model folder, of either architecture, to "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
         """
