@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, overload
+from typing import Any, Generic, NamedTuple
 
 import torch
 
@@ -14,6 +14,7 @@ from attnviz.decoding import (
     Course,
     Finished,
     SearchStep,
+    attributions_of,
     batches,
     forced_target,
     greedy,
@@ -28,6 +29,7 @@ from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network, RNNsearch
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import Hypothesis, Search, Trace
+from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
@@ -63,16 +65,6 @@ class Translator(Generic[RecordT]):
     transformer.
     """
 
-    @overload
-    def __init__(
-        self: Translator[Trace], network: RNNsearch, tokenizer: Tokenizer, name: str = ..., weights_digest: str = ...
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: Translator[Any], network: Network, tokenizer: Tokenizer, name: str = ..., weights_digest: str = ...
-    ) -> None: ...
-
     def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:
         """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards.
 
@@ -81,7 +73,7 @@ class Translator(Generic[RecordT]):
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
         self._prepared = prepared(network)
-        self._decoder = self._prepared.decoder
+        self._decoder: Any = self._prepared.decoder
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
@@ -143,6 +135,13 @@ class Translator(Generic[RecordT]):
                     alone = memory.alone(row, len(sources[place]))
                     traces[place] = self._trace(texts[place], sources[place], alone, found[row], started)
         return [traces[place] for place in range(len(texts))]
+
+    def attributions(self, trace: Trace) -> Attributions:
+        """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
+        piece, through encoder and decoder; raise AttnvizError where another model made it."""
+        if not isinstance(self.network, RNNsearch):
+            raise AttnvizError(f"The model {self.name} is a transformer, which has no attributions yet.")
+        return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
         """Raise AttnvizError where `translate` would, given these."""

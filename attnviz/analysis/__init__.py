@@ -1,7 +1,34 @@
-"""What can be said of a `Trace` with NumPy alone: measures of its alignment, its reading after the word, and its
-recomputation from the weights."""
+"""What can be said of a `Trace` with NumPy alone: measures of its alignment, its reading after the word, what its words
+depended on, what it would have thought of other looks, and its recomputation from the weights."""
 
+from attnviz.analysis.adversary import adversary
+from attnviz.analysis.agreement import Agreement, agreement
+from attnviz.analysis.answers import ANSWERS, Answers, added_logits, answers
+from attnviz.analysis.best_look import best_look
+from attnviz.analysis.firmness import Firmness, firmness
+from attnviz.analysis.looks import Trial
 from attnviz.analysis.posterior import likelihood, posterior
+from attnviz.analysis.shuffled import Shuffled, shuffled
+from attnviz.analysis.trials import Trials, trials
 from attnviz.model_folder import load_weights
 
-__all__ = ["likelihood", "load_weights", "posterior"]
+__all__ = [
+    "ANSWERS",
+    "Agreement",
+    "Answers",
+    "Firmness",
+    "Shuffled",
+    "Trial",
+    "Trials",
+    "added_logits",
+    "adversary",
+    "agreement",
+    "answers",
+    "best_look",
+    "firmness",
+    "likelihood",
+    "load_weights",
+    "posterior",
+    "shuffled",
+    "trials",
+]

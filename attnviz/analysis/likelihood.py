@@ -1,5 +1,5 @@
 """What a step's written piece would have been worth had the decoder read other contexts: all steps and source pieces at
-once, in NumPy float64 from the weights, with the rest of each step as it was.
+once, in NumPy float64 from the weights, with the rest of each step as it was; and how that turns with the context.
 
 A context enters the readout, and with `readout_state="current"` the state before it, by products. They are linear, so a
 mixture of annotations is projected by mixing the projections, and no context is ever projected twice.
@@ -37,8 +37,8 @@ class Readouts:
         Raise AttnvizError where the model has no attention, or where the weights are not its own.
         """
         if not trace.attends:
-            raise AttnvizError(say("A model without attention has no posterior: there is nothing to choose from, for "
-                                   "all its words are written from one context."))  # fmt: skip
+            raise AttnvizError(say("A model without attention has no weights to try and no posterior: there is nothing "
+                                   "to choose from, for all its words are written from one context."))  # fmt: skip
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
         self.current = trace.config["readout_state"] == "current"
@@ -68,7 +68,7 @@ class Readouts:
         `mixtures` (Ty, C, Tx) are given."""
         count = self._by_context.shape[0] if mixtures is None else mixtures.shape[1]
         found = np.empty((len(self._chosen), count))
-        for steps in self._blocks(count):
+        for steps in self.blocks(count):
             readouts = self.maxout(self.wide(steps, None if mixtures is None else mixtures[steps]))
             chosen = self._chosen[steps]
             logits = np.einsum("scl,sl->sc", readouts, self._output[chosen]) + self._bias[chosen, None]
@@ -77,13 +77,56 @@ class Readouts:
 
     def _log_sum(self, readouts: Array) -> Array:
         """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (S, C, l), (S, C)."""
-        logits = readouts.reshape(-1, readouts.shape[-1]).astype(np.float32) @ self._output32.T
-        logits += self._bias32
+        logits = self._rough(readouts)
         largest = logits.max(axis=1, keepdims=True)
         logits -= largest
         total: Array = np.log(np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)) + largest[:, 0]
         summed: Array = total.reshape(readouts.shape[:2])
         return summed
+
+    def rough_logits(self, steps: slice, mixtures: Array | None = None) -> NDArray[np.float32]:
+        """Return the logits of these steps with each context, (S, C, K), `mixtures` (S, C, Tx) as for `log_likelihood`;
+        right to about 1e-6 of the largest."""
+        readouts = self.maxout(self.wide(steps, mixtures))
+        return self._rough(readouts).reshape(*readouts.shape[:2], -1)
+
+    def logits(self, step: int, mixtures: Array) -> Array:
+        """Return the logits of one 0-based step with each of the contexts `mixtures` (C, Tx), (C, K)."""
+        readouts = self.maxout(self.wide(slice(step, step + 1), mixtures[None]))[0]
+        logits: Array = readouts @ self._output.T + self._bias
+        return logits
+
+    def log_probabilities(self, step: int, mixtures: Array) -> Array:
+        """Return log p(w), (C, K), for each of the contexts `mixtures` (C, Tx) of one 0-based step."""
+        logits = self.logits(step, mixtures)
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return logits
+
+    def of_readouts(self, of_logits: NDArray[np.floating]) -> Array:
+        """Return W_o^T g: the gradients by the logits (..., K) as those by the readouts (..., l)."""
+        return _exact(of_logits @ (self._output32 if of_logits.dtype == np.float32 else self._output))
+
+    def output_rows(self, pieces: NDArray[np.integer]) -> Array:
+        """Return W_o[w] of these ids, any shape, (..., l)."""
+        rows: Array = self._output[pieces]
+        return rows
+
+    def gradient(self, steps: slice, mixtures: Array, of_readouts: Array) -> Array:
+        """Return the gradients by the `mixtures` (S, C, Tx) of these steps, in their shape, given those by the readouts
+        t_i, (S, C, l).
+
+        They go through the maxout to its winners and, with `readout_state="current"`, through s_i as well; at a tie,
+        where a maxout has none, the first of the pair counts.
+        """
+        wide = self.wide(steps, mixtures)
+        won = wide[..., 0::2] >= wide[..., 1::2]
+        of_wide = np.empty(wide.shape)
+        of_wide[..., 0::2], of_wide[..., 1::2] = of_readouts * won, of_readouts * ~won
+        gradients: Array = of_wide @ self._by_context.T
+        if self.current:
+            gradients += self._of_gates(steps, mixtures, of_wide @ self._by_state) @ self._into_gates.T
+        return gradients
 
     def wide(self, steps: slice, mixtures: Array | None = None) -> Array:
         """Return t~_i for each context of these steps, (S, C, 2l), `mixtures` (S, C, Tx) as for `log_likelihood`."""
@@ -93,12 +136,12 @@ class Readouts:
             wide += self._following(steps, mixtures) @ self._by_state.T
         return wide
 
-    def fit(self) -> Array:
+    def fit(self, centred: bool = True) -> Array:
         """Return how far h_j speaks for y_i, (Ty, Tx): the logit that C_o h_j would give y_i at weight 1, less the mean
-        over the vocabulary, with the winners of the maxout that the step had."""
+        over the vocabulary (unless it is not to be `centred`), with the winners of the maxout that the step had."""
         pairs = self.wide(slice(None), self.alignment[:, None])[:, 0]
         winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
-        rows = self._output[self._chosen] - self._output.mean(axis=0)
+        rows = self._output[self._chosen] - (self._output.mean(axis=0) if centred else 0)
         fits: Array = np.einsum("il,jil->ij", rows, self._by_context[:, winners], optimize=True)
         return fits
 
@@ -109,17 +152,37 @@ class Readouts:
 
     def _following(self, steps: slice, mixtures: Array | None) -> Array:
         """s_i for each context, (S, C, n)."""
+        _, update, candidate = self._gates_of(steps, mixtures)
+        following: Array = (1 - update) * candidate + update * self._states[steps, None]
+        return following
+
+    def _gates_of(self, steps: slice, mixtures: Array | None) -> tuple[Array, Array, Array]:
+        """r_i, z_i and the candidate for each context, (S, C, n)."""
         x_r, x_z, x_n = np.split(self._gates[steps, None] + self._mixed(self._into_gates, mixtures), 3, axis=-1)
         u_r, u_z, u_n = np.split(self._memory[steps, None], 3, axis=-1)
         reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
-        following: Array = (1 - update) * np.tanh(x_n + reset * u_n) + update * self._states[steps, None]
-        return following
+        return reset, update, np.tanh(x_n + reset * u_n)
+
+    def _of_gates(self, steps: slice, mixtures: Array, of_state: Array) -> Array:
+        """Return the gradients by what goes into r, z and the candidate, (S, C, 3n), given those by s_i, (S, C, n)."""
+        reset, update, candidate = self._gates_of(steps, mixtures)
+        of_candidate = of_state * (1 - update) * (1 - candidate**2)
+        of_reset = of_candidate * self._memory[steps, None, -reset.shape[-1] :] * reset * (1 - reset)
+        of_update = of_state * (self._states[steps, None] - candidate) * update * (1 - update)
+        return np.concatenate([of_reset, of_update, of_candidate], axis=-1)
+
+    def _rough(self, readouts: Array) -> NDArray[np.float32]:
+        """Return the logits of readouts (S, C, l), one after another, (S C, K)."""
+        logits: NDArray[np.float32] = readouts.reshape(-1, readouts.shape[-1]).astype(np.float32) @ self._output32.T
+        logits += self._bias32
+        return logits
 
     @staticmethod
     def _mixed(projected: Array, mixtures: Array | None) -> Array:
         return projected[None] if mixtures is None else mixtures @ projected
 
-    def _blocks(self, contexts: int) -> Iterator[slice]:
+    def blocks(self, contexts: int) -> Iterator[slice]:
+        """Yield the steps in runs whose logits, with so many contexts each, fit in memory."""
         size = max(1, _BLOCK // (contexts * len(self._bias)))
         for start in range(0, len(self._chosen), size):
             yield slice(start, start + size)

@@ -67,8 +67,24 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT, temperature:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if not temperature > 0 or not np.isfinite(temperature):
         raise ValueError(f"the temperature must be above 0, not {temperature!r}")
-    readouts = Readouts(trace, weights)
+    return posterior_of(Readouts(trace, weights), kind, temperature)
+
+
+def posterior_of(readouts: Readouts, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
+    """Return `posterior`, (Ty, Tx), of a translation whose `readouts` are made."""
     return _shares(_SCORES[kind](readouts) / temperature, _log(readouts.alignment))
+
+
+def erased_logarithms(readouts: Readouts) -> Array:
+    """Return by how much log p(y_i) falls where j is taken out of the look and the other weights are renormalised,
+    (Ty, Tx), in nats: negative where it rises, 0 where the difference is rounding."""
+    alignment = readouts.alignment
+    left = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
+    totals = left.sum(axis=2, keepdims=True)
+    # Where nothing is left to renormalise, the context is empty.
+    left = np.divide(left, totals, out=left, where=totals > 0)
+    lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(left)
+    return np.where(np.abs(lost) > _EXACT, lost, 0)
 
 
 def words_after(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
@@ -99,13 +115,7 @@ def _balanced(readouts: Readouts) -> Array:
 
 
 def _erased(readouts: Readouts) -> Array:
-    alignment = readouts.alignment
-    left = alignment[:, None] * (1 - np.eye(alignment.shape[1]))
-    totals = left.sum(axis=2, keepdims=True)
-    # Where nothing is left to renormalise, the context is empty.
-    left = np.divide(left, totals, out=left, where=totals > 0)
-    lost = readouts.log_likelihood(alignment[:, None]) - readouts.log_likelihood(left)
-    return _log(np.where(lost > _EXACT, lost, 0))
+    return _log(erased_logarithms(readouts))
 
 
 def _ledger(readouts: Readouts) -> Array:

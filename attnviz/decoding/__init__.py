@@ -1,5 +1,6 @@
 """From a decoder to a target: greedy and beam search, and forced decoding."""
 
+from attnviz.decoding.attribution import attributions_of
 from attnviz.decoding.batching import batches
 from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
@@ -12,6 +13,7 @@ __all__ = [
     "Course",
     "Finished",
     "SearchStep",
+    "attributions_of",
     "batches",
     "course_of",
     "force",

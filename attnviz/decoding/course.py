@@ -32,5 +32,4 @@ def course_of(history: Sequence[SearchStep[Step]], sentence: int, ids: tuple[int
             hypothesis = history[length].parents[places[-1][0]][hypothesis]
         places.append((history[length].sentences.index(sentence), hypothesis))
     taken = history[: len(ids)]
-    likely = [one.log_probabilities for one in taken if one.log_probabilities is not None]
-    return Course(ids, [one.step for one in taken], places[::-1], likely or None)
+    return Course(ids, [one.step for one in taken], places[::-1], [one.log_probabilities for one in taken])

@@ -1,7 +1,7 @@
 """Greedy search over several sentences at once: the likeliest piece at each step.
 
-It finds what `search` finds with a beam of width 1, without the probabilities: which piece is the likeliest, the logits
-tell, and probabilities of a whole target are computed together once it is known (`OutputLayer.log_probabilities`).
+It finds what `search` finds with a beam of width 1. Which piece is the likeliest, the logits tell: probabilities are
+computed where the steps are to be recorded, and of logits no more than it takes where they are not.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import torch
 
 from attnviz.decoding.interventions import check_limit, check_reached, energy_change
 from attnviz.decoding.search import SearchStep
+from attnviz.network.output import OutputLayer, largest_logit
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
@@ -45,16 +46,13 @@ def greedy(
     for i in itertools.count():
         ids = torch.tensor(previous, device=memory.annotations.device)[:, None]
         step, state = decoder.step(memory, state, ids, energy_change(interventions, i))
-        if i in words:
-            previous = [words[i]] * len(sentences)
-        else:  # and before a word that is forced, no translation ends
-            previous = decoder.output.likeliest(step.readout[:, 0], EOS if i > last_forced else EOS + 1)
+        first = EOS if i > last_forced else EOS + 1  # before a word that is forced, no translation ends
+        likeliest = _likeliest(decoder.output, step, first, sentences, history)
+        previous = [words[i]] * len(sentences) if i in words else likeliest
         for row, sentence in enumerate(sentences):
             target = targets[sentence]
             if not target or target[-1] != EOS:
                 target.append(previous[row] if i + 1 < limits[sentence] else EOS)
-        if history is not None:
-            history.append(SearchStep(step, sentences, [[0] for _ in sentences]))
         rows = [row for row, sentence in enumerate(sentences) if targets[sentence][-1] != EOS]
         if not rows:
             break
@@ -63,3 +61,16 @@ def greedy(
             sentences, previous = [sentences[row] for row in rows], [previous[row] for row in rows]
     check_reached(interventions, i + 1)
     return [tuple(target) for target in targets]
+
+
+def _likeliest(
+    output: OutputLayer, step: StepT, first: int, sentences: list[int], history: list[SearchStep[StepT]] | None
+) -> list[int]:
+    """Return the likeliest piece of each sentence after this step, among those with ids from `first` on; where there is
+    a `history`, append the step and its probabilities."""
+    readouts = step.readout[:, 0]
+    if history is None:
+        return output.likeliest(readouts, first)
+    logits = output.logits(readouts)
+    history.append(SearchStep(step, sentences, [[0] for _ in sentences], torch.log_softmax(logits, -1)[:, None]))
+    return largest_logit(logits, first)

@@ -24,8 +24,8 @@ class SearchStep(NamedTuple, Generic[StepT]):
     """The sentence of each row of the step: those that are over have none."""
     parents: list[list[int]]
     """For each row of the next step, the index in this one of the hypothesis that each hypothesis continues."""
-    log_probabilities: Tensor | None = None
-    """Log p(y_i), (S, k, K), where they were computed."""
+    log_probabilities: Tensor
+    """Log p(y_i), (S, k, K)."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,8 @@ def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
         best, indices = scores.topk(count)
         return best, indices
     table = scores.view(rows, _COLUMN, columns)
-    chosen = table.amax(1).topk(count).indices
+    # NumPy looks for the largest without waking threads, which takes longer than to look.
+    maxima = torch.from_numpy(table.numpy().max(1)) if table.device.type == "cpu" else table.amax(1)
+    chosen = maxima.topk(count).indices
     best, indices = table.gather(2, chosen[:, None].expand(-1, _COLUMN, -1)).flatten(1).topk(count)
     return best, chosen.gather(1, indices % count) + columns * (indices // count)

@@ -1,29 +1,43 @@
 """Figures of a trace: pure functions from a `Trace` to a Plotly figure, a table or LaTeX. No Streamlit in here."""
 
+from attnviz.figures.answers import agreement_table, answer_table, answers_figure, answers_table
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
+from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_alt, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
+from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
+from attnviz.figures.trials import trials_figure, trials_table
 
 __all__ = [
     "STEP_FIGURES",
     "StepFigure",
     "Subject",
+    "agreement_table",
+    "answer_table",
+    "answers_figure",
+    "answers_table",
     "attention_bars",
     "attention_table",
     "candidates",
     "candidates_table",
     "context_strips",
     "context_table",
+    "firmness_figure",
+    "firmness_table",
     "heatmap",
     "heatmap_alt",
     "heatmap_table",
+    "shuffled_figure",
+    "shuffled_table",
     "step_figure",
     "step_figures",
     "translation_figure",
     "translation_table",
+    "trials_figure",
+    "trials_table",
 ]

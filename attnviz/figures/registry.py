@@ -21,8 +21,9 @@ from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
-from attnviz.figures.subject import ATTENTION, RIVAL, SCORE_VECTOR, WEIGHTS, Need, Subject
+from attnviz.figures.subject import ATTENTION, LOOKS, RIVAL, SCORE_VECTOR, WEIGHTS, Need, Subject
 from attnviz.figures.template import Picture, Values, whole
+from attnviz.figures.trials import trials_figure, trials_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -44,7 +45,8 @@ class StepFigure:
     uses_weights: bool = False
     """Whether the weights of the model make it possible, or more complete."""
     summary: bool = False
-    """Whether it puts together what others show apart: the page, which has those, leaves it out."""
+    """Whether it puts together what others show apart, or is drawn where it is asked for: among the pictures of a step
+    the page leaves it out."""
     heading: Callable[[Subject], str] | None = None
     """What it shows in a line of a file of its own, where that is not its title."""
 
@@ -136,6 +138,9 @@ def _rivals(subject: Subject) -> tuple[str, str]:
     return subject.name(subject.explained), subject.name(subject.against)
 
 
+TRIALS = whole(lambda subject, theme: trials_figure(
+    subject.trace, subject.trials, subject.spelled, subject.best_look, theme=theme
+))  # fmt: skip
 MICROSCOPE = whole(lambda subject, theme: microscope_figure(subject.units, theme=theme))
 LEDGER = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _ledger_values)
 CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _contrast_values)
@@ -157,6 +162,9 @@ STEP_FIGURES: dict[str, StepFigure] = {
                          heading=_ledger_heading),
     "contrast": StepFigure(_contrast_title, CONTRAST, lambda subject: ledger_table(subject.trace, subject.contrast),
                            (WEIGHTS, RIVAL), uses_weights=True),
+    "trials": StepFigure(lambda _: say("Other looks, tried"), TRIALS,
+                         lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
+                         (ATTENTION, LOOKS), uses_weights=True, summary=True),
 }  # fmt: skip
 """Every picture of a step, in the order of the equations, then what lies inside an energy and a logit; the keys are
 part of file names and of the command line."""

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis import readout
+from attnviz.analysis.best_look import best_look
 from attnviz.analysis.ledger import Ledger, ledger
+from attnviz.analysis.looks import Trial
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.microscope import Microscope, microscope, score_vector
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.trials import Trials, trials
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -88,6 +91,29 @@ class Subject:
             return self.known_pairs
         return readout.pairs(self.trace, self.weights, self.step)
 
+    @cached_property
+    def trials(self) -> Trials:
+        """The step tried with other weights; ValueError without weights, AttnvizError without attention."""
+        return trials(self.trace, self._at_hand(), self.step)
+
+    @cached_property
+    def best_look(self) -> Trial:
+        """The step with the weights that make the explained piece likeliest; raises as `trials`."""
+        return best_look(self.trace, self._at_hand(), self.step, self.explained)
+
+    def spelled(self, index: int) -> str:
+        """Return the piece of an id, or its number where it is not known."""
+        if self.spelling is not None:
+            return self.spelling(index)
+        known = dict(zip(self.trace.target_ids, self.trace.target_pieces, strict=True))
+        known |= dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
+        return known.get(index, f"#{index}")
+
+    def _at_hand(self) -> Weights:
+        if self.weights is None:
+            raise ValueError("what a step would have thought needs the weights of the model that made the trace")
+        return self.weights
+
     def _ledger(self, index: int) -> Ledger:
         if (self.step, index) in self.known_ledgers:
             return self.known_ledgers[self.step, index]
@@ -128,6 +154,13 @@ WEIGHTS = Need(
     lambda subject: subject.weights is not None,
     lambda subject: say(
         "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
+        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+LOOKS = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: say(
+        "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
         "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
     ),
 )  # fmt: skip

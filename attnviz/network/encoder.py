@@ -8,7 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
 
+from attnviz.network.activations import tanh_
 from attnviz.network.config import ModelConfig
+from attnviz.network.products import FixedProduct
 from attnviz.network.recurrence import GRUSequence
 
 
@@ -31,16 +33,19 @@ class Encoder(nn.Module):
 
         What stands at padded positions has no meaning; the attention masks it.
         """
-        batch, size = source.shape
-        n = self.hidden_size
-        embedded = self.dropout(self.embedding(source)).transpose(0, 1)
+        return self.annotate(self.dropout(self.embedding(source)), lengths)
+
+    def annotate(self, embedded: Tensor, lengths: Tensor) -> Tensor:
+        """Return the annotations (B, Tx, 2n) of the embeddings E x_j, (B, Tx, m), as `forward` does of ids."""
+        batch, size, _ = embedded.shape
+        n, embedded = self.hidden_size, embedded.transpose(0, 1)
         order = reversal(lengths, size).t()
         mirrored = embedded.gather(0, order[..., None].expand(-1, -1, embedded.shape[-1]))
         # Per direction: input matrix, recurrent matrix, input bias, recurrent bias.
         onward, reverse = self.gru.all_weights
         states = GRUSequence.apply(
             torch.stack([linear(embedded, onward[0], onward[2]), linear(mirrored, reverse[0], reverse[2])], dim=1),
-            torch.zeros(2, batch, n, dtype=onward[1].dtype, device=source.device),
+            torch.zeros(2, batch, n, dtype=onward[1].dtype, device=lengths.device),
             torch.stack([onward[1], reverse[1]]),
             torch.stack([onward[3], reverse[3]]),
         )
@@ -50,7 +55,7 @@ class Encoder(nn.Module):
 
 
 class PreparedEncoder:
-    """A network's encoder with its weights laid out for use: each direction's matrices side by side and transposed.
+    """A network's encoder with its weights laid out for use.
 
     It computes what `Encoder.forward` computes, keeps nothing for a backward pass, and serves many threads. Of a piece
     that occurs often, the inputs of the gates are computed once; of a batch, each step computes the rows up to the last
@@ -61,30 +66,28 @@ class PreparedEncoder:
         """Lay the weights out; the encoder's weights must not change afterwards."""
         with torch.no_grad():
             self.embedding = encoder.embedding.weight
-            inputs, recurrents, biases, offsets = (
-                torch.stack(pair) for pair in zip(*encoder.gru.all_weights, strict=True)
-            )
-            self.inputs, self.recurrents = inputs.mT.contiguous(), recurrents.mT.contiguous()
-            """(2, m, 3n) and (2, n, 3n)."""
-            self.biases, self.offsets = biases[:, None], offsets[:, None]
-            """Those of the input and of the recurrent half, (2, 1, 3n)."""
+            self.size = encoder.hidden_size
+            self.inputs = [FixedProduct(weight, bias) for weight, _, bias, _ in encoder.gru.all_weights]
+            self.recurrents = [FixedProduct(weight, bias) for _, weight, _, bias in encoder.gru.all_weights]
+            """Those of each direction, (R, m) and (R, n) to (R, 3n)."""
 
     def __call__(self, source: Tensor, lengths: Tensor) -> Tensor:
         """Return the annotations (B, Tx, 2n), as `Encoder.forward` does."""
         batch, size = source.shape
-        n = self.recurrents.shape[1]
+        n = self.size
         order = reversal(lengths, size)
         pieces, places = _distinct(source)
-        table = torch.baddbmm(self.biases, embedding(pieces, self.embedding).expand(2, -1, -1), self.inputs)
+        words = embedding(pieces, self.embedding)
+        table = torch.cat([product(words) for product in self.inputs])
         index = torch.stack([places.t(), places.gather(1, order).t() + len(pieces)], dim=1)
-        inputs = table.flatten(0, 1)[index]
+        inputs = embedding(index, table)
         states = inputs.new_zeros(size + 1, 2, batch, n)
         for incoming, before, after, rows in zip(inputs, states, states[1:], _going_on(lengths, size), strict=False):
             if rows < batch:
                 incoming, before, after = incoming[:, :rows], before[:, :rows], after[:, :rows]
-            recurrent = torch.baddbmm(self.offsets, before, self.recurrents)
+            recurrent = torch.stack([product(state) for product, state in zip(self.recurrents, before, strict=True)])
             reset, update = torch.sigmoid(incoming[..., : 2 * n] + recurrent[..., : 2 * n]).split(n, dim=-1)
-            candidate = torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]).tanh_()
+            candidate = tanh_(torch.addcmul(incoming[..., 2 * n :], reset, recurrent[..., 2 * n :]))
             torch.lerp(candidate, before, update, out=after)
         onward, reverse = states[1:].unbind(1)
         reverse = reverse.gather(0, order.t()[..., None].expand(-1, -1, n))

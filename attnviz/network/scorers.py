@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from attnviz.network.activations import tanh_
 from attnviz.network.config import ModelConfig
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 
@@ -120,7 +121,7 @@ class AdditiveScorer(Scorer):
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
         """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
-        return (queries.unsqueeze(-2) + keys).tanh_() @ self.score
+        return tanh_(queries.unsqueeze(-2) + keys) @ self.score
 
 
 class DotScorer(Scorer):

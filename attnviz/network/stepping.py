@@ -4,7 +4,8 @@ It computes exactly the equations of `Decoder`, in another order (distributivity
 
 - the previous word's share of the gates and of the readout is tabulated for the whole vocabulary, once per model;
 - the context's share is a weighted sum, so the matrices are applied to the annotations, once per sentence, and a step
-  only sums rows: W (sum_j alpha_j h_j) = sum_j alpha_j (W h_j);
+  only sums rows: W (sum_j alpha_j h_j) = sum_j alpha_j (W h_j). Of many sentences, a step multiplies all contexts at
+  once: that is as cheap, and sums of shorter rows;
 - the three products a state takes part in (gates, query, readout) are one.
 
 Nothing here changes after it is made, so that one instance serves many threads.
@@ -18,9 +19,15 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import embedding
 
+from attnviz.network.activations import tanh_
 from attnviz.network.output import OutputLayer
+from attnviz.network.products import FixedProduct
 from attnviz.network.rnnsearch import RNNsearch
+
+_MANY = 16
+"""Sentences from which on steps multiply the contexts."""
 
 
 @dataclass(frozen=True)
@@ -31,21 +38,22 @@ class Memory:
     """(S, Tx, 2n)."""
     keys: Tensor
     """(S, Tx, n')."""
-    values: Tensor
-    """What each annotation (its forward half without attention) adds to gates and readout: (S, Tx, 3n + 2l)."""
+    values: Tensor | None
+    """What each annotation (its forward half without attention) adds to gates and readout: (S, Tx, 3n + 2l); None where
+    steps multiply the contexts."""
     mask: Tensor
     """0, or -inf where attention may not fall, (S, 1, Tx)."""
 
     def select(self, rows: list[int]) -> Memory:
         """Return the memory of the sentences `rows`."""
-        return Memory(self.annotations[rows], self.keys[rows], self.values[rows], self.mask[rows])
+        values = None if self.values is None else self.values[rows]
+        return Memory(self.annotations[rows], self.keys[rows], values, self.mask[rows])
 
     def alone(self, row: int, pieces: int) -> Memory:
         """Return the memory of the one sentence `row`, without the padding that follows its `pieces`."""
         rows, seen = slice(row, row + 1), slice(pieces)
-        return Memory(
-            self.annotations[rows, seen], self.keys[rows, seen], self.values[rows, seen], self.mask[rows, :, seen]
-        )
+        values = None if self.values is None else self.values[rows, seen]
+        return Memory(self.annotations[rows, seen], self.keys[rows, seen], values, self.mask[rows, :, seen])
 
 
 class DecoderState(NamedTuple):
@@ -103,8 +111,9 @@ class StepDecoder:
             offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
             self.words = torch.addmm(offset, decoder.embedding.weight, table.t())
             """(K, 3n + 2l)."""
-            self.values = torch.cat([contexts, decoder.readout_context.weight]).t().contiguous()
-            """(context size, 3n + 2l)."""
+            values = torch.cat([contexts, decoder.readout_context.weight])
+            self.values = FixedProduct(values, values.new_zeros(len(values)))
+            """(R, context size) to (R, 3n + 2l)."""
             query = self.attention.query_weight
             self.query_size = 0 if query is None else len(query)
             parts: list[Tensor] = [decoder.gru.weight_hh, decoder.readout_state.weight]
@@ -112,16 +121,15 @@ class StepDecoder:
             if query is not None:
                 parts.insert(1, query)
                 biases.insert(1, query.new_zeros(self.query_size))
-            self.recurrent = torch.cat(parts).t().contiguous()
-            """(n, 3n + n' + 2l)."""
-            self.recurrent_bias = torch.cat(biases)
+            self.recurrent = FixedProduct(torch.cat(parts), torch.cat(biases))
+            """(R, n) to (R, 3n + n' + 2l)."""
             self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""
         seen = annotations[..., : self.attention.context_size]
-        values = (seen.flatten(0, 1) @ self.values).view(*seen.shape[:2], -1)
+        values = self.values(seen.flatten(0, 1)).unflatten(0, seen.shape[:2]) if len(seen) < _MANY else None
         mask = self.attention.mask(lengths, annotations.shape[1])
         return Memory(annotations, self.attention.keys(annotations), values, mask[:, None])
 
@@ -145,15 +153,21 @@ class StepDecoder:
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
         energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
-        incoming = torch.baddbmm(self.words[previous], alignment, memory.values)
+        incoming = self._incoming(memory, alignment, embedding(previous, self.words))
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
-        candidate = torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]).tanh_()
+        candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
         after = self._with_products(torch.lerp(candidate, before.state, update))
         seen = after if self.config.readout_state == "current" else before
         wide = incoming[..., gates:] + seen.products[..., gates + self.query_size :]
         readout = torch.maximum(wide[..., ::2], wide[..., 1::2])
         return Step(energies, alignment, query, reset, update, candidate, after.state, readout), after
 
+    def _incoming(self, memory: Memory, alignment: Tensor, words: Tensor) -> Tensor:
+        """Add to `words`, the previous word's share of gates and readout (S, k, 3n + 2l), the context's."""
+        if memory.values is not None:
+            return torch.baddbmm(words, alignment, memory.values)
+        contexts = torch.bmm(alignment, memory.annotations[..., : self.attention.context_size])
+        return words.add_(self.values(contexts.flatten(0, 1)).view(words.shape))
+
     def _with_products(self, state: Tensor) -> DecoderState:
-        flat = torch.addmm(self.recurrent_bias, state.flatten(0, 1), self.recurrent)
-        return DecoderState(state, flat.view(*state.shape[:2], -1))
+        return DecoderState(state, self.recurrent(state.flatten(0, 1)).view(*state.shape[:2], -1))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import gzip
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from typing import ParamSpec
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -26,9 +26,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
-from attnviz.ui.collector import COLLECTOR
-
-Given = ParamSpec("Given")
 
 
 def _route(name: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
@@ -39,14 +36,14 @@ def _route(name: str, answer: Callable[[Request], Awaitable[Response]]) -> Route
 
 def _handed_out(program: BrowserProgram) -> Route:
     async def answer(request: Request) -> Response:
-        return await _aside(_program, program.file_name, request)
+        return await _aside(_program, request)
 
     return _route(program.file_name, answer)
 
 
 async def _own_program(request: Request) -> Response:
     """Return the program of one of our components, or 404 where it is of another version than asked for."""
-    return await _aside(_program, request.url.path.rpartition("/")[2], request)
+    return await _aside(_program, request)
 
 
 async def _record(request: Request) -> Response:
@@ -66,9 +63,9 @@ def _recorded(request: Request) -> Response:
     return _response(packed, request, "application/json", "no-store")
 
 
-def _program(name: str, request: Request) -> Response:
+def _program(request: Request) -> Response:
     """Return a program by its name. A browser may keep it for ever: another one has another name."""
-    text = _text(name)
+    text = _text(request.url.path.rpartition("/")[2])
     if text is None:
         return Response(status_code=404)
     return _response(_packed(text), request, "text/javascript", "public, max-age=31536000, immutable")
@@ -97,14 +94,18 @@ def _response(packed: bytes, request: Request, kind: str, keep: str) -> Response
     return Response(packed, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
 
 
+LATER = "attnviz-later"
+"""The header by which a browser says that what it asks for is not in its window."""
 _ASIDE = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
 """Few threads: the page itself goes first, and none of them is one that Streamlit waits for."""
+_LATER = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
+"""That of what nobody sees yet."""
 
 
-async def _aside(make: Callable[Given, Response], *args: Given.args, **kwargs: Given.kwargs) -> Response:
+async def _aside(make: Callable[[Request], Response], request: Request) -> Response:
     """Return what `make` returns, while the server goes on."""
-    work = functools.partial(make, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_ASIDE, work)
+    threads = _LATER if LATER in request.headers else _ASIDE
+    return await asyncio.get_running_loop().run_in_executor(threads, make, request)
 
 
 _FIRST = ("plotly", "player", "messenger", "chart", "step_summary", "findings", "proof")
@@ -150,10 +151,19 @@ MIDDLEWARE = [Middleware(_Announcement)]
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Get ready in the background, once the server answers."""
+    """Get ready in the background, once the server answers; then give back what visitors leave behind."""
     thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
+    tidying = asyncio.create_task(tidy())
     yield
+    tidying.cancel()
+
+
+async def tidy(seconds: float = 60) -> None:
+    """Collect garbage every so often, until cancelled: where nothing happens any more, Python itself does not."""
+    while True:
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(gc.collect)
 
 
 def get_ready() -> None:
@@ -170,6 +180,8 @@ def get_ready() -> None:
 
         with suppress(AttnvizError):
             translate_opening()
-        COLLECTOR.start()
+        # What has been imported by now stays: no search for garbage need go through it again.
+        gc.collect()
+        gc.freeze()
     finally:
         sys.setswitchinterval(usual)

@@ -80,19 +80,19 @@ class Visitor:
     async def read(self) -> float:
         """Fetch what all pictures are drawn from, one after the other as a browser does while nothing is done; return
         the seconds that took."""
-        return sum([await self._fetch(name) for name in self._places])
+        return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
 
-    async def _fetch(self, name: str) -> float:
+    async def _fetch(self, name: str, headers: str = "") -> float:
         """Fetch what the component `name` draws from, if it fetches that; return the seconds that took."""
         if name not in self._places:
             return 0.0
         place, started = urlsplit(self._address), time.perf_counter()
         path = self._places[name].format(step=self._shown["step"], word="")
-        asked = f"GET /{path} HTTP/1.1\r\nHost: {place.netloc}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+        headers += f"Host: {place.netloc}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n"
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
         try:
             async with asyncio.timeout(PATIENCE):
-                writer.write(asked.encode())
+                writer.write(f"GET /{path} HTTP/1.1\r\n{headers}\r\n".encode())
                 answer = await reader.read()
         except TimeoutError as error:
             raise Mistake(f"to fetch {name} took more than {PATIENCE} s") from error

@@ -57,9 +57,11 @@ def test_a_given_translation_is_the_target(translator: Translator) -> None:
 
 @every_kind
 def test_a_batch_gives_each_sentence_what_it_gets_alone(kind: Translator) -> None:
+    """Of few sentences and of many, which are computed in another way."""
     for beam in (1, 3):
         alone = [kind.translate(sentence, beam=beam).translation for sentence in SENTENCES]
-        assert kind.translate_batch(SENTENCES, beam=beam) == alone
+        for times in (1, 2):
+            assert kind.translate_batch(times * SENTENCES, beam=beam) == times * alone
 
 
 def test_hypotheses_of_a_beam(translator: Translator) -> None:

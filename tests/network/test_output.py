@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from attnviz.network import output
 from attnviz.network.output import OutputLayer
 
 FIRST = 3
+
+
+@pytest.fixture(autouse=True)
+def every_processor_sifts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let processors without instructions for bfloat16 take the same way."""
+    monkeypatch.setattr(output, "_sifts", lambda _: True)
 
 
 def layer_of(weight: Tensor, bias: Tensor) -> OutputLayer:
@@ -21,15 +29,16 @@ def layer_of(weight: Tensor, bias: Tensor) -> OutputLayer:
 
 
 def assert_likeliest(layer: OutputLayer, readouts: Tensor) -> None:
-    """In double precision, no allowed piece has a larger logit than the one found, but for what float32 rounds."""
+    """In double precision, no allowed piece has a larger logit than the one found, but for what float32 rounds; be the
+    readouts many, so that they are sifted, or one."""
     for first in (FIRST, FIRST + 1):
         together = layer.likeliest(readouts, first)
         for readout, found in zip(readouts, together, strict=True):
-            terms = layer.weight.double() * readout.double()[:, None]
-            logits = terms.sum(0) + layer.bias
+            terms = layer.weight.double() * readout.double()
+            logits = terms.sum(1) + layer.bias
             for piece in (found, *layer.likeliest(readout[None], first)):
                 assert piece >= first
-                rounding = 1e-6 * float(terms.abs().sum(0).max() + layer.bias.abs().max()) + 1e-30
+                rounding = 1e-6 * float(terms.abs().sum(1).max() + layer.bias.abs().max()) + 1e-30
                 assert float(logits[piece]) >= float(logits[first:].max()) - rounding
 
 
@@ -55,17 +64,35 @@ def test_the_likeliest_piece_is_that_of_all_logits(
     weight = (lengths * normal(pieces, units))[copies]
     weight += nearness * weight.abs().mean() * normal(pieces, units)
     bias = spread * normal(pieces)[copies]
-    assert_likeliest(layer_of(weight, bias), size * normal(4, units))
+    assert_likeliest(layer_of(weight, bias), size * normal(9, units))
 
 
 def test_pieces_that_are_all_alike_and_readouts_of_nothing() -> None:
     for bias in (torch.zeros(2000), torch.randn(2000)):
-        assert_likeliest(layer_of(torch.ones(2000, 8), bias), torch.zeros(2, 8))
-        assert_likeliest(layer_of(torch.zeros(2000, 8), bias), torch.ones(2, 8))
+        assert_likeliest(layer_of(torch.ones(2000, 8), bias), torch.zeros(9, 8))
+        assert_likeliest(layer_of(torch.zeros(2000, 8), bias), torch.ones(9, 8))
+
+
+def test_pieces_too_near_for_bfloat16_are_told_apart() -> None:
+    """Of a hundred rows that bfloat16 cannot tell from one another, the sieve finds the likeliest all the same."""
+    source = torch.Generator().manual_seed(1)
+    weight = torch.randn(2000, 64, generator=source)
+    weight[::20] = weight[0] + 1e-4 * torch.randn(100, 64, generator=source)
+    readouts = weight[0] + 1e-4 * torch.randn(50, 64, generator=source)
+    layer = layer_of(weight, torch.zeros(2000))
+    coarse = torch.nn.functional.linear(readouts.bfloat16(), weight.bfloat16()).argmax(1).tolist()
+    assert coarse != layer.likeliest(readouts, FIRST)
+    assert_likeliest(layer, readouts)
+
+
+def test_a_network_that_came_to_nothing_still_says_something() -> None:
+    """As a diverging run does in a validation: every number is NaN."""
+    layer = layer_of(torch.randn(100, 8), torch.zeros(100))
+    assert len(layer.likeliest(torch.full((9, 8), float("nan")), FIRST)) == 9
 
 
 def test_log_probabilities_are_those_of_the_logits() -> None:
     layer = layer_of(torch.randn(50, 6), torch.randn(50))
     readouts = torch.randn(3, 6)
-    exact = readouts.double() @ layer.weight.double() + layer.bias.double()
+    exact = readouts.double() @ layer.weight.double().t() + layer.bias.double()
     np.testing.assert_allclose(layer.log_probabilities(readouts), torch.log_softmax(exact, -1), atol=1e-5)

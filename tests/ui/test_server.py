@@ -4,11 +4,14 @@ before the first visitor is."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import gzip
 import json
 import shutil
 import sys
 import urllib.request
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +23,6 @@ from starlette.types import Message
 
 from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.ui import resources, server
-from attnviz.ui.collector import COLLECTOR
 from attnviz.ui.components.loader import program, program_name
 from attnviz.ui.pages import translate
 from attnviz.ui.records import address, on_show
@@ -32,7 +34,7 @@ from tests.figures import synthetic
 @pytest.fixture(autouse=True)
 def _usual_collector() -> Iterator[None]:
     yield
-    COLLECTOR.stop()
+    gc.unfreeze()
 
 
 PAGE = Starlette(
@@ -162,3 +164,35 @@ def test_the_real_server_hands_it_out(tmp_path: Path) -> None:
         with urllib.request.urlopen(f"{address}/{PLOTLY.file_name}") as program:
             assert program.read().decode() == PLOTLY.text
     assert "Traceback" not in log.read_text(encoding="utf-8")
+
+
+def test_what_visitors_leave_behind_is_given_back_though_nothing_happens() -> None:
+    """Also what came after everything else was put aside; and what was there before is not gone through again."""
+    gc.collect()
+    gc.freeze()
+
+    class Ring:
+        def __init__(self) -> None:
+            self.itself = self
+
+    ring = Ring()
+    gone = weakref.ref(ring)
+    del ring
+
+    async def some_time() -> None:
+        tidying = asyncio.create_task(server.tidy(seconds=0.01))
+        for _ in range(500):
+            if gone() is None:
+                break
+            await asyncio.sleep(0.01)
+        tidying.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await tidying
+
+    gc.disable()
+    try:
+        asyncio.run(some_time())
+    finally:
+        gc.enable()
+    assert gone() is None
+    assert gc.get_freeze_count() > 10_000

@@ -32,7 +32,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import Asked
 from attnviz.ui.step.ledger import called
 from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
-from attnviz.ui.step.proof_badge import proof_record, proof_table
+from attnviz.ui.step.proof_badge import proof_record, proof_rows
 from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
@@ -214,6 +214,7 @@ def test_a_rival_is_in_the_address_and_goes_with_its_step(page: Run) -> None:
     app = page()
     box = app.selectbox(key="ledger_rival-en")
     box.set_value(box.options[2]).run()
+    app.run()  # all of the page, of which the choice drew two parts anew
     assert selection_address(View(MAIN, make_trace()), selection(app))["rival"] == str(selection(app).rival)
     app.slider(key="step").set_value(2).run()
     assert selection(app) == Selection(1)
@@ -288,6 +289,7 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(page: Run, token
     assert called(first, "bicyclettes") == f"“bicyclettes” (scored by its first piece, “{first}”)"
     assert called(first, None) == f"“{first}”"
     app.selectbox(key="ledger_word-en").set_value(OWN).run()
+    app.run()
     assert "bicyclettes" not in texts(app)
     app.slider(key="step").set_value(2).run()
     assert "montagnardes" not in texts(app)
@@ -321,7 +323,7 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     proof = prove(trace, weights, 0)
     assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in badge_text(proof, 0)
     assert {check.quantity for check in proof.checks} <= set(quantity_names())
-    assert len(proof_table(proof)) == len(proof.checks)
+    assert len(proof_rows(proof)) == len(proof.checks)
     told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told

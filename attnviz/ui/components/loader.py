@@ -77,7 +77,8 @@ def program_files(name: str) -> list[Path]:
     The browser is given them as one module, after the constants: a dozen fetches instead of forty.
     """
     folder, own = _FOLDER / name, _FOLDER / name / f"{name}.js"
-    return [_FOLDER / "view.js", _FOLDER / "shared.js", *sorted({*folder.glob("*.js")} - {own}), own]
+    shared = [_FOLDER / f"{shared}.js" for shared in ("view", "shared", "records")]
+    return [*shared, *sorted({*folder.glob("*.js")} - {own}), own]
 
 
 def packed(values: NDArray[Any]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.fit import MisfitError
@@ -53,25 +52,26 @@ def proof_record(asked: Asked) -> dict[str, Any]:
         found = _prover(asked).prove(step, () if asked.word is None else (asked.word,))
     except MisfitError:  # altered, or not made by this model
         return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
-    table = proof_table(found)
     return {
         "holds": found.holds, "told": badge_text(found, step), "about": what_is_proved(),
         "wrong": [discrepancy_text(trace, wrong, step) for wrong in found.discrepancies],
-        "names": list(table.columns), "rows": table.to_numpy().tolist(),
+        "names": [say("quantity"), say("numbers"), "max |Δ|", ""], "rows": proof_rows(found),
     }  # fmt: skip
 
 
-def proof_table(proof: Proof) -> pd.DataFrame:
-    """Return what was proved, one row for each quantity."""
+def proof_rows(proof: Proof) -> list[tuple[str, str, str, str]]:
+    """Return what was proved, of each quantity its name, how many numbers it has, the largest difference, and whether
+    it holds."""
     names = quantity_names()
-    return pd.DataFrame(
-        {
-            say("quantity"): [names[check.quantity] for check in proof.checks],
-            say("numbers"): [f"{check.numbers:,}".replace(",", "\u202f") for check in proof.checks],
-            "max |Δ|": [power_of_ten(check.largest_difference) for check in proof.checks],
-            "": ["✗" if check.discrepancy else "✓" for check in proof.checks],
-        }
-    )
+    return [
+        (
+            names[check.quantity],
+            f"{check.numbers:,}".replace(",", "\u202f"),
+            power_of_ten(check.largest_difference),
+            "✗" if check.discrepancy else "✓",
+        )
+        for check in proof.checks
+    ]
 
 
 def _prover(asked: Asked) -> Prover:

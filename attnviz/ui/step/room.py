@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.findings.findings import findings_panel
-from attnviz.ui.components.messenger.messenger import messenger
+from attnviz.ui.components.messenger.messenger import is_heard, messenger
 from attnviz.ui.components.player.player import player
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
@@ -103,8 +103,10 @@ def _transport(view: View) -> None:
     key, session = view.key("step"), st.session_state
 
     def moved() -> None:
+        if is_heard(view):  # a step was taken elsewhere, and the slider has not followed yet
+            run_again(view, [TRANSPORT])
+            return
         choose(session, view, {"step": session[key] - 1})
-        run_again(view, [TRANSPORT])
 
     if view.steps > 1:
         session[key] = selection_of(session, view).step + 1

@@ -5,7 +5,8 @@ It runs in an environment of its own, where eole is installed and this project i
     python -m venv peer && peer/bin/pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu
     peer/bin/pip install --no-deps eole==0.6.4    # its own pins are older; then what it imports, torch left as it is:
     peer/bin/pip install huggingface_hub pydantic protobuf pyyaml configargparse pyonmttok pyahocorasick ctranslate2 \
-        rapidfuzz rich six sacrebleu sentencepiece safetensors pandas fastapi uvicorn waitress torch-optimi subword-nmt
+        rapidfuzz rich six sacrebleu sentencepiece safetensors pandas fastapi uvicorn waitress torch-optimi \
+        subword-nmt tokenizers
 
 Each line of standard input is one request in JSON, each line of standard output its answer. Everything timed here is
 eole's own code: its model, loss, optimizer and trainer step, and its translator with the attention returned.

@@ -38,3 +38,9 @@ def messenger(view: View) -> None:
         "order": shown_order(session, view), "selection": selection.name, "address": address_record(session, view),
     }  # fmt: skip
     component("messenger", isolate=False)(key=key, data=record, on_chosen_change=chosen, height=1)
+
+
+def is_heard(view: View) -> bool:
+    """Return whether this run was asked for through the messenger of `view`; for use in callbacks."""
+    said = st.session_state.get(view.key("messenger"))
+    return said is not None and said.chosen is not None

@@ -1,0 +1,73 @@
+"""How far several answers to one question agree: the same first choice, the same order, the same shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.answers import Answer, Answers
+from attnviz.analysis.distributions import total_variation
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Of each two of A answers, at one step or as the mean over several."""
+
+    names: tuple[Answer, ...]
+    top: Array
+    """Whether both name the same source piece first, (A, A), 0 or 1; over steps the share of those that do."""
+    tau: Array
+    """Kendall's tau-b of their orders, (A, A), from -1 (reversed) over 0 to 1 (the same)."""
+    variation: Array
+    """Total variation of what they say speaks for the word, (A, A), from 0 (the same) to 1 (nothing in common)."""
+
+    def apart(self) -> tuple[Answer, Answer]:
+        """Return the two answers of which the fewest steps name the same piece first; the first of equals."""
+        return self._pair(self.top.argmin())
+
+    def together(self) -> tuple[Answer, Answer]:
+        """Return the two different answers of which the most steps name the same piece first; the first of equals."""
+        return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
+
+    def _pair(self, place: np.intp) -> tuple[Answer, Answer]:
+        one, other = np.unravel_index(place, self.top.shape)
+        return self.names[one], self.names[other]
+
+
+def agreement(found: Answers, step: int | None = None) -> Agreement:
+    """Return how far the answers agree at 0-based `step`, or over all steps where that is None: means over the steps
+    at which a number is defined (an order of nothing but ties has no tau, a step that nothing speaks for no shares),
+    nan where there is none. Raise IndexError where there is no such step."""
+    names = found.names
+    count = len(found.matrices[names[0]])
+    steps = slice(None) if step is None else slice(range(count)[step], range(count)[step] + 1)
+    values = np.stack([found.matrices[name][steps] for name in names], axis=1)
+    support = np.stack([found.support(name)[steps] for name in names], axis=1)
+    best = values.argmax(axis=2)
+    top = (best[:, :, None] == best[:, None]).mean(axis=0)
+    variation = total_variation(support[:, :, None], support[:, None])
+    return Agreement(names, top, _mean(np.stack([kendall(rows) for rows in values])), _mean(variation))
+
+
+def kendall(values: Array) -> Array:
+    """Return Kendall's tau-b of each two of the rows of `values` (A, Tx), (A, A), from -1 to 1 (Kendall 1945): pairs in
+    the same order less pairs in the opposite one, over the geometric mean of the pairs that are no tie in either row.
+    nan where a row is nothing but ties."""
+    signs = np.sign(values[:, :, None] - values[:, None]).reshape(len(values), -1)
+    counts = (signs**2).sum(axis=1)
+    scale = np.sqrt(counts[:, None] * counts)
+    tau: Array = np.divide(signs @ signs.T, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+    return np.clip(tau, -1, 1)
+
+
+def _mean(by_step: Array) -> Array:
+    """Return the mean over the first axis of what is not nan, (S, A, A) to (A, A); nan where all are."""
+    known = np.isfinite(by_step)
+    counts = known.sum(axis=0)
+    totals = np.where(known, by_step, 0).sum(axis=0)
+    means: Array = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    return means

@@ -1,0 +1,40 @@
+"""Where should it have looked? The weights that make a piece likeliest, found by gradient ascent on the simplex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.distributions import climb
+from attnviz.analysis.looks import Look, Trial
+from attnviz.analysis.recomputation import Weights
+from attnviz.trace import Trace
+
+Array = NDArray[np.float64]
+
+_STARTS, _STEPS = 4, 24
+
+
+def best_look(trace: Trace, weights: Weights, step: int, piece_id: int | None = None) -> Trial:
+    """Return the trial of the weights that make a piece, y_i unless given, as likely as 0-based `step` can.
+
+    The ascent starts from the real weights, from all alike and from the source pieces that do most for it alone; what
+    is returned makes it at least as likely as the real weights, or any one source piece alone. There may be better
+    still: the likelihood has many peaks. Raise AttnvizError and IndexError as `trials`, IndexError also where the
+    vocabulary has no such piece.
+    """
+    look = Look(trace, weights, step)
+    wanted = look.chosen if piece_id is None else range(len(look.probabilities))[piece_id]
+    count = len(look.alignment)
+    alone = look.readouts.log_probabilities(look.step, np.eye(count))[:, wanted]
+    first = np.eye(count)[np.argsort(-alone, kind="stable")[:_STARTS]]
+    starts = np.concatenate([first, look.alignment[None], np.full((1, count), 1 / count)])
+
+    def slope(looks: Array) -> Array:
+        return look.log_likelihood_and_slopes(looks, wanted)[1]
+
+    def settle(looks: Array) -> tuple[Array, Array]:
+        return looks, look.readouts.log_probabilities(look.step, looks)[:, wanted]
+
+    found, heights = climb(starts, slope, settle, _STEPS)
+    return look.tried(found[heights.argmax()][None])[0]

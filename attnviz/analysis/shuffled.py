@@ -1,0 +1,52 @@
+"""The picture of Jain & Wallace (2019): how much the output changes where weights are shuffled, against the largest of
+them, for every step of a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.distributions import total_variation
+from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.trials import PERMUTATIONS, permuted
+from attnviz.text import EOS
+from attnviz.trace import Trace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """For each of Ty steps, what became of it when its weights were shuffled."""
+
+    largest: Array
+    """max_j alpha_ij, (Ty,), in (0, 1]."""
+    change: Array
+    """The median total variation of p(w) over the permutations, (Ty,), from 0 to 1."""
+    kept: Array
+    """The share of permutations that write the piece that the step's own weights write, (Ty,), from 0 to 1."""
+
+
+def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Shuffled:
+    """Return what the permutations of `trials`, of the same `seed`, do to every step; right to about 1e-6.
+
+    Raise as `trials` does.
+    """
+    if permutations < 1:
+        raise ValueError(f"there must be at least one permutation, not {permutations!r}")
+    readouts = Readouts(trace, weights)
+    real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
+    looks = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])
+    change, kept = np.empty(looks.shape[:2]), np.empty(looks.shape[:2])
+    for steps in readouts.blocks(permutations + 1):
+        logits = readouts.rough_logits(steps, np.concatenate([real[steps, None], looks[steps]], axis=1))
+        written = logits[..., EOS:].argmax(axis=2)
+        logits -= logits.max(axis=2, keepdims=True)
+        np.exp(logits, out=logits)
+        logits /= logits.sum(axis=2, keepdims=True)
+        change[steps] = total_variation(logits[:, 1:], logits[:, :1])
+        kept[steps] = written[:, 1:] == written[:, :1]
+    return Shuffled(readouts.alignment.max(axis=1), np.median(change, axis=1), kept.mean(axis=1))

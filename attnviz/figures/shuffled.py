@@ -1,0 +1,108 @@
+"""The picture of Jain & Wallace (2019): how much a step's output changes when its weights are shuffled, against the
+largest of them, a point per step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.shuffled import Shuffled
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import ROW_FRAME, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.trials import shuffled_sentence
+
+_PLOT = (300, 330)
+"""Pixels of the plot for which labels are kept apart: that of a narrow page."""
+_LETTER, _LINE = 6.5, 15
+"""Pixels of a letter and of a line of a label."""
+
+
+def shuffled_figure(
+    trace: Trace, found: Shuffled, *, step: int | None = None, theme: ThemeName = "light"
+) -> go.Figure:  # fmt: skip
+    """Draw a point for each step: max_j alpha_ij across, the median change of its output up, both from 0 to 1.
+
+    A point is filled where most shufflings write the same piece, and hollow where they do not; those for which there is
+    room are named. `step` (0-based) is ringed. For those who listen to clicks, the points' `customdata` begins with the
+    0-based step; `layout.meta` has `alt`, `narrowest` and `frame`.
+    """
+    ink, kept = palette(theme), found.kept > 0.5
+    names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
+    hover = [
+        [i, literal(name), percent(float(share))] for i, (name, share) in enumerate(zip(names, found.kept, strict=True))
+    ]
+    points = {
+        "type": "scatter", "mode": "markers+text", "name": "steps", "x": found.largest, "y": found.change,
+        "text": _named(found, names), "textposition": "middle right", "cliponaxis": False,
+        "textfont": {"size": 12, "color": ink.decoder}, "customdata": hover,
+        "marker": {
+            "size": 9, "color": ink.decoder, "line": {"width": 2, "color": ink.decoder},
+            "symbol": ["circle" if whole else "circle-open" for whole in kept],
+        },
+        "hovertemplate": say(
+            "{piece}<br>largest weight {largest}<br>change when shuffled {change}<br>{kept} of the shufflings write "
+            "the same", piece="%{customdata[1]}", largest="%{x:.2f}", change="%{y:.2f}", kept="%{customdata[2]}",
+        ) + "<extra></extra>",
+    }  # fmt: skip
+    traces: list[Spec] = [points]
+    if step is not None:
+        traces.append({
+            "type": "scatter", "mode": "markers", "name": "this step", "hoverinfo": "skip",
+            "x": [found.largest[step]], "y": [found.change[step]], "cliponaxis": False,
+            "marker": {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}},
+        })  # fmt: skip
+    axis = base_axis(ink) | {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False}
+    title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 6}
+    layout = base_layout(ink) | {
+        "height": 420, "margin": {"l": 50, "r": 40, "t": 12, "b": 46}, "hovermode": "closest",
+        "xaxis": axis | {"title": title | {"text": say("largest weight of the step")}},
+        "yaxis": axis | {"title": title | {"text": say("change when shuffled (total variation)")}},
+        "meta": {"alt": _alt(found), "narrowest": 320, "frame": ROW_FRAME},
+    }  # fmt: skip
+    return build(traces, layout)
+
+
+def shuffled_table(trace: Trace, found: Shuffled) -> pd.DataFrame:
+    """Return the numbers of the picture, a row for each step (counted from 1)."""
+    frame = {
+        say("target piece"): list(trace.target_pieces),
+        say("largest weight"): found.largest,
+        say("change when shuffled"): found.change,
+        say("share that write the same"): found.kept,
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.change) + 1, name=say("step")))
+
+
+def _named(found: Shuffled, names: list[str]) -> list[str]:
+    """Return the name of each point for which there is room beside it, and nothing for the others: those far from the
+    rest first."""
+    x, y = found.largest * _PLOT[0], (1 - found.change) * _PLOT[1]
+    apart = np.hypot(x[:, None] - x, y[:, None] - y)
+    np.fill_diagonal(apart, np.inf)
+    texts = [""] * len(names)
+    taken: list[tuple[float, float, float]] = []
+    for i in np.argsort(-apart.min(axis=1), kind="stable").tolist():
+        left, right = x[i] + 8, x[i] + 12 + _LETTER * len(names[i])
+        crossed = any(left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in taken)
+        covered = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 9) & (np.arange(len(x)) != i))
+        if right < _PLOT[0] + 60 and not crossed and not covered:
+            texts[i] = literal(names[i])
+            taken.append((left, right, y[i]))
+    return texts
+
+
+def _alt(found: Shuffled) -> str:
+    return say(
+        "A point for each of {count} steps: its largest weight from {least} to {most}, and how much its probabilities "
+        "change when the weights are shuffled, from {small} to {large}. {told}", count=len(found.change),
+        least=decimal(float(found.largest.min())), most=decimal(float(found.largest.max())),
+        small=decimal(float(found.change.min())), large=decimal(float(found.change.max())),
+        told=shuffled_sentence(found),
+    )  # fmt: skip

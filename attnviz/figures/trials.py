@@ -1,0 +1,209 @@
+"""The trials of a step: each look as small bars, and beside it how much it changes what the step says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.looks import Trial
+from attnviz.analysis.trials import Trials
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
+from attnviz.wording.trials import outcome, trial_names
+
+_ROW, _TOP, _BOTTOM = 58, 10, 66
+"""Pixels of a trial, above the first and below the last."""
+_GROUND, _MIDDLE = 0.45, 0.3
+"""Where in a row, counted from its middle down, its bars of weight stand and its bar of change lies."""
+_VISIBLE = 0.03
+"""Weight from which the step's own is marked in the other rows, and a source piece is named."""
+_BAR = 0.5
+"""Share of a row that a weight of 1 is high: the rest is its name's."""
+_LOOKS, _CHANGES = (0.0, 0.5), (0.58, 1.0)
+"""Shares of the width."""
+_LABEL, _MOST_LABELS = 10, 8
+
+Spelling = Callable[[int], str]
+
+
+def trials_figure(
+    trace: Trace, tried: Trials, spelling: Spelling, best: Trial | None = None, *, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw the trials of a step, a row each: the weights tried, in [0, 1], over the source pieces, with a dash where
+    the step's own are; and the total variation of p(w) from that of the step, in [0, 1], with the piece that would be
+    written.
+
+    Of the permutations, the one in the middle is drawn, and the change of every one as a point. `best` adds a row for
+    where it should have looked. `spelling` returns the piece of an id. In `layout.meta` are `alt`, `narrowest` and the
+    names of the rows (`rows`).
+    """
+    ink, shown = palette(theme), _shown(tried, best)
+    names = trial_names(len(tried.permuted))
+    traces = [*_looks(trace, tried, shown, ink), _changes(shown, ink), *_points(tried, shown, ink)]
+    layout = _layout(trace, shown, ink) | {
+        "annotations": _names(tried, shown, names, spelling, ink),
+        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "rows": list(shown)},
+    }  # fmt: skip
+    return build(traces, layout)
+
+
+def trials_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
+    """Return the trials of a step, a row each, and each permutation by its number: the divergence of the weights, the
+    change of the output, p(y_i), and the piece that would be written."""
+    names = trial_names(len(tried.permuted))
+    rows = [(names[name], trial) for name, trial in _shown(tried, best).items() if name != "permuted"]
+    rows += [(say("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
+    trials = [trial for _, trial in rows]
+    frame = {
+        say("trial"): [name for name, _ in rows],
+        say("divergence of weights, bits"): [trial.divergence for trial in trials],
+        say("total variation"): [trial.total_variation for trial in trials],
+        say("probability of the word"): [trial.likelihood for trial in trials],
+        say("writes"): [spelling(trial.piece_id) for trial in trials],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
+
+
+def _shown(tried: Trials, best: Trial | None) -> dict[str, Trial]:
+    """Return the trial that is drawn in each row, from the top."""
+    order = np.argsort([trial.total_variation for trial in tried.permuted], kind="stable")
+    middle = tried.permuted[int(order[(len(order) - 1) // 2])]
+    shown = {
+        "real": tried.real, "uniform": tried.uniform, "permuted": middle,
+        "without_strongest": tried.without_strongest, "adversary": tried.adversary,
+    }  # fmt: skip
+    return shown if best is None else shown | {"best": best}
+
+
+def _looks(trace: Trace, tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
+    """Return the weights of each row as bars on its ground line, and the step's own as dashes."""
+    count = len(trace.source_pieces)
+    places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
+    bars = [
+        {
+            "type": "bar", "name": name, "x": places, "y": -_BAR * trial.weights, "base": row + _GROUND, "customdata": [
+                [piece, weight] for piece, weight in zip(names, trial.weights.tolist(), strict=True)
+            ],
+            "marker": {"color": ink.bar},
+            "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
+        }
+        for row, (name, trial) in enumerate(shown.items())
+    ]  # fmt: skip
+    rows = range(1, len(shown))
+    seen = np.flatnonzero(tried.real.weights >= _VISIBLE)
+    dashes = {
+        "type": "scatter", "mode": "markers", "name": "as it looked", "hoverinfo": "skip", "x": np.tile(seen,
+        len(rows)), "y": np.concatenate([row + _GROUND - _BAR * tried.real.weights[seen] for row in rows]),
+        "marker": {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), "color": ink.encoder,
+                   "line": {"width": 2, "color": ink.encoder}},
+    }  # fmt: skip
+    return [*bars, dashes]
+
+
+def _changes(shown: dict[str, Trial], ink: Palette) -> Spec:
+    """Return the change of each row as a bar; the permutations have their points."""
+    rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
+    return {
+        "type": "bar", "orientation": "h", "name": "change", "x": [trial.total_variation for _, trial in rows],
+        "y": [row + _MIDDLE for row, _ in rows], "width": 0.16, "xaxis": "x2", "marker": {"color": ink.bar},
+        "hoverinfo": "skip",
+    }  # fmt: skip
+
+
+def _points(tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
+    """Return the change of every permutation as a point on the row of all, and a mark at their median."""
+    row, count = list(shown).index("permuted") + _MIDDLE, len(tried.permuted)
+    # Spread by a fixed pattern that puts neighbours far apart, so that a picture is the same each time.
+    spread = (np.arange(count) * 0.618) % 1 - 0.5
+    point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
+    return [
+        point | {"name": "permutations", "x": [trial.total_variation for trial in tried.permuted],
+                 "y": row + 0.26 * spread, "marker": {"size": 4, "color": ink.quiet}},
+        point | {"name": "median", "x": [tried.change_when_permuted], "y": [row],
+                 "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink,
+                            "line": {"width": 3, "color": ink.ink}}},
+    ]  # fmt: skip
+
+
+def _names(
+    tried: Trials, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling, ink: Palette
+) -> list[Spec]:  # fmt: skip
+    """Return the name of each row above its look, and what came of it above its change."""
+    note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
+    notes: list[Spec] = []
+    for row, (name, trial) in enumerate(shown.items()):
+        if name == "permuted":
+            told = say("{change}; {share} of them write “{name}”", change=decimal(tried.change_when_permuted),
+                       share=f"{round(100 * tried.kept_when_permuted)}\u202f%",
+                       name=shorten(piece_name(spelling(tried.real.piece_id)), 12))  # fmt: skip
+        elif name == "real":
+            told = say("writes “{name}” with p = {p}", name=shorten(piece_name(spelling(trial.piece_id)), 12),
+                       p=decimal(float(trial.probabilities[trial.piece_id])))  # fmt: skip
+        else:
+            places = 3 if trial.total_variation < 0.095 else 2
+            told = f"{decimal(trial.total_variation, places)}, {outcome(tried.real, trial, spelling)}"
+        title = f"<b>{literal(names[name])}</b>"
+        if name == "real":
+            dash = f'<span style="color:{ink.encoder}">━</span>'
+            title += ", " + say("below as {dash}", dash=dash)
+        notes.append(note | {"text": title, "x": _LOOKS[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}})
+        notes.append(note | {"text": literal(told), "x": _CHANGES[0], "y": row - 0.12,
+                             "font": {"size": 12, "color": ink.ink}})  # fmt: skip
+    return notes
+
+
+def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
+    rows, count = len(shown), len(trace.source_pieces)
+    labelled = _labelled(np.max([trial.weights for trial in shown.values()], axis=0))
+    axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
+    title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
+    return base_layout(ink) | {
+        "height": _TOP + _ROW * rows + _BOTTOM, "margin": {"l": 16, "r": 12, "t": _TOP, "b": _BOTTOM}, "bargap": 0.25,
+        "barmode": "overlay", "hovermode": "closest",
+        "xaxis": axis | {
+            "domain": list(_LOOKS), "range": [-0.6, count - 0.4], "side": "bottom", "tickangle": -50,
+            "tickvals": labelled,
+            "ticktext": [literal(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled],
+            "tickfont": {"size": 11, "color": ink.encoder},
+        },
+        "xaxis2": axis | {
+            "domain": list(_CHANGES), "range": [0, 1], "side": "bottom", "tickvals": [0, 0.5, 1],
+            "title": title | {"text": say("change of p (total variation)")}, "anchor": "y",
+        },
+        "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
+        "shapes": [
+            {"type": "line", "xref": "paper", "x0": ends[0], "x1": ends[1], "y0": row + height, "y1": row + height,
+             "line": {"color": ink.line, "width": 1}, "layer": "below"}
+            for row in range(rows) for ends, height in ((_LOOKS, _GROUND), (_CHANGES, _MIDDLE))
+            if row or ends is _LOOKS
+        ],
+    }  # fmt: skip
+
+
+def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
+    """Return the source pieces whose names stand above, those of the largest weights in any row, no two too near."""
+    apart = len(weights) // 12
+    kept: list[int] = []
+    for j in np.argsort(-weights, kind="stable").tolist():
+        if weights[j] >= _VISIBLE and len(kept) < _MOST_LABELS and all(abs(j - other) > apart for other in kept):
+            kept.append(j)
+    return sorted(kept)
+
+
+def _alt(tried: Trials, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling) -> str:
+    told = "; ".join(
+        say("{trial}: {change:.2f}, {outcome}", trial=names[name], outcome=outcome(tried.real, trial, spelling),
+            change=tried.change_when_permuted if name == "permuted" else trial.total_variation)
+        for name, trial in shown.items() if name != "real"
+    )  # fmt: skip
+    return say("Step {step} with other weights, and how much that changes its probabilities (total variation): {told}.",
+               step=tried.step + 1, told=told)  # fmt: skip

@@ -1,0 +1,101 @@
+// What a component draws from, fetched from the server where it was not sent along: see `attnviz/ui/records.py`.
+
+const QUIET = 600; // milliseconds in which nothing was shown anew, after which what is not in sight is fetched
+
+/**
+ * The record that a component draws from: what it was given, or what lies where that says, `at` an address in which
+ * {step} and {word} stand for those on show. Null where it is still to be fetched: then it is, and drawn.
+ * @template {object} Numbers
+ * @param {HTMLElement} root
+ * @param {Fetching<Numbers>} state
+ * @param {(root: HTMLElement, state: any) => void} draw
+ * @returns {Numbers | null}
+ */
+function recordOf(root, state, draw) {
+  const { data } = state;
+  if (!("at" in data)) return data;
+  const { step, server } = shown(root);
+  if (step === null) return null;
+  const word = server?.step === step ? server.word : null;
+  const at = fill(data.at, { step, word: word ?? "" });
+  if (state.fetched?.at === at) {
+    state.wanted = undefined;
+    root.toggleAttribute("data-waiting", false);
+    return state.fetched.record;
+  }
+  if (state.wanted === at) return null;
+  state.wanted = at;
+  root.toggleAttribute("data-waiting", true);
+  const now = () => bring(root, state, draw);
+  if (state.seen) now();
+  else inTurn(root, state, now);
+  return null;
+}
+
+/**
+ * Fetches what is wanted, one after the other if that changes meanwhile, and draws.
+ * @template {object} Numbers
+ * @param {HTMLElement} root
+ * @param {Fetching<Numbers>} state
+ * @param {(root: HTMLElement, state: any) => void} draw
+ */
+async function bring(root, state, draw) {
+  if (state.loading) return;
+  state.loading = true;
+  while (state.wanted !== undefined) {
+    const at = state.wanted;
+    const record = await fetched(at, Boolean(state.seen), () => state.wanted === at && states.has(root));
+    if (record) state.fetched = { at, record };
+    if (state.wanted === at) state.wanted = undefined;
+  }
+  state.loading = false;
+  if (states.has(root) && state.fetched) draw(root, state);
+}
+
+/**
+ * What lies at an address below the page; asks again as long as it is `wanted` and the server does not answer. What is
+ * not `seen` the server may make when there is time.
+ * @param {string} at
+ * @param {boolean} seen
+ * @param {() => boolean} wanted
+ * @returns {Promise<any>}
+ */
+async function fetched(at, seen, wanted) {
+  for (let tries = 0; tries < 8 && wanted(); tries += 1) {
+    try {
+      /** @type {HeadersInit} */
+      const headers = seen ? {} : { "attnviz-later": "1" };
+      const answer = await fetch(new URL(at, document.baseURI), { headers });
+      if (answer.ok) return await answer.json();
+    } catch {
+      // The server begins again, or the network does.
+    }
+    await new Promise((soon) => setTimeout(soon, 250 * 2 ** tries));
+  }
+  return null;
+}
+
+/**
+ * Calls `load` as soon as the component is in sight, or else when it is its turn: of what is not in sight one is fetched
+ * at a time, while nothing new is shown.
+ * @param {HTMLElement} root
+ * @param {Following} state
+ * @param {() => Promise<void>} load
+ */
+function inTurn(root, state, load) {
+  const view = shown(root);
+  state.hurry = load;
+  view.queue.push(load);
+  if (view.queue.length > 1) return;
+  const next = async () => {
+    const left = view.changed + QUIET - performance.now();
+    if (left > 0) {
+      setTimeout(next, left);
+      return;
+    }
+    await view.queue[0]();
+    view.queue.shift();
+    if (view.queue.length) whenIdle(next);
+  };
+  setTimeout(next, QUIET);
+}

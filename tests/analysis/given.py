@@ -1,0 +1,52 @@
+"""Translations by networks of random weights, of every kind, for tests of what a step would have made of other
+looks."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from attnviz import Translator
+from attnviz.analysis.recomputation import below, decode_step, encode
+from attnviz.analysis.scorers import scorer_of
+from attnviz.network.config import READOUT_STATES
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.trace.interventions import ReplaceWeights
+from tests.conftest import SENTENCES, ModelFactory
+
+Array = NDArray[np.float64]
+Weights = dict[str, NDArray[Any]]
+
+KINDS = list(product(("additive", "dot"), READOUT_STATES))
+SIZES = {
+    "kind": st.sampled_from(KINDS), "hidden_size": st.integers(1, 16), "maxout_size": st.integers(1, 12),
+    "alignment_size": st.integers(1, 12),
+}  # fmt: skip
+
+
+def translated(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], interventions: Any = (), **sizes: int
+) -> tuple[Trace, Weights]:
+    """Return a forced translation and the weights of the network that was led through it."""
+    network = make_network(*kind, **sizes)
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    trace = Translator(network, tokenizer).translate(
+        SENTENCES[2], target=SENTENCES[3], interventions=tuple(interventions)
+    )
+    return trace, weights
+
+
+def run_again(trace: Trace, weights: Weights, step: int, look: Array) -> Array:
+    """Return p(w), (K,), of one step of the recomputation's own decoder that is given the weights `look` (Tx,)."""
+    exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
+    decoder, annotations = below(exact, "decoder."), encode(below(exact, "encoder."), trace.source_ids)
+    keys = scorer_of(trace.config).keys(decoder, annotations)
+    word = decoder["embedding.weight"][trace.previous_ids[step]]
+    state = trace.previous_states[step].astype(np.float64)
+    given = [ReplaceWeights(tuple(look.tolist()), step=step)]
+    return decode_step(decoder, trace.config, annotations, keys, state, word, given)["probabilities"]

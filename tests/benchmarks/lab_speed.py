@@ -1,0 +1,72 @@
+"""How long the lab's questions take: the five answers and what is asked of all steps, and the trials of one step.
+
+    OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.lab_speed --model models/en-fr
+
+Each turn asks everything once and prints its line when it has it: wall seconds and, in brackets, seconds of the
+processor, which other work on the machine disturbs less. The first turn, with what is made once, is apart.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from attnviz import Translator, analysis
+from attnviz.trace import Trace
+
+SENTENCES = {
+    "12 words": "The agreement on the European Economic Area was signed in August 1992.",
+    "60 words": (
+        "When the committee had finally read the whole report, its members agreed that nothing in it was new, that "
+        "most of it was wrong, and that the rest, although true, should never have been written down by anyone who "
+        "hoped to keep his place among the people who had asked for it in the first place, two years before that day."
+    ),
+}
+
+
+def questions(translator: Translator, weights: dict[str, object], trace: Trace) -> dict[str, Callable[[], object]]:
+    """Return what is asked, by its name."""
+    step = len(trace.target_ids) // 2
+    attributions = translator.attributions(trace)
+    return {
+        "the translation itself, beam 5": lambda: translator.translate(trace.source_text, beam=5),
+        "attributions (gradient, erased input)": lambda: translator.attributions(trace),
+        "answers and agreement": lambda: analysis.agreement(analysis.answers(trace, weights, attributions)),
+        "trials of a step": lambda: analysis.trials(trace, weights, step),
+        "best look of a step": lambda: analysis.best_look(trace, weights, step),
+        "shuffled, all steps": lambda: analysis.shuffled(trace, weights),
+        "firmness, all steps": lambda: analysis.firmness(trace, weights),
+    }
+
+
+def timed(action: Callable[[], object]) -> tuple[float, float]:
+    """Return the wall seconds that `action` takes, and the processor's."""
+    wall, busy = time.perf_counter(), time.process_time()
+    action()
+    return time.perf_counter() - wall, time.process_time() - busy
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", type=Path, default=Path("models/en-fr"))
+    parser.add_argument("--turns", type=int, default=3, help="turns after the first (default 3)")
+    options = parser.parse_args()
+    translator, weights = Translator.load(options.model, device="cpu"), analysis.load_weights(options.model)
+    for name, text in SENTENCES.items():
+        trace = translator.translate(text, beam=5)
+        print(f"{name}: {len(trace.source_ids)} source and {len(trace.target_ids)} target pieces", flush=True)
+        for question, ask in questions(translator, weights, trace).items():
+            first, *others = [timed(ask) for _ in range(1 + options.turns)]
+            wall, busy = (statistics.median(seconds) for seconds in zip(*others or [first], strict=True))
+            print(f"  {question:40} {wall:6.2f} s ({busy:.2f}); first {first[0]:.2f} ({first[1]:.2f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()

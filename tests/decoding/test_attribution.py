@@ -1,0 +1,92 @@
+"""Gradient × input and erased embeddings, against finite differences and against the network run once more."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from attnviz import AttnvizError, Translator
+from attnviz.decoding.attribution import erased_embeddings, gradient_times_input, log_likelihoods
+from attnviz.network import RNNsearch
+from attnviz.network.config import READOUT_STATES
+from attnviz.network.stepping import StepDecoder
+from attnviz.text import BOS, EOS, Tokenizer
+from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
+from tests.conftest import SENTENCES, ModelFactory
+
+KINDS = [*product(("additive", "dot"), READOUT_STATES), ("none", "previous")]
+SOURCE, TARGET = (7, 12, 5, 9, EOS), (8, 30, 6, EOS)
+CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
+
+
+def exact(make_network: ModelFactory, kind: tuple[str, str]) -> tuple[RNNsearch, StepDecoder]:
+    """Return a network in double precision, of its own: others have theirs in single."""
+    network = make_network(*kind).double()
+    return network, StepDecoder(network)
+
+
+def likely(network: RNNsearch, decoder: StepDecoder, embedded: Tensor, interventions=()) -> Tensor:
+    """Return log p(y_i), (Ty,), with these embeddings (Tx, m) of the source."""
+    lengths = torch.tensor([len(SOURCE)])
+    memory = decoder.memory(network.encoder.annotate(embedded[None], lengths), lengths)
+    return log_likelihoods(decoder, memory, TARGET, interventions)[0]
+
+
+@pytest.mark.parametrize("interventions", [(), CHANGES], ids=["as it was", "changed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_gradient_is_that_of_finite_differences(make_network: ModelFactory, kind, interventions) -> None:
+    interventions = () if kind[0] == "none" else interventions
+    network, decoder = exact(make_network, kind)
+    embedded = network.encoder.embedding(torch.tensor(SOURCE))
+    found = gradient_times_input(network, decoder, SOURCE, TARGET, interventions)
+    assert found.dtype == torch.float64
+    step = 1e-6
+    for j, vector in enumerate(embedded):
+        # Along the embedding itself, the derivative is gradient × input.
+        ways = torch.zeros_like(embedded)
+        ways[j] = vector
+        ahead, behind = (likely(network, decoder, embedded + sign * step * ways, interventions) for sign in (1, -1))
+        np.testing.assert_allclose(found[:, j], (ahead - behind) / (2 * step), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_erased_embedding_is_the_mean_of_the_vocabulary(make_network: ModelFactory, kind) -> None:
+    network, decoder = exact(make_network, kind)
+    embedded = network.encoder.embedding(torch.tensor(SOURCE))
+    mean = network.encoder.embedding.weight[1:].mean(0)
+    found = erased_embeddings(network, decoder, SOURCE, TARGET)
+    assert found.shape == (len(TARGET), len(SOURCE))
+    real = likely(network, decoder, embedded)
+    for j in range(len(SOURCE)):
+        other = embedded.clone()
+        other[j] = mean
+        np.testing.assert_allclose(found[:, j], real - likely(network, decoder, other), atol=1e-12)
+
+
+def test_the_likelihoods_are_those_of_training(make_network: ModelFactory) -> None:
+    network, decoder = exact(make_network, ("additive", "previous"))
+    embedded = network.encoder.embedding(torch.tensor(SOURCE))
+    previous = torch.tensor([[BOS, *TARGET[:-1]]])
+    logits = network.logits(torch.tensor([SOURCE]), torch.tensor([len(SOURCE)]), previous)
+    expected = torch.log_softmax(logits[0], -1)[range(len(TARGET)), list(TARGET)]
+    np.testing.assert_allclose(likely(network, decoder, embedded), expected, atol=1e-12)
+
+
+def test_a_translator_attributes_its_own_traces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    translator = Translator(make_network(), tokenizer)
+    length = len(tokenizer.encode(SENTENCES[2])) + 1
+    only = ReplaceWeights(tuple(float(j == 2) for j in range(length)))
+    trace = translator.translate(SENTENCES[2], target=SENTENCES[3], interventions=[only])
+    found = translator.attributions(trace)
+    for numbers in (found.gradient, found.erased):
+        assert numbers.dtype == np.float64
+        assert numbers.shape == trace.alignment.shape
+        assert np.all(np.isfinite(numbers))
+    assert not np.allclose(found.gradient, 0)
+    other = Translator(make_network(hidden_size=3), tokenizer)
+    with pytest.raises(AttnvizError, match="another model"):
+        other.attributions(trace)

@@ -1,0 +1,204 @@
+"""Pictures of the lab (answers, trials of a step, shuffled weights, firmness) and what is said of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import Trace, Translator, analysis, figures
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.languages import speak
+from attnviz.palette import ThemeName, palette
+from attnviz.text import Tokenizer
+from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.numbers import decimal
+from attnviz.wording.trials import best_sentence, firmness_sentence, shuffled_sentence, trials_caveat, trials_sentence
+from tests.analysis.given import KINDS, translated
+from tests.conftest import ModelFactory
+from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
+
+STEP = 2
+
+
+class Lab:
+    """All that is asked of one translation."""
+
+    def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str]) -> None:
+        self.trace, self.weights = translated(make_network, tokenizer, kind)
+        self.answers = analysis.answers(
+            self.trace, self.weights, Translator(make_network(*kind), tokenizer).attributions(self.trace)
+        )
+        self.trials = analysis.trials(self.trace, self.weights, STEP, permutations=20)
+        self.best = analysis.best_look(self.trace, self.weights, STEP)
+        self.shuffled = analysis.shuffled(self.trace, self.weights, permutations=20)
+        self.firmness = analysis.firmness(self.trace, self.weights)
+        self.spelling: Callable[[int], str] = lambda piece: tokenizer.pieces([piece])[0]
+
+    def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
+        trace = self.trace
+        return {
+            "answers": figures.answers_figure(trace, self.answers, step=STEP, theme=theme),
+            "answers by piece": figures.answers_figure(
+                trace, self.answers, by="pieces", end=False, across=2, width=390, theme=theme
+            ),
+            "trials": figures.trials_figure(trace, self.trials, self.spelling, self.best, theme=theme),
+            "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme),
+            "firmness": figures.firmness_figure(trace, self.firmness, self.spelling, step=STEP, theme=theme),
+        }
+
+
+@pytest.fixture(scope="module", params=[KINDS[0], KINDS[3]], ids="-".join)
+def lab(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: Tokenizer) -> Lab:
+    return Lab(make_network, tokenizer, request.param)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(lab: Lab, theme: ThemeName) -> None:
+    paper = palette(theme).paper
+    for picture, figure in lab.drawn(theme).items():
+        plain = json.loads(figure.to_json())
+        go.Figure(plain)  # raises ValueError on any property it does not know
+        assert len(figure.layout.meta["alt"]) > 40
+        assert figure.layout.meta["narrowest"] <= 390
+        for name, colour in marks(figure.to_dict(), paper):
+            assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), f"{picture}: {name}"
+        for name, colour in axis_texts(figure.to_dict()):
+            assert contrast(colour, rgb(paper)) >= TEXT, f"{picture}: {name}"
+
+
+def test_every_answer_has_a_panel_of_the_same_axes_and_scale(lab: Lab) -> None:
+    figure, words = figures.answers_figure(lab.trace, lab.answers, step=STEP), lab.trace.words()
+    assert [panel.name for panel in figure.data] == [told_answers()[name].name for name in analysis.ANSWERS]
+    assert len({(panel.zmin, panel.zmax) for panel in figure.data}) == 1
+    for axis in ("xaxis", "yaxis"):
+        names = [panel[axis].replace(axis[0], axis) for panel in figure.data]
+        assert len({figure.layout[name].range for name in names}) == 1
+    for panel, name in zip(figure.data, analysis.ANSWERS, strict=True):
+        np.testing.assert_array_equal(panel.z, words.merged(lab.answers.shares(name)))
+        np.testing.assert_array_equal(panel.customdata, words.merged(lab.answers.matrices[name]))
+    meta = figure.layout.meta
+    assert len(figure.layout.shapes) == len(analysis.ANSWERS)
+    assert {shape.y0 + 0.5 for shape in figure.layout.shapes} == {meta["rows"][STEP]}
+    assert list(meta["panels"]) == list(analysis.ANSWERS)
+    cut = figures.answers_figure(lab.trace, lab.answers, by="pieces", end=False).data[0]
+    np.testing.assert_allclose(cut.customdata, lab.trace.alignment[:-1, :-1])
+    with pytest.raises(ValueError, match="at least 1"):
+        figures.answers_figure(lab.trace, lab.answers, across=0)
+
+
+def test_panels_do_not_overlap(lab: Lab) -> None:
+    for across in (1, 2, 3, 6):
+        figure = figures.answers_figure(lab.trace, lab.answers, across=across)
+        domains = [
+            (*figure.layout[p.xaxis.replace("x", "xaxis")].domain, *figure.layout[p.yaxis.replace("y", "yaxis")].domain)
+            for p in figure.data
+        ]
+        for place, (left, right, low, high) in enumerate(domains):
+            assert 0 <= left < right <= 1 + 1e-9
+            assert 0 <= low < high <= 1 + 1e-9
+            for start, end, bottom, top in domains[:place]:
+                assert right <= start or end <= left or high <= bottom or top <= low
+
+
+def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
+    figure = figures.trials_figure(lab.trace, lab.trials, lab.spelling, lab.best)
+    bars = {trace.name: trace for trace in figure.data}
+    assert figure.layout.meta["rows"] == ["real", "uniform", "permuted", "without_strongest", "adversary", "best"]
+    adversary = np.array([weight for _, weight in bars["adversary"].customdata])
+    np.testing.assert_allclose(adversary, lab.trials.adversary.weights)
+    np.testing.assert_allclose(bars["change"].x[-1], lab.best.total_variation)
+    assert sorted(bars["permutations"].x) == sorted(trial.total_variation for trial in lab.trials.permuted)
+    table = figures.trials_table(lab.trials, lab.spelling, lab.best)
+    assert len(table) == 5 + 20
+    assert table["writes"].iloc[0] == lab.spelling(lab.trials.real.piece_id)
+    assert table["total variation"].iloc[3] <= 0.01
+
+
+def test_a_point_is_a_step(lab: Lab) -> None:
+    points = figures.shuffled_figure(lab.trace, lab.shuffled).data[0]
+    np.testing.assert_array_equal(points.x, lab.trace.alignment.max(axis=1).astype(float))
+    assert [one[0] for one in points.customdata] == list(range(len(lab.trace.target_pieces)))
+    assert [symbol == "circle" for symbol in points.marker.symbol] == (lab.shuffled.kept > 0.5).tolist()
+    np.testing.assert_array_equal(figures.shuffled_table(lab.trace, lab.shuffled)["change when shuffled"], points.y)
+
+
+def test_a_bar_is_how_firm_a_step_is(lab: Lab) -> None:
+    bars, written = figures.firmness_figure(lab.trace, lab.firmness, lab.spelling).data
+    finite = np.isfinite(lab.firmness.distances)
+    np.testing.assert_array_equal(np.array(bars.x)[finite], lab.firmness.distances[finite])
+    assert [("∞" in text) for text in written.text] == (~finite).tolist()
+    table = figures.firmness_table(lab.trace, lab.firmness, lab.spelling)
+    np.testing.assert_array_equal(table["|α′ − α|"], lab.firmness.distances)
+    assert (table["then"] != "").tolist() == finite.tolist()
+
+
+def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
+    table = figures.answers_table(lab.trace, lab.answers, STEP)
+    assert len(table.columns) == 1 + len(analysis.ANSWERS)
+    np.testing.assert_array_equal(table["Erased from the look, nats"], lab.answers.matrices["erased"][STEP])
+    whole = figures.answer_table(lab.trace, lab.answers, "gradient")
+    np.testing.assert_array_equal(whole.to_numpy(), lab.answers.matrices["gradient"])
+    found = analysis.agreement(lab.answers, STEP)
+    pairs = figures.agreement_table(found)
+    assert len(pairs) == 15
+    np.testing.assert_array_equal(pairs["Kendall’s τ"].iloc[:5], found.tau[0, 1:])
+    assert pairs["other answer"].iloc[-1] == told_answers()[analysis.ANSWERS[-1]].name
+
+
+def test_the_words_say_what_the_numbers_are(lab: Lab) -> None:
+    steps = len(lab.trace.target_pieces)
+    found = analysis.agreement(lab.answers)
+    told = sentence_agreement(found, steps)
+    for name in (*found.together(), *found.apart()):
+        assert told_answers()[name].name in told
+    first = {int(matrix[STEP].argmax()) for matrix in lab.answers.matrices.values()}
+    at_step = step_agreement(lab.trace, lab.answers, STEP)
+    assert at_step.startswith("All 6") == (len(first) == 1)
+    tau = analysis.agreement(lab.answers, STEP).tau[np.triu_indices(6, 1)].mean()
+    assert f" is {decimal(tau)} in the mean" in at_step
+    tried = trials_sentence(lab.trials, lab.spelling)
+    kept = sum(trial.piece_id == lab.trials.real.piece_id for trial in lab.trials.permuted)
+    assert f"{kept} times;" in tried
+    assert tried.endswith("hung on where it looked.") == (lab.trials.change_when_permuted >= 0.5)
+    best = best_sentence(lab.best, lab.trials.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
+    assert best.endswith(f"of the weight is on {quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
+    assert f"Of {steps} steps, {int((lab.shuffled.kept > 0.5).sum())} write" in shuffled_sentence(lab.shuffled)
+    for step, distance in enumerate(lab.firmness.distances):
+        assert firmness_sentence(lab.firmness, step, lab.spelling).startswith("No move") == np.isinf(distance)
+    assert "Wiegreffe" in trials_caveat()
+    assert "different questions" in answers_caveat()
+
+
+def test_it_is_all_said_in_french(lab: Lab) -> None:
+    english = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
+    speak("fr")
+    try:
+        french = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
+        assert not set(french) & set(english)
+        assert "adversaire" in trials_sentence(lab.trials, lab.spelling)
+        assert "Kendall" in sentence_agreement(analysis.agreement(lab.answers), 9)
+    finally:
+        speak("en")
+
+
+def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:
+    picture = STEP_FIGURES["trials"]
+    subject = Subject(lab.trace, STEP, lab.weights)
+    assert not picture.lacking(subject)
+    drawn = picture.draw(subject)
+    assert "Step 3 with other weights" in drawn.layout.meta["alt"]
+    assert len(picture.table(subject)) == 5 + 100
+    assert "is not here" in picture.lacking(Subject(lab.trace, STEP))
+
+
+def test_a_piece_whose_name_is_unknown_goes_by_its_number(lab: Lab) -> None:
+    few: Trace = lab.trace
+    subject = Subject(few, STEP, lab.weights)
+    assert subject.spelled(few.target_ids[0]) == few.target_pieces[0]
+    assert subject.spelled(99_999) == "#99999"
