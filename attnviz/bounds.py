@@ -7,7 +7,11 @@ from collections.abc import Mapping
 LARGEST_SIZE = 65_536
 """Units of the widest layer of a model."""
 LARGEST_VOCABULARY = 1_000_000
-SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size")
+MOST_LAYERS = 64
+"""Layers of the deepest model, and heads of a layer."""
+SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size", "model_size", "feedforward_size")
+COUNTS = ("heads", "layers")
+ARCHITECTURES = ("rnnsearch", "transformer")
 
 
 def whole(name: str, value: object, least: int, most: int) -> None:
@@ -36,6 +40,8 @@ def check_model(settings: Mapping[str, object]) -> None:
     whole("vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY)  # four pieces are special
     for name in SIZES:
         whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
+    for name in COUNTS:
+        whole(name, settings.get(name, 1), 1, MOST_LAYERS)
     real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
 
 

@@ -28,13 +28,11 @@ from attnviz.model_folder import (
     load_weights,
     read_config,
 )
-from attnviz.network import ModelConfig, RNNsearch
+from attnviz.network import Network, build, read_fields
 from attnviz.text import Tokenizer
 
 
-def save_model(
-    folder: str | Path, network: RNNsearch, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16
-) -> None:
+def save_model(folder: str | Path, network: Network, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16) -> None:
     """Write `network` and `tokenizer` to `folder`, made where it does not exist; weights are stored in `dtype`, float16
     or float32. A kill at any moment leaves each file as it was or as it is to be.
 
@@ -62,7 +60,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, st
         raise OSError(str(error)) from error
 
 
-def load_model(folder: str | Path) -> tuple[RNNsearch, Tokenizer]:
+def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
     """Return the network (float32, on the CPU, in evaluation mode) and the tokenizer of a model folder.
 
     Raise AttnvizError, naming the file, where one is missing, damaged, of another version, or does not fit the others.
@@ -72,7 +70,7 @@ def load_model(folder: str | Path) -> tuple[RNNsearch, Tokenizer]:
         raise AttnvizError(say("There is no model folder {folder}. Give the path of a folder that holds {file}.",
                                folder=folder, file=CONFIG))  # fmt: skip
     try:
-        config = ModelConfig.from_dict(read_config(folder))
+        config = read_fields(read_config(folder))
     except (ValueError, TypeError) as error:
         raise AttnvizError(damaged(folder / CONFIG, error)) from error
     tokenizer = Tokenizer.load(folder / TOKENIZER)
@@ -82,7 +80,7 @@ def load_model(folder: str | Path) -> tuple[RNNsearch, Tokenizer]:
             tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
         ))  # fmt: skip
     with torch.device("meta"), _Undrawn():
-        network = RNNsearch(config)
+        network = build(config)
     network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
     return network.requires_grad_(False).eval(), tokenizer
 

@@ -106,6 +106,21 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     return dict(settings)
 
 
+def architecture(folder: str | Path) -> str:
+    """Return the architecture that the model in `folder` is of, read once for each state of its config: "rnnsearch"
+    where it names none, or cannot be read."""
+    path = Path(folder).resolve() / CONFIG
+    return _architecture(path, _stamp(path))
+
+
+@functools.lru_cache(maxsize=64)
+def _architecture(path: Path, _: tuple[int, ...]) -> str:
+    try:
+        return str(read_config(path.parent).get("architecture", "rnnsearch"))
+    except AttnvizError:
+        return "rnnsearch"
+
+
 def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
     """Raise AttnvizError, naming the file and the array, where `weights`, arrays of any shapes which are from it, are
     not all finite."""

@@ -7,12 +7,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import export, figures
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 
 
-def heatmap(trace: Trace, **choices: Any) -> go.Figure:
+def heatmap(trace: Record, **choices: Any) -> go.Figure:
     """Return the alignment, or without attention what there is instead; choices as those of `figures.heatmap`."""
-    return figures.translation_figure(trace, **choices)
+    if isinstance(trace, Trace):
+        return figures.translation_figure(trace, **choices)
+    return figures.heatmap(trace, **choices)
 
 
 def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Figure:
@@ -21,6 +23,6 @@ def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Fig
     return figures.step_figure(subject, picture).draw(subject, **choices)
 
 
-def table_html(trace: Trace) -> str:
+def table_html(trace: Record) -> str:
     """Return the alignment as a table that needs no script."""
     return export.heatmap_html(trace)

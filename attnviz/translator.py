@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import torch
 
@@ -16,25 +16,21 @@ from attnviz.decoding import (
     SearchStep,
     attributions_of,
     batches,
-    course_of,
-    force,
     forced_target,
     greedy,
     longest_target,
-    recorded,
     search,
 )
+from attnviz.decoding.prepared import RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.model_folder import model_folders, weights_digest
-from attnviz.network import RNNsearch
-from attnviz.network.encoder import PreparedEncoder
-from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.network import Network, RNNsearch
 from attnviz.text import EOS, UNK, Tokenizer
 from attnviz.trace import Hypothesis, Search, Trace
 from attnviz.trace.attributions import Attributions
-from attnviz.trace.interventions import Intervention, check_interventions
+from attnviz.trace.interventions import Intervention
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
 
@@ -62,24 +58,27 @@ class _Translation(NamedTuple):
 available_models = model_folders
 
 
-class Translator:
-    """A network with its tokenizer. It holds no state of a translation, so threads may share one."""
+class Translator(Generic[RecordT]):
+    """A network with its tokenizer. It holds no state of a translation, so threads may share one.
 
-    def __init__(
-        self, network: RNNsearch, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = ""
-    ) -> None:
+    What it records of a translation is a `Trace` where the network is RNNsearch, a `TransformerTrace` where it is a
+    transformer.
+    """
+
+    def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:
         """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the file the weights are from, go into every trace.
+        `name` and `weights_digest`, the SHA-256 of the file the weights are from, go into every record.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
-        self.device = network.decoder.output.weight.device
-        self._encoder, self._decoder = PreparedEncoder(network.encoder), StepDecoder(network)
+        self.device = network.output.weight.device
+        self._prepared = prepared(network)
+        self._decoder: Any = self._prepared.decoder
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto") -> Translator:
-        """Load a model folder to "auto", "cpu", "cuda", "cuda:1" or "mps".
+    def load(cls, folder: str | Path, device: str = "auto") -> Translator[Any]:
+        """Load a model folder, of either architecture, to "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
         """
@@ -95,7 +94,7 @@ class Translator:
         target: str | None = None,
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
-    ) -> Trace:
+    ) -> RecordT:
         """Translate one sentence and record everything computed on the way.
 
         `beam` is the width of the search (1 is greedy); hypotheses are compared by log probability divided by
@@ -109,8 +108,7 @@ class Translator:
         source = self._encode(text, say("sentence"))
         given = None if target is None else self._encode(target, say("translation"))
         _check_beam(beam)
-        vocabulary, attends = self.network.config.vocabulary_size, self.network.decoder.attention.attends
-        check_interventions(interventions, source_pieces=len(source), vocabulary_size=vocabulary, attends=attends)
+        self._prepared.check(interventions, len(source))
         with torch.inference_mode():
             memory = self._memory([source])
             if given is None:
@@ -119,7 +117,7 @@ class Translator:
                 found = self._follow(memory, given, " ".join((target or "").split()), interventions)
             return self._trace(text, source, memory, found, started, interventions)
 
-    def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[Trace]:
+    def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[RecordT]:
         """Translate many sentences, computed in batches of like length, and record of each what `translate` records.
 
         The numbers are those of `translate` but for what rounding makes of another order of sums. Raise as
@@ -128,7 +126,7 @@ class Translator:
         started = time.perf_counter()
         sources = self._encode_all(texts, beam)
         limits = [longest_target(len(source)) for source in sources]
-        traces: dict[int, Trace] = {}
+        traces: dict[int, RecordT] = {}
         for places in batches(limits, _LONGEST_HISTORY // beam):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
@@ -141,6 +139,8 @@ class Translator:
     def attributions(self, trace: Trace) -> Attributions:
         """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
         piece, through encoder and decoder; raise AttnvizError where another model made it."""
+        if not isinstance(self.network, RNNsearch):
+            raise AttnvizError(f"The model {self.name} is a transformer, which has no attributions yet.")
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
@@ -151,7 +151,7 @@ class Translator:
         _check_beam(beam)
 
     def _search(
-        self, memory: Memory, limits: list[int], beam: int, length_penalty: float,
+        self, memory: Any, limits: list[int], beam: int, length_penalty: float,
         interventions: tuple[Intervention, ...] = (),
     ) -> list[_Translation]:  # fmt: skip
         """Return the best translation of each sentence in `memory`, of at most so many pieces."""
@@ -160,37 +160,33 @@ class Translator:
             found = self._greedy(memory, limits, interventions)
             return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in found]
         # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
-        history: list[SearchStep] | None = [] if beam * len(limits) * max(limits) <= _LONGEST_HISTORY else None
+        fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
+        history: list[SearchStep[Any]] | None = [] if fits and self._prepared.keeps_steps else None
         hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
         translations = []
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                course = self._forced(memory, best.ids, interventions)
+                course = self._prepared.forced(memory, best.ids, interventions)
             else:
-                course = course_of(history, sentence, best.ids, best.parent)
+                course = self._prepared.course(history, sentence, best.ids, best.parent)
             told = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
             translations.append(_Translation(course, told[0].translation, how, told))
         return translations
 
-    def _greedy(self, memory: Memory, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
-        history: list[SearchStep] = []
+    def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
+        history: list[SearchStep[Any]] | None = [] if self._prepared.keeps_steps else None
         targets = greedy(self._decoder, memory, limits, history, interventions)
-        return [course_of(history, sentence, ids, 0) for sentence, ids in enumerate(targets)]
+        return [self._prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _follow(
-        self, memory: Memory, given: list[int], translation: str, interventions: tuple[Intervention, ...]
+        self, memory: Any, given: list[int], translation: str, interventions: tuple[Intervention, ...]
     ) -> _Translation:
         """Lead the decoder through the pieces `given`, which are those of `translation`."""
         ids = forced_target(given, interventions)
         if ids != given:
             translation = self.tokenizer.decode(ids)
-        return _Translation(self._forced(memory, ids, interventions), translation, Search("forced"), ())
-
-    def _forced(self, memory: Memory, ids: Sequence[int], interventions: tuple[Intervention, ...]) -> Course:
-        """Lead the decoder through `ids`, whatever it would have chosen itself."""
-        steps = force(self._decoder, memory, ids, interventions)
-        return Course(tuple(ids), steps, [(0, 0)] * len(steps))
+        return _Translation(self._prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of like length.
@@ -220,7 +216,7 @@ class Translator:
                 hypotheses[place] = finished
         return hypotheses
 
-    def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Memory, list[int]]]:
+    def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Any, list[int]]]:
         """Give the places, the memory and the limits of the sentences of each batch of at most `most` pieces."""
         for places in batches([len(source) for source in sources], most):
             with torch.inference_mode():
@@ -255,23 +251,24 @@ class Translator:
                                    what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
         return [*ids, EOS]
 
-    def _memory(self, sources: Sequence[Sequence[int]]) -> Memory:
+    def _memory(self, sources: Sequence[Sequence[int]]) -> Any:
         lengths = torch.tensor([len(source) for source in sources])
         ids = torch.zeros(len(sources), int(lengths.max()), dtype=torch.long)
         for row, source in zip(ids, sources, strict=True):
             row[: len(source)] = torch.tensor(source)
         lengths = lengths.to(self.device)
-        return self._decoder.memory(self._encoder(ids.to(self.device), lengths), lengths)
+        return self._prepared.memory(ids.to(self.device), lengths)
 
     def _trace(
-        self, text: str, source: Sequence[int], memory: Memory, found: _Translation, started: float,
+        self, text: str, source: Sequence[int], memory: Any, found: _Translation, started: float,
         interventions: tuple[Intervention, ...] = (),
-    ) -> Trace:  # fmt: skip
+    ) -> RecordT:  # fmt: skip
         """Bring the numbers of one translation together, `memory` having its sentence alone."""
         ids, how = found.course.ids, found.search
-        numbers = {name: tensor.cpu().numpy() for name, tensor in recorded(self._decoder, memory, found.course).items()}
+        arrays = self._prepared.recorded(source, memory, found.course)
+        numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
         score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
-        return Trace(
+        record: RecordT = self._prepared.record(
             source_text=text,
             translation=found.translation,
             source_pieces=self.tokenizer.pieces(source),
@@ -292,6 +289,7 @@ class Translator:
             seconds=time.perf_counter() - started,
             interventions=interventions,
         )
+        return record
 
 
 def _check_beam(beam: int) -> None:

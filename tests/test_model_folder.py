@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 from attnviz import AttnvizError, Translator, analysis, model_folder
 from attnviz.model_folder import read_config, stamp, weights_digest
+from attnviz.network import TransformerConfig
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ BAD = {
 def test_a_setting_out_of_bounds_is_named_before_torch_sees_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
-    monkeypatch.setattr("attnviz.checkpoint.RNNsearch", lambda _: pytest.fail("the network was built"))
+    monkeypatch.setattr("attnviz.checkpoint.build", lambda _: pytest.fail("the network was built"))
     record = json.loads((folder / "config.json").read_text())
     record["model"][name] = value
     (folder / "config.json").write_text(json.dumps(record))
@@ -94,3 +95,15 @@ def test_a_setting_out_of_bounds_is_named_before_torch_sees_it(
 
 def test_the_settings_are_plain_data(folder: Path, translator: Translator) -> None:
     assert read_config(folder) == translator.network.config.to_dict()
+
+
+def test_the_architecture_is_told_as_the_config_is_now(folder: Path) -> None:
+    assert model_folder.architecture(folder) == "rnnsearch"
+    path = folder / "config.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"model": TransformerConfig(30, 8, 2, 1, 6).to_dict()}))
+    assert model_folder.architecture(folder) == "transformer"
+    for unreadable in ("{", "[]", ""):
+        path.write_text(unreadable)
+        assert model_folder.architecture(folder) == "rnnsearch"
+    assert model_folder.architecture(folder / "nowhere") == "rnnsearch"

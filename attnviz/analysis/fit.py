@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.quantities import check_shapes, sizes
 
 
@@ -26,14 +26,15 @@ def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
         check_shapes(trace)
         expected = _weight_shapes(trace, np.shape(weights["decoder.embedding.weight"])[-1])
     except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(_sentence(trace, error)) from error
+        raise MisfitError(misfit(trace, error)) from error
     odd = sorted(set(expected) ^ set(weights))
     odd += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
     if odd:
-        raise MisfitError(_sentence(trace, odd[0]))
+        raise MisfitError(misfit(trace, odd[0]))
 
 
-def _sentence(trace: Trace, what: object) -> str:
+def misfit(trace: Record, what: object) -> str:
+    """Return the sentence that says a record does not fit the weights, and `what` of it."""
     return say("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
 
 

@@ -13,7 +13,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record
 
 By = Literal["words", "pieces"]
 Face = Literal["before", "after", "difference"]
@@ -62,27 +62,31 @@ class Grid:
 
 
 def grid(
-    trace: Trace,
+    trace: Record,
     by: By = "words",
     end: bool = True,
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
+    weights: FloatArray | None = None,
 ) -> Grid:
     """Return the rows and columns to draw, word by word or piece by piece; `end=False` leaves out `</s>` on both axes.
 
-    `posterior`, (Ty, Tx), is what `analysis.posterior` returns; every face but "before" needs it: raise AttnvizError
-    where it is not given, and ValueError unless `by` and `face` are of their kinds.
+    `posterior`, (Ty, Tx), is what `analysis.posterior` returns; every face but "before" needs it. `weights`, (Ty, Tx),
+    stand in the alignment's place: those of one head of a transformer, say. Raise AttnvizError where a posterior is
+    lacking, and ValueError unless `by` and `face` are of their kinds.
     """
-    numbers = _numbers(trace, face, posterior)
+    chosen = trace.alignment if weights is None else weights
+    numbers = _numbers(trace, chosen, face, posterior)
     if by == "words":
         words = trace.words()
-        source, target, alpha, steps = words.source, words.target, words.alignment, words.target_groups
+        source, target, steps = words.source, words.target, words.target_groups
+        alpha = words.alignment if weights is None else words.merged(weights)
         pieces = words.source_groups
         shown = alpha if face == "before" else words.merged(numbers)
     elif by == "pieces":
         source = tuple(piece_name(piece) for piece in trace.source_pieces)
         target = tuple(piece_name(piece) for piece in trace.target_pieces)
-        alpha, steps = trace.alignment, tuple((i,) for i in range(len(target)))
+        alpha, steps = chosen, tuple((i,) for i in range(len(target)))
         pieces, shown = tuple((j,) for j in range(len(source))), numbers
     else:
         raise ValueError(f"by must be words or pieces, not {by!r}")
@@ -90,26 +94,28 @@ def grid(
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
         rows -= trace.target_pieces[-1] == "</s>" and rows > 1
-    bits = entropy(trace.alignment if posterior is None or face == "before" else posterior)
+    bits = entropy(chosen if posterior is None or face == "before" else posterior)
     if face == "difference":
-        bits = bits - entropy(trace.alignment)
+        bits = bits - entropy(chosen)
     return Grid(
         source[:columns], target[:rows], alpha[:rows, :columns], face, shown[:rows, :columns], steps[:rows],
         pieces[:columns], coverage(shown)[:columns], np.array([bits[list(group)].mean() for group in steps[:rows]]),
     )  # fmt: skip
 
 
-def _numbers(trace: Trace, face: Face, posterior: NDArray[np.float64] | None) -> NDArray[np.floating]:
+def _numbers(
+    trace: Record, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
+) -> NDArray[np.floating]:
     """Return what the cells of pieces show, (Ty, Tx); raise as `grid` does."""
     if face not in FACES:
         raise ValueError(f"face must be one of {', '.join(FACES)}, not {face!r}")
     if face == "before":
-        return trace.alignment
+        return alignment
     if posterior is None:
         told = say("What a step was about after its word is reckoned from the weights of the model {model}: give them, "
                    "or show the alignment before the word.", model=trace.model)  # fmt: skip
         raise AttnvizError(told)
-    return posterior if face == "after" else posterior - trace.alignment
+    return posterior if face == "after" else posterior - alignment
 
 
 def rows_of_steps(cells: Grid, count: int) -> list[int | None]:

@@ -125,7 +125,7 @@ class Prover:
         pairs["ledger sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
-        return Proof(tuple(_check(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
+        return Proof(tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
@@ -166,8 +166,8 @@ def _exact(values: NDArray[Any]) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def _check(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
-    """Compare all numbers of a quantity; a single number is the first of one."""
+def compared(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
+    """Compare all numbers of a quantity, arrays of any shape; a single number is the first of one."""
     shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
     if shown.shape != expected.shape:
         return Check(quantity, 0, float("inf"), Discrepancy(quantity, (), float("nan"), float("nan")))

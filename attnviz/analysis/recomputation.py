@@ -107,7 +107,7 @@ def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
     expected["log_probabilities"] = np.log(chosen)
     shown = {quantity.name: getattr(trace, quantity.name) for quantity in RECORDED if quantity.name in expected}
     shown |= {"entropy": entropy(trace.alignment), "coverage": coverage(trace.alignment)}
-    return {name: _deviation(values, expected[name]) for name, values in shown.items()}
+    return {name: deviation(values, expected[name]) for name, values in shown.items()}
 
 
 def decode_step(
@@ -212,7 +212,9 @@ def below(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
 
 
-def _deviation(values: NDArray[Any], expected: Array) -> float:
+def deviation(values: NDArray[Any], expected: Array) -> float:
+    """Return the largest difference of two arrays, of any shape, over the largest number expected; infinite where they
+    disagree about what is infinite, or have not one shape."""
     if values.shape != expected.shape or not np.array_equal(np.isfinite(values), np.isfinite(expected)):
         return float("inf")
     finite = np.isfinite(expected)

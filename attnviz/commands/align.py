@@ -58,11 +58,15 @@ def run(options: argparse.Namespace) -> None:
     if not pairs:
         raise AttnvizError("There is no sentence pair to align. Give source<TAB>target a line.")
     translator = load_translator(options)
-    if translator.network.config.attention == "none":
+    if not translator.network.attends:
         raise AttnvizError(
             f"The model {options.model} has no attention, so it aligns nothing. Name another with --model."
         )
-    weights = _weights(options.model)
+    if options.after and not translator.network.attends_once:
+        raise AttnvizError(
+            f"The model {options.model} is a transformer, whose links are known before the word alone. Add --before."
+        )
+    weights = _weights(options.model) if options.after else {}
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for number, source, target in pairs:
             with about(f"Line {number}"):

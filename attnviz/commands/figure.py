@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import add_model_options, load_translator, positive
@@ -69,10 +69,16 @@ def run(options: argparse.Namespace) -> None:
         face=options.face, colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
+    trace: Any
     if options.trace:
         trace = Trace.load(options.trace)
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
+    if not isinstance(trace, Trace) and (options.picture != "heatmap" or ending in WITHOUT_THE_MODEL):
+        raise AttnvizError(
+            f"The model {options.model} is a transformer. Of its translations there is the heatmap, as .png, .svg, "
+            ".pdf, .tex or .csv, and the trace, as .json."
+        )
     from attnviz.figures.registry import STEP_FIGURES
 
     drawn = STEP_FIGURES.get(options.picture)

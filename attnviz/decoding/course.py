@@ -23,7 +23,7 @@ class Course(NamedTuple):
     """Log p(y_i) of each step, (S, k, K), where the search computed them."""
 
 
-def course_of(history: Sequence[SearchStep], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+def course_of(history: Sequence[SearchStep[Step]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
     """Return the steps of a search that led to `ids`, a target of the 0-based `sentence` found by this `hypothesis` of
     its last step."""
     places: list[tuple[int, int]] = []

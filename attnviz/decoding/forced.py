@@ -7,15 +7,18 @@ from collections.abc import Sequence
 import torch
 
 from attnviz.decoding.interventions import energy_change
-from attnviz.network.stepping import Memory, Step, StepDecoder
+from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS
 from attnviz.trace.interventions import Intervention
 
 
 @torch.inference_mode()
 def force(
-    decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
-) -> list[Step]:
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
+    target: Sequence[int],
+    interventions: Sequence[Intervention] = (),
+) -> list[StepT]:
     """Return the steps of the one sentence in `memory` when the pieces of `target`, EOS last, are its translation.
 
     `interventions` on the attention act at their steps.

@@ -14,7 +14,7 @@ import torch
 from attnviz.decoding.interventions import check_limit, check_reached, energy_change
 from attnviz.decoding.search import SearchStep
 from attnviz.network.output import OutputLayer, largest_logit
-from attnviz.network.stepping import Memory, Step, StepDecoder
+from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
 
@@ -25,10 +25,10 @@ means to copy what is kept of the others."""
 
 @torch.inference_mode()
 def greedy(
-    decoder: StepDecoder,
-    memory: Memory,
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
     limits: Sequence[int],
-    history: list[SearchStep] | None = None,
+    history: list[SearchStep[StepT]] | None = None,
     interventions: Sequence[Intervention] = (),
 ) -> list[tuple[int, ...]]:
     """Return the target of each sentence of `memory`, EOS last; append each step to `history`.
@@ -64,7 +64,7 @@ def greedy(
 
 
 def _likeliest(
-    output: OutputLayer, step: Step, first: int, sentences: list[int], history: list[SearchStep] | None
+    output: OutputLayer, step: StepT, first: int, sentences: list[int], history: list[SearchStep[StepT]] | None
 ) -> list[int]:
     """Return the likeliest piece of each sentence after this step, among those with ids from `first` on; where there is
     a `history`, append the step and its probabilities."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attnviz.decoding.interventions import check_limit, check_reached, constrained, energy_change
-from attnviz.network.stepping import Memory, Step, StepDecoder
+from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
 from attnviz.trace.interventions import Intervention, forced_words
 
 
-class SearchStep(NamedTuple):
+class SearchStep(NamedTuple, Generic[StepT]):
     """A step of a search, with its backpointers."""
 
-    step: Step
+    step: StepT
     sentences: list[int]
     """The sentence of each row of the step: those that are over have none."""
     parents: list[list[int]]
@@ -95,12 +95,12 @@ def longest_target(source_pieces: int) -> int:
 
 @torch.inference_mode()
 def search(
-    decoder: StepDecoder,
-    memory: Memory,
+    decoder: Stepping[MemoryT, StateT, StepT],
+    memory: MemoryT,
     limits: list[int],
     beam: int = 1,
     length_penalty: float = 1.0,
-    history: list[SearchStep] | None = None,
+    history: list[SearchStep[StepT]] | None = None,
     interventions: Sequence[Intervention] = (),
 ) -> list[list[Finished]]:
     """Return the finished hypotheses of each sentence of `memory`, best first; append each step to `history`.

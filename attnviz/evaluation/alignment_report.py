@@ -43,10 +43,16 @@ def alignment_section(
     and, where there are files for `choosing` it on, by the threshold that is best on those together."""
     records, notes = [], [_NOTE]
     for model in models:
-        if model.translator.network.config.attention == "none":
+        network = model.translator.network
+        if not network.attends:
             notes.append(f"{model.name} has no attention, hence no alignment.")
             continue
-        for when in WHEN:
+        if not network.attends_once:
+            notes.append(
+                f"{model.name}: the cross-attention of its last layer, mean of its heads. It has no one attention that "
+                "a posterior after the word could be of."
+            )
+        for when in WHEN if network.attends_once else WHEN[:1]:
             records += _of_model(model, when, gold, choosing, progress)
     records.sort(key=lambda record: list(gold).index(record["file"]))
     rows = [

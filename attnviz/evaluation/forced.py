@@ -105,7 +105,7 @@ def _force(
     previous[:, 0] = BOS
     readouts, alignment = network(_padded(sources).to(device), lengths, previous)
     kept = target != PAD
-    likely = torch.log_softmax(network.decoder.output(readouts[kept]), -1)
+    likely = torch.log_softmax(network.output(readouts[kept]), -1)
     chosen = torch.zeros(target.shape, device=device)
     chosen[kept] = likely.gather(1, target[kept][:, None])[:, 0].float()
     # Summed in float64, which not every device has.

@@ -18,6 +18,7 @@ from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
+from attnviz.network import ModelConfig, TransformerConfig
 
 
 def model_section(models: Sequence[Model]) -> Section:
@@ -33,11 +34,10 @@ def model_section(models: Sequence[Model]) -> Section:
             **_training(model.folder),
         }  # fmt: skip
         records.append(record)
-        sizes = (config.embedding_size, config.hidden_size, config.alignment_size, config.maxout_size)
         hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
         rows.append(
             [
-                model.name, config.attention, " / ".join(map(str, sizes)), number(config.vocabulary_size, 0),
+                model.name, *_kind_and_sizes(config), number(config.vocabulary_size, 0),
                 number(record["parameters"], 0), f"{number(record['weights_bytes'] / 1e6)} MB",
                 number(record["training_updates"], 0), number(record["training_pieces"], 0), number(hours, 2),
             ]
@@ -45,6 +45,15 @@ def model_section(models: Sequence[Model]) -> Section:
     columns = ["model", "attention", "m / n / n' / l", "K", "parameters", "weights", "updates",
                "target pieces trained on", "hours of training"]  # fmt: skip
     return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
+
+
+def _kind_and_sizes(config: ModelConfig | TransformerConfig) -> tuple[str, str]:
+    """Return the kind of attention, and the sizes in the order of their column or, where they are others, by name."""
+    if isinstance(config, TransformerConfig):
+        named = f"d = {config.model_size}, f = {config.feedforward_size}, {config.layers} layers, {config.heads} heads"
+        return "transformer", named
+    sizes = (config.embedding_size, config.hidden_size, config.alignment_size, config.maxout_size)
+    return config.attention, " / ".join(map(str, sizes))
 
 
 def _training(folder: Path) -> TableRow:

@@ -13,7 +13,7 @@ from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import make_room, margin_bars, seam
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, localised, signed, significant
@@ -24,7 +24,7 @@ MOST_TEXTS = 10_000
 
 
 def heatmap(
-    trace: Trace,
+    trace: Record,
     *,
     by: By = "words",
     face: Face = "before",
@@ -35,6 +35,7 @@ def heatmap(
     margins: bool = False,
     step: int | None = None,
     theme: ThemeName = "light",
+    weights: FloatArray | None = None,
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
@@ -44,11 +45,13 @@ def heatmap(
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
     frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
     on the right, the entropy H_i of each row in bits, both of what is shown (`Grid`). `layout.meta` is told at `_meta`.
-    Raise ValueError on an unknown choice, AttnvizError for a face whose posterior is not given.
+    `weights`, (Ty, Tx), stand in the alignment's place: those of one head of a transformer, say. Raise ValueError on an
+    unknown choice, AttnvizError for a face whose posterior is not given.
     """
-    cells, ink = grid(trace, by, end, face, posterior), palette(theme)
+    cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
     image = _image(cells, colours, root, ink)
-    sizes, alt = cell_sizes(cells), heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end)
+    sizes = cell_sizes(cells)
+    alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights)
     layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
     bars: list[Spec] = []
     if margins:
@@ -72,7 +75,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     } | _hover(cells, root)  # fmt: skip
 
 
-def _meta(trace: Trace, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: Record, cells: Grid, sizes: Cells, alt: str) -> Spec:
     """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
     scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
 

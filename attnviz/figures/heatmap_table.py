@@ -8,23 +8,24 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record
 from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
 
 def heatmap_alt(
-    trace: Trace,
+    trace: Record,
     *,
     by: By = "words",
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
     end: bool = True,
+    weights: FloatArray | None = None,
 ) -> str:
     """Return a sentence for those who do not see the heatmap: its size and where each row is brightest, or for the
     difference bluest. Choices as those of `heatmap`."""
-    cells = grid(trace, by, end, face, posterior)
+    cells = grid(trace, by, end, face, posterior, weights)
     links = [
         say("{target} at {source} {alpha}", target=shorten(word, 30),
             source=shorten(cells.source[int(row.argmax())], 30), alpha=_amount(cells, float(row.max())))
@@ -54,20 +55,21 @@ def _amount(cells: Grid, number: float) -> str:
 
 
 def heatmap_table(
-    trace: Trace,
+    trace: Record,
     *,
     by: By = "words",
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
     end: bool = True,
     margins: bool = False,
+    weights: FloatArray | None = None,
 ) -> pd.DataFrame:
     """Return the numbers of the heatmap as a table: target down, source across, each name preceded by its number.
 
     `margins` adds a last column, the entropy of each row in bits, and a last row, how much each column was looked at,
-    both of the `face` shown. Raise as `heatmap` does.
+    both of the `face` shown. `weights`, (Ty, Tx), stand in the alignment's place. Raise as `heatmap` does.
     """
-    cells = grid(trace, by, end, face, posterior)
+    cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(
         cells.shown,
         index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),

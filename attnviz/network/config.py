@@ -1,4 +1,5 @@
-"""`ModelConfig`: the sizes and choices that define a network, stored as `config.json` beside its weights."""
+"""The sizes and choices that define a network, stored as `config.json` beside its weights: those of an RNNsearch
+network (`ModelConfig`) or of a transformer (`TransformerConfig`)."""
 
 from __future__ import annotations
 
@@ -46,10 +47,62 @@ class ModelConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ModelConfig:
         """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
-        known = {field.name for field in dataclasses.fields(cls)}
-        unknown = sorted(set(fields) - known)
-        if unknown:
-            raise ValueError(f"unknown field {', '.join(unknown)}")
-        if "vocabulary_size" not in fields:
-            raise ValueError("vocabulary_size is missing")
-        return cls(**fields)
+        return cls(**_known(cls, fields))
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Sizes of a transformer, in the symbols of Vaswani et al. (2017)."""
+
+    vocabulary_size: int
+    """K, shared by source and target."""
+    model_size: int = 256
+    """d: of the residual stream, hence of the embeddings."""
+    heads: int = 4
+    """H: d is a multiple of it."""
+    layers: int = 3
+    """L: of the encoder, and as many of the decoder."""
+    feedforward_size: int = 1024
+    """f: units between the two matrices of a feed-forward block."""
+    dropout: float = 0.0
+    """Probability, in [0, 1), used in training on embeddings, readouts and what each block adds to the stream."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, saying which field is wrong, unless every field is in range."""
+        bounds.check_model(dataclasses.asdict(self))
+        if self.model_size % self.heads:
+            raise ValueError(f"model_size must be a multiple of heads, {self.heads}, not {self.model_size}")
+        if self.model_size % 2:
+            raise ValueError(f"model_size must be even, for the sines and cosines of positions, not {self.model_size}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, and which architecture they are of, as a dictionary fit for JSON."""
+        return {"architecture": "transformer"} | dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> TransformerConfig:
+        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
+
+
+def read_fields(fields: dict[str, Any]) -> ModelConfig | TransformerConfig:
+    """Return the config with these fields, of the architecture they name; those that name none are of RNNsearch.
+
+    Raise ValueError where the architecture, or a field of it, is unknown, missing or bad.
+    """
+    architecture = fields.get("architecture", "rnnsearch")
+    bounds.one_of("architecture", architecture, bounds.ARCHITECTURES)
+    if architecture == "transformer":
+        return TransformerConfig.from_dict(fields)
+    return ModelConfig.from_dict({name: value for name, value in fields.items() if name != "architecture"})
+
+
+def _known(cls: type[ModelConfig | TransformerConfig], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return `fields`; raise ValueError where `cls` knows one of them not, or where the vocabulary is missing."""
+    known = {field.name for field in dataclasses.fields(cls)}
+    unknown = sorted(set(fields) - known)
+    if unknown:
+        raise ValueError(f"unknown field {', '.join(unknown)}")
+    if "vocabulary_size" not in fields:
+        raise ValueError("vocabulary_size is missing")
+    return fields

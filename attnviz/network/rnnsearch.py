@@ -19,6 +19,21 @@ class RNNsearch(nn.Module):
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
 
+    @property
+    def output(self) -> nn.Linear:
+        """W_o and b_o, which make readouts (..., l) into the logits of all pieces (..., K)."""
+        return self.decoder.output
+
+    @property
+    def attends(self) -> bool:
+        """Whether the decoder chooses where to look at each step."""
+        return self.decoder.attention.attends
+
+    @property
+    def attends_once(self) -> bool:
+        """Whether a step has one look at the source, which can be changed and has a posterior after the word."""
+        return self.attends
+
     def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """Return readouts t_i (B, Ty, l) and alignment (B, Ty, Tx), given source ids (B, Tx) with their lengths (B,)
         and the ids of the previous target words (B, Ty)."""
@@ -27,7 +42,7 @@ class RNNsearch(nn.Module):
 
     def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
         """Return W_o t_i + b_o, (B, Ty, K)."""
-        logits: Tensor = self.decoder.output(self(source, lengths, previous)[0])
+        logits: Tensor = self.output(self(source, lengths, previous)[0])
         return logits
 
     @torch.no_grad()

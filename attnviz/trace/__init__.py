@@ -1,10 +1,22 @@
-"""`Trace`: one immutable record of a translation, with every number the pages show.
+"""`Trace` and `TransformerTrace`: one immutable record of a translation each, with every number there is of it.
 
-It is written by the translator and read by everything else. It saves to one JSON file and opens again without the
+They are written by the translator and read by everything else. They save to one JSON file and open again without the
 model and without torch.
 """
 
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
-from attnviz.trace.trace import STORED_CANDIDATES, Trace
+from attnviz.trace.record import STORED_CANDIDATES, Record
+from attnviz.trace.trace import Trace
+from attnviz.trace.transformer_trace import TransformerTrace
 
-__all__ = ["STORED_CANDIDATES", "FloatArray", "Hypothesis", "IntArray", "Search", "Trace", "Words"]
+__all__ = [
+    "STORED_CANDIDATES",
+    "FloatArray",
+    "Hypothesis",
+    "IntArray",
+    "Record",
+    "Search",
+    "Trace",
+    "TransformerTrace",
+    "Words",
+]

@@ -9,19 +9,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from attnviz.trace.record import Record
     from attnviz.trace.trace import Trace
 
 
 class Drawing(Protocol):
     """What a trace needs in order to be shown in a notebook."""
 
-    def heatmap(self, trace: Trace, **choices: Any) -> Any:
+    def heatmap(self, trace: Record, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
     def step_figure(self, trace: Trace, step: int, picture: str, **choices: Any) -> Any:
         """Return a picture of 0-based `step` as a Plotly figure."""
 
-    def table_html(self, trace: Trace) -> str:
+    def table_html(self, trace: Record) -> str:
         """Return the alignment as a bare HTML table."""
 
 

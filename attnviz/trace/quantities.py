@@ -10,52 +10,14 @@ context, 2n, or n without attention; k candidates kept of each step; K pieces of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from attnviz.trace.quantity import Quantity, check_shapes
 
 if TYPE_CHECKING:
     from attnviz.trace.trace import Trace
 
-INDICES = {
-    "Tx": "source position", "Ty": "step", "k": "rank", "K": "piece of the vocabulary",
-}  # fmt: skip
-"""What an index runs over, by the size it goes up to; every other size counts units of a vector."""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One kind of number: row i of those whose shape begins with Ty belongs to 0-based step i."""
-
-    name: str
-    """The field of `Trace`, or, where none holds it, what proof and recomputation call it."""
-    symbol: str
-    """LaTeX."""
-    shape: tuple[str, ...]
-    """Sizes by their symbols."""
-    equation: str
-    """LaTeX; with additive attention where kinds differ."""
-    meaning: str
-    recorded: bool = True
-    """Whether it is an array of a trace; the others follow from what a trace keeps and the weights."""
-    may_be_absent: bool = False
-    """Whether an array of length 0 may stand for it."""
-
-    @property
-    def per_step(self) -> bool:
-        """Whether each step has its own."""
-        return self.shape[0] == "Ty"
-
-    @property
-    def first_index(self) -> str:
-        """What the first index runs over: "step", "source position", "rank", "unit" …"""
-        return INDICES.get(self.shape[0], "unit")
-
-    @property
-    def of_positions(self) -> bool:
-        """Whether the first index, of one step where there are steps, is a source position."""
-        return self.shape[self.per_step :][:1] == ("Tx",)
-
-
+__all__ = ["QUANTITIES", "RECORDED", "Quantity", "check_shapes", "sizes"]
 _TABLE = (
     Quantity("annotations", r"h_j", ("Tx", "2n"), r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j]",
              "both states of the encoder at a source piece"),
@@ -120,13 +82,3 @@ def sizes(trace: Trace) -> dict[str, int]:
         "n'": trace.keys.shape[1], "c": 2 * n if trace.attends else n, "l": trace.readouts.shape[1],
         "k": trace.top_ids.shape[1], "K": trace.config["vocabulary_size"],
     }  # fmt: skip
-
-
-def check_shapes(trace: Trace) -> None:
-    """Raise ValueError, with the name of one, unless all arrays of `trace` have the shapes of the table."""
-    known = sizes(trace)
-    for quantity in RECORDED:
-        found = getattr(trace, quantity.name).shape
-        shape = tuple(known[size] for size in quantity.shape)
-        if found != shape and not (quantity.may_be_absent and found == (0,)):
-            raise ValueError(f"{quantity.name} has the shape {found}, not {shape}")

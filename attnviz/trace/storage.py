@@ -1,4 +1,4 @@
-"""A trace as text and back: one JSON object, arrays compressed inside it, and nothing believed that was read."""
+"""A record as text and back: one JSON object, arrays compressed inside it, and nothing believed that was read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import math
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -17,50 +18,63 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace.interventions import Intervention, check_interventions, from_record, to_record
 from attnviz.trace.parts import Hypothesis, Search
-from attnviz.trace.quantities import RECORDED, check_shapes
+from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
-    from attnviz.trace.trace import Trace
+    from attnviz.trace.record import Record
 
-FORMAT = "attnviz-trace"
-VERSION = 3
-ADDED: dict[int, dict[str, Any]] = {
-    2: {"score_vector": np.zeros(0, np.float32), "weights_digest": ""},
-    3: {"interventions": []},
-}
-"""Fields that files from before a version lack, and what stands for them."""
+
+@dataclass(frozen=True)
+class Format:
+    """How files of one kind of record are marked."""
+
+    mark: str
+    version: int
+    """The latest: the one that is written."""
+    added: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    """Fields that files from before a version lack, and what stands for them."""
+
 
 LARGEST = 2**28
-"""Bytes of all arrays of a trace together: three times those of the longest sentence by a model of 1000 units. A small
-file can claim to hold more, and would fill the memory."""
+"""Bytes of all arrays of a record together: three times those of the longest sentence by RNNsearch of 1000 units. A
+small file can claim to hold more, and would fill the memory."""
 
+MARKS = {"attnviz-trace": "RNNsearch", "attnviz-transformer-trace": "transformer"}
+"""What saved records are marked with, and whose translations they are of."""
 METHODS = ("greedy", "beam", "forced")
-CHOICES = {"attention": ("additive", "dot", "none"), "readout_state": ("previous", "current")}
 
 
-def encode(fields: Mapping[str, Any]) -> str:
-    """Return the fields of a trace as JSON."""
-    record = {"format": FORMAT, "version": VERSION} | {name: _encode(value) for name, value in fields.items()}
+def encode(fields: Mapping[str, Any], saved_as: Format) -> str:
+    """Return the fields of a record as JSON."""
+    record: dict[str, Any] = {"format": saved_as.mark, "version": saved_as.version} | {
+        name: _encode(value) for name, value in fields.items()
+    }
     return json.dumps(record, separators=(",", ":"))
 
 
-def decode(text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
+def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, Any]:
     """Return the fields that `encode` wrote, each of its type in `kinds`.
 
     Raise AttnvizError where `text` is no trace or one of a later version; ValueError, KeyError, TypeError and their
     like where it is damaged.
     """
     record = json.loads(text)
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
+    mark = record.get("format") if isinstance(record, dict) else None
+    if mark != saved_as.mark:
+        if isinstance(mark, str) and mark in MARKS:
+            raise AttnvizError(say(
+                "This is the saved trace of another kind of translator, {kind}, and cannot be shown here.",
+                kind=MARKS[mark],
+            ))  # fmt: skip
         raise AttnvizError(say("This is not a saved trace: it lacks the mark of one."))
     version = record.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
+    if type(version) is not int or not 1 <= version <= saved_as.version:
         raise AttnvizError(say("This trace has format version {version}; this program reads up to {latest}. Update it.",
-                               version=version, latest=VERSION))  # fmt: skip
+                               version=version, latest=saved_as.version))  # fmt: skip
     claimed = sum(_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims more numbers than a translation has")
-    for since, fields in ADDED.items():
+    for since, fields in saved_as.added.items():
         record |= fields if version < since else {}
     fields = {name: _decode(name, record[name]) for name in kinds}
     for name, kind in kinds.items():
@@ -69,52 +83,48 @@ def decode(text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def check(trace: Trace) -> None:
+def check(record: Record) -> None:
     """Raise ValueError unless the arrays have the shapes that the pieces call for, and their numbers make sense."""
-    _check_shapes(trace)
-    _check_texts(trace)
-    _check_ids(trace)
-    for quantity in RECORDED:
-        array = getattr(trace, quantity.name)
+    _check_shapes(record)
+    _check_texts(record)
+    _check_ids(record)
+    for quantity in record.arrays:
+        array = getattr(record, quantity.name)
         # An energy may be minus infinity: nothing is looked at there.
         if not np.isfinite(array[array != -np.inf]).all():
             raise ValueError(f"{quantity.name} holds numbers that are none")
-    if not np.allclose(trace.alignment.sum(axis=1), 1, atol=1e-3) or trace.alignment.min() < 0:
-        raise ValueError("a row of the alignment does not sum to 1")
-    if trace.search.method not in METHODS:
+    if record.search.method not in METHODS:
         raise ValueError("it was found by an unknown search")
-    if not all(isinstance(value, (str, int, float)) for value in trace.config.values()):
+    if not all(isinstance(value, (str, int, float)) for value in record.config.values()):
         raise ValueError("its model's config holds more than numbers and words")
+    record.check_numbers()
     check_interventions(
-        trace.interventions, source_pieces=len(trace.source_pieces), attends=trace.attends,
-        vocabulary_size=trace.config["vocabulary_size"],
+        record.interventions, source_pieces=len(record.source_pieces), attends=record.attends,
+        vocabulary_size=record.config["vocabulary_size"],
     )  # fmt: skip
-    for name, known in CHOICES.items():
-        if trace.config[name] not in known:
-            raise ValueError(f"its model has an unknown {name}")
 
 
-def _check_shapes(trace: Trace) -> None:
-    rows, columns = len(trace.target_pieces), len(trace.source_pieces)
+def _check_shapes(record: Record) -> None:
+    rows, columns = len(record.target_pieces), len(record.source_pieces)
     if not rows or not columns:
         raise ValueError("it holds no pieces")
-    check_shapes(trace)
-    if [len(pieces) for pieces in trace.top_pieces] != [trace.top_ids.shape[1]] * rows:
+    check_shapes(record)
+    if [len(pieces) for pieces in record.top_pieces] != [record.top_ids.shape[1]] * rows:
         raise ValueError("the candidates do not fit their probabilities")
-    if {len(trace.source_ids), len(trace.source_surfaces)} != {columns} or len(trace.target_ids) != rows:
+    if {len(record.source_ids), len(record.source_surfaces)} != {columns} or len(record.target_ids) != rows:
         raise ValueError("the ids do not fit the pieces")
 
 
-def _check_texts(trace: Trace) -> None:
+def _check_texts(record: Record) -> None:
     """Raise UnicodeEncodeError, a ValueError, where a text to be shown holds half a character: nothing can draw it."""
-    pieces = (trace.source_pieces, trace.source_surfaces, trace.target_pieces, *trace.top_pieces)
-    for texts in (*pieces, trace.unknown_characters, (trace.model, trace.device)):
+    pieces = (record.source_pieces, record.source_surfaces, record.target_pieces, *record.top_pieces)
+    for texts in (*pieces, record.unknown_characters, (record.model, record.device)):
         "".join(texts).encode("utf-8")
 
 
-def _check_ids(trace: Trace) -> None:
-    size = trace.config["vocabulary_size"]
-    ids = {*trace.source_ids, *trace.target_ids, *trace.top_ids.ravel().tolist()}
+def _check_ids(record: Record) -> None:
+    size = record.config["vocabulary_size"]
+    ids = {*record.source_ids, *record.target_ids, *record.top_ids.ravel().tolist()}
     if type(size) is not int or min(ids) < 0 or max(ids) >= size:
         raise ValueError("an id is of no piece in the vocabulary")
 

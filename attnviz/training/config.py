@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
-from attnviz.bounds import LARGEST_SIZE, LARGEST_VOCABULARY
+from attnviz.bounds import ARCHITECTURES, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
-    from attnviz.network import ModelConfig
+    from attnviz.network import ModelConfig, TransformerConfig
 
 
 DEFAULT_VOCABULARY = 8000
@@ -49,6 +49,11 @@ class TrainingConfig:
         (0, LARGEST_VOCABULARY),
     )
     tokenizer: str = _option("use this tokenizer.model instead of training one", "")
+    architecture: str = _option(
+        "rnnsearch, whose sizes are the six options that follow, or transformer, whose sizes are the four after them",
+        "rnnsearch",
+        ARCHITECTURES,
+    )
     embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
     hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512, (1, LARGEST_SIZE))
     alignment_size: int = _option("units of the additive energy, n'", 512, (1, LARGEST_SIZE))
@@ -57,7 +62,16 @@ class TrainingConfig:
     readout_state: str = _option(
         "state the readout sees: previous (s_{i-1}) or current (s_i)", "previous", ("previous", "current")
     )
-    dropout: float = _option("dropout on embeddings, annotations and readouts", 0.1, (0, 1), without=1)
+    model_size: int = _option("units of a transformer's residual stream, d", 256, (1, LARGEST_SIZE))
+    heads: int = _option("heads of each attention of a transformer; d is a multiple of them", 4, (1, MOST_LAYERS))
+    layers: int = _option("layers of a transformer's encoder, and as many of its decoder", 3, (1, MOST_LAYERS))
+    feedforward_size: int = _option("units inside a transformer's feed-forward blocks", 1024, (1, LARGEST_SIZE))
+    dropout: float = _option(
+        "dropout on embeddings and readouts, and on annotations or on what each block of a transformer adds",
+        0.1,
+        (0, 1),
+        without=1,
+    )
 
     max_words: int = _option("leave out pairs with a longer side, in words", 50, (1, 10_000))
     batch_tokens: int = _option(
@@ -132,17 +146,28 @@ class TrainingConfig:
         for name in ("data", "validation"):
             if not getattr(self, name):
                 raise ValueError(f"{name} must name at least one file")
+        if self.guidance and self.architecture == "transformer":
+            raise ValueError("guidance pulls one attention, and a transformer has many: set it to 0")
         if self.guidance and self.attention == "none":
             raise ValueError("guidance needs an attention to guide")
         if self.start_from and Path(self.start_from).resolve() == Path(self.output).resolve() / "model":
             raise ValueError("start_from is where the finished model goes: give another output")
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
-    def model_config(self, vocabulary_size: int) -> ModelConfig:
+    def model_config(self, vocabulary_size: int) -> ModelConfig | TransformerConfig:
         """Return the network's config, for as many pieces as the tokenizer turned out to have."""
         # Imported here, so that the options can be listed without waiting for torch.
-        from attnviz.network import ModelConfig
+        from attnviz.network import ModelConfig, TransformerConfig
 
+        if self.architecture == "transformer":
+            return TransformerConfig(
+                vocabulary_size=vocabulary_size,
+                model_size=self.model_size,
+                heads=self.heads,
+                layers=self.layers,
+                feedforward_size=self.feedforward_size,
+                dropout=self.dropout,
+            )
         return ModelConfig(
             vocabulary_size=vocabulary_size,
             embedding_size=self.embedding_size,

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
-from attnviz.network import RNNsearch
+from attnviz.network import Network, build
 from attnviz.training.averaging import Copies
 from attnviz.training.batches import Batch, epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
@@ -83,21 +83,22 @@ class _Run:
         guided = self.config.guidance > 0
         self.lexicon = prepare_guidance(self.config, self.corpus, len(self.tokenizer)) if guided else None
 
-    def _network(self) -> RNNsearch:
+    def _network(self) -> Network:
         """Return a network of the run's sizes, with the weights of update 0: random ones, or those of `start_from`.
 
         Where there is a checkpoint, its weights are to follow: of a model to start from nothing is needed any more.
         """
         config, known = self.config, read_model_config(self.checkpoint)
         if known:
-            return RNNsearch(known)
+            return build(known)
         if not config.start_from:
-            network = RNNsearch(config.model_config(len(self.tokenizer)))
+            network = build(config.model_config(len(self.tokenizer)))
             network.initialise(torch.Generator().manual_seed(config.seed))
             return network
         network = start_from(config.start_from, self.tokenizer, config.dropout)
-        if config.guidance and network.config.attention == "none":
-            raise AttnvizError(f"{config.start_from} has no attention to guide. Set guidance to 0.")
+        if config.guidance and not network.attends_once:
+            which = "many attentions" if network.attends else "no attention"
+            raise AttnvizError(f"{config.start_from} has {which} to guide. Set guidance to 0.")
         return network
 
     @property
@@ -214,7 +215,7 @@ class _Run:
         if self.members.leads:
             save_model(self.output / "model", self.network, self.tokenizer)
 
-    def _measured(self, network: RNNsearch, named: str, weights: str = "") -> Measurement:
+    def _measured(self, network: Network, named: str, weights: str = "") -> Measurement:
         """Validate `network`, which is in evaluation mode; say, log and draw the result."""
         assert self.validation
         assert self.log
@@ -241,7 +242,7 @@ class _Run:
         if not self.copies:
             return
         updates = self.copies.updates(self.progress.update)
-        network = RNNsearch(self.network.config).to(self.members.device).eval()
+        network = build(self.network.config).to(self.members.device).eval()
         self.copies.average(network, updates)
         save_model(self.output / "model", network, self.tokenizer)
         named = f"{MEAN} of the weights after updates {', '.join(map(str, updates))}"

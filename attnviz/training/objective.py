@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from attnviz.network import RNNsearch
+from attnviz.network import Network
 from attnviz.text import PAD
 from attnviz.training.batches import Batch
 
@@ -84,7 +84,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 class Objective(nn.Module):
     """The network with its loss, as one module, so that DistributedDataParallel sees every weight in one call."""
 
-    def __init__(self, network: RNNsearch, label_smoothing: float, guidance: float = 0.0) -> None:
+    def __init__(self, network: Network, label_smoothing: float, guidance: float = 0.0) -> None:
         super().__init__()
         self.network = network
         self.label_smoothing, self.guidance = label_smoothing, guidance
@@ -98,7 +98,7 @@ class Objective(nn.Module):
         """
         readouts, alignment = self.network(batch.source, batch.source_lengths, batch.previous)
         kept = batch.target != PAD
-        output = self.network.decoder.output
+        output = self.network.output
         loss, likelihood = SmoothedCrossEntropy.apply(
             readouts[kept], output.weight, output.bias, batch.target[kept], self.label_smoothing
         )

@@ -20,7 +20,7 @@ from attnviz import bounds
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
-from attnviz.network import ModelConfig, RNNsearch
+from attnviz.network import ModelConfig, Network, TransformerConfig, read_fields
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"
@@ -46,7 +46,7 @@ class Progress:
     """Validations since then."""
 
 
-def save_state(path: Path, model: RNNsearch, optimizers: Sequence[Optimizer], progress: Progress) -> None:
+def save_state(path: Path, model: Network, optimizers: Sequence[Optimizer], progress: Progress) -> None:
     """Write the state, with the sizes of `model`; a kill at any moment leaves the old file or the new one, never half
     of one."""
     tensors = {f"weight.{name}": parameter.detach() for name, parameter in model.named_parameters()}
@@ -66,13 +66,13 @@ def read_progress(path: Path) -> Progress:
         return _progress(file.metadata())
 
 
-def read_model_config(path: Path) -> ModelConfig | None:
+def read_model_config(path: Path) -> ModelConfig | TransformerConfig | None:
     """Return the sizes of the network whose state was saved, or None where none was, or by a version that kept none."""
     if not path.exists():
         return None
     with _naming(path), safe_open(path, framework="pt") as file:
         kept = file.metadata().get("model")
-        return None if kept is None else ModelConfig.from_dict(json.loads(kept))
+        return None if kept is None else read_fields(json.loads(kept))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:

@@ -12,7 +12,7 @@ import torch
 
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
-from attnviz.network import RNNsearch
+from attnviz.network import Network
 from attnviz.text import Tokenizer
 from attnviz.training.batches import epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
@@ -51,7 +51,7 @@ class Validation:
         self.snapshots = Path(config.output) / "model" / "snapshots"
 
     @torch.inference_mode()
-    def measure(self, network: RNNsearch) -> Measurement:
+    def measure(self, network: Network) -> Measurement:
         """Return loss and BLEU of `network`, which is in evaluation mode."""
         objective, likelihood, tokens = Objective(network, 0.0), 0.0, 0
         # The longest sentences first, whose attention takes most memory: what follows fits into what they leave.
@@ -63,13 +63,13 @@ class Validation:
             tokens += batch.target_tokens
         return Measurement(likelihood / max(1, tokens), self._bleu(network))
 
-    def _bleu(self, network: RNNsearch) -> float:
+    def _bleu(self, network: Network) -> float:
         if not self.translated:
             return float("nan")
         outputs = Translator(network, self.tokenizer).translate_batch([source for source, _ in self.translated])
         return float(sacrebleu.corpus_bleu(outputs, [[target for _, target in self.translated]]).score)
 
-    def snapshot(self, network: RNNsearch, update: int) -> None:
+    def snapshot(self, network: Network, update: int) -> None:
         """Write the alignment of each fixed sentence to `snapshots/<update>.json`."""
         if self.config.snapshots == 0:
             return

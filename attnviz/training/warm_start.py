@@ -13,15 +13,18 @@ import torch
 from torch import Tensor
 
 from attnviz.checkpoint import load_model
-from attnviz.network import RNNsearch
+from attnviz.network import Network, build
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
 
-_ROWS = ("encoder.embedding.weight", "decoder.embedding.weight", "decoder.output.weight", "decoder.output.bias")
-"""The weights with a row for every piece."""
+_ROWS = (
+    "encoder.embedding.weight", "decoder.embedding.weight", "decoder.output.weight", "decoder.output.bias",
+    "output.weight", "output.bias",
+)  # fmt: skip
+"""The weights with a row for every piece: four of RNNsearch, two of a transformer."""
 
 
 @torch.no_grad()
-def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> RNNsearch:
+def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> Network:
     """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`.
 
     Raise AttnvizError where the folder holds no model that can be read.
@@ -30,10 +33,10 @@ def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> RNNs
     weights = old.state_dict()
     if tokenizer.model != old_tokenizer.model:
         shares = _shares(tokenizer, old_tokenizer)
-        for name in _ROWS:
+        for name in weights.keys() & {*_ROWS}:
             rows = weights[name]
             weights[name] = (shares @ rows.view(len(rows), -1)).view(-1, *rows.shape[1:])
-    network = RNNsearch(dataclasses.replace(old.config, vocabulary_size=len(tokenizer), dropout=dropout))
+    network = build(dataclasses.replace(old.config, vocabulary_size=len(tokenizer), dropout=dropout))
     network.load_state_dict(weights)
     return network
 

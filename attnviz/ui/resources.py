@@ -15,7 +15,16 @@ from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
-from attnviz.model_folder import FILES, TOKENIZER, WEIGHTS, load_weights, model_folders, stamp, weights_digest
+from attnviz.model_folder import (
+    FILES,
+    TOKENIZER,
+    WEIGHTS,
+    architecture,
+    load_weights,
+    model_folders,
+    stamp,
+    weights_digest,
+)
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace.quantities import RECORDED
@@ -32,9 +41,18 @@ whose model was replaced is another model."""
 
 
 def models() -> dict[str, Path]:
-    """Return the model folders by name, the default `en-fr` first."""
+    """Return the model folders that the page can draw by name, the default `en-fr` first."""
+    return {folder.name: folder for folder in _folders() if architecture(folder) != "transformer"}
+
+
+def undrawn_models() -> list[str]:
+    """Return the names of the model folders that the page cannot draw: those of transformers."""
+    return [folder.name for folder in _folders() if architecture(folder) == "transformer"]
+
+
+def _folders() -> list[Path]:
     folders = model_folders(os.environ.get(MODELS_VARIABLE, "models"))
-    return {folder.name: folder for folder in sorted(folders, key=lambda f: (f.name != "en-fr", f.name))}
+    return sorted(folders, key=lambda folder: (folder.name != "en-fr", folder.name))
 
 
 def devices() -> list[str]:

@@ -169,8 +169,7 @@ def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
 @pytest.mark.parametrize(("chosen", "rank"), [(15, 12), (3, 0)])
 def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> None:
     base = synthetic.trace()
-    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
-    trace = Trace(**(fields | {"target_ids": (chosen,) * len(base.target_ids)}))
+    trace = dataclasses.replace(base, target_ids=(chosen,) * len(base.target_ids))
     table = figures.candidates_table(trace, 0)
     assert len(table) == 11
     assert table.index[-1] == rank

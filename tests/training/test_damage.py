@@ -63,7 +63,7 @@ def edited(change: Callable[[Any], Any]) -> Callable[[Path], None]:
         edited(lambda settings: settings | {"data": [1]}),
         edited(lambda settings: settings | {"data": {}}),
         edited(lambda settings: settings | {"hidden_size": 10**30}),
-        edited(lambda settings: settings | {"heads": 8}),
+        edited(lambda settings: settings | {"tails": 8}),
         edited(lambda settings: {name: settings[name] for name in settings if name != "data"}),
         lambda path: path.write_bytes(path.read_bytes()[:300]),
         lambda path: path.write_bytes(b"\xff\xfe"),

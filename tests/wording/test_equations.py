@@ -102,8 +102,7 @@ def test_only_plain_words_are_set_as_text(piece: str) -> None:
 @given(st.text(alphabet="abé\\{}$%#&_^~ <>", min_size=1, max_size=12))
 def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
     base = synthetic.trace()
-    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
-    trace = type(base)(**(fields | {"target_pieces": ("▁" + piece, *base.target_pieces[1:])}))
+    trace = dataclasses.replace(base, target_pieces=("▁" + piece, *base.target_pieces[1:]))
     clean, tried = equations(base, 0)[-1].latex, equations(trace, 0)[-1].latex
     named = re.compile(r"y_\{1\} &= \\text\{[^{}\\$]*\} \\\\\[2pt\] ")
     assert named.sub("", tried) == named.sub("", clean)
@@ -117,8 +116,7 @@ def test_a_step_that_is_not_there_is_an_error(step: int) -> None:
 
 def test_the_readout_state_is_said() -> None:
     base = synthetic.trace()
-    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
-    current = type(base)(**(fields | {"config": base.config | {"readout_state": "current"}}))
+    current = dataclasses.replace(base, config=base.config | {"readout_state": "current"})
     assert "s_{2}" in equations(current, 1)[-1].latex
     assert "s_{1}" in equations(base, 1)[-1].latex
     assert "Eq. 4" in equations(current, 1)[-1].note

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.languages import say
 from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
-from attnviz.ui.resources import devices
+from attnviz.ui.resources import devices, undrawn_models
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.examples import EXAMPLES, OPENING, kind_name, opening
 
@@ -105,6 +105,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
         help=say("en-fr translates best. The small ones differ in their attention alone: additive, dot product, none.")
         if shipped else None,
     )  # fmt: skip
+    if undrawn := undrawn_models():
+        st.caption(say("This page draws recurrent translators. Left out, as transformers: {names}.",
+                       names=", ".join(undrawn)))  # fmt: skip
     device = st.selectbox(
         say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
         help=say("auto takes a GPU where there is one."),

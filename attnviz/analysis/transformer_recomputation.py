@@ -1,0 +1,180 @@
+"""A transformer once more, for one sentence, in NumPy float64: written from the equations, to check a record by.
+
+Nothing here is shared with `attnviz.network`: what the two agree on was computed twice. The equations are those of
+Vaswani et al. (2017) with the normalisation before each block: x_{b+1} = x_b + Block_b(LayerNorm(x_b)).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.recomputation import Weights, below, deviation
+from attnviz.text import BOS
+from attnviz.trace import TransformerTrace
+from attnviz.trace.transformer_quantities import RECORDED
+
+Array = NDArray[np.float64]
+Operand = Callable[[str, int, Array], Array]
+"""Given a quantity, its 0-based layer or block, and what was computed for it: what is computed further with."""
+
+_EPSILON = 1e-5
+"""What torch.nn.LayerNorm adds to a variance."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransformerRecomputation:
+    """Quantities of a translation in float64, with names and shapes of the table in `trace.transformer_quantities`."""
+
+    encoder_queries: Array
+    encoder_keys: Array
+    encoder_values: Array
+    encoder_scores: Array
+    encoder_weights: Array
+    decoder_queries: Array
+    decoder_keys: Array
+    decoder_values: Array
+    decoder_scores: Array
+    decoder_weights: Array
+    cross_queries: Array
+    cross_keys: Array
+    cross_values: Array
+    cross_scores: Array
+    cross_weights: Array
+    encoder_streams: Array
+    annotations: Array
+    decoder_streams: Array
+    readouts: Array
+    logits: Array
+    probabilities: Array
+
+
+def recompute_transformer(
+    weights: Weights,
+    config: Mapping[str, Any],
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    operand: Operand = lambda _name, _place, computed: computed,
+) -> TransformerRecomputation:
+    """Translate `source_ids` into the given `target_ids` (both with `</s>`), keeping everything.
+
+    `weights` maps the names in model.safetensors to arrays; of `config`, `heads` and `layers` are read. With another
+    `operand` each quantity is computed not from those before it as computed here, but from others in their place.
+    """
+    work = _Pass(weights, int(config["heads"]), operand)
+    layers = range(int(config["layers"]))
+    stream = work.keep("encoder_streams", work.embed(source_ids))
+    for layer in layers:
+        within = f"encoder.{layer}"
+        normal = work.normalised(f"{within}.attention_norm", stream)
+        found = work.attend("encoder", f"{within}.attention", normal, normal)
+        stream = work.keep("encoder_streams", stream + found)
+        stream = work.keep("encoder_streams", stream + work.feed_forward(within, stream))
+    annotations = work.keep("annotations", work.normalised("encoder_norm", stream))
+    stream = work.keep("decoder_streams", work.embed((BOS, *target_ids[:-1])))
+    for layer in layers:
+        within = f"decoder.{layer}"
+        normal = work.normalised(f"{within}.attention_norm", stream)
+        found = work.attend("decoder", f"{within}.attention", normal, normal)
+        stream = work.keep("decoder_streams", stream + found)
+        normal = work.normalised(f"{within}.cross_norm", stream)
+        found = work.attend("cross", f"{within}.cross", normal, annotations)
+        stream = work.keep("decoder_streams", stream + found)
+        stream = work.keep("decoder_streams", stream + work.feed_forward(within, stream))
+    readouts = work.keep("readouts", work.normalised("decoder_norm", stream))
+    logits = readouts @ work.weight("output.weight").T + work.weight("output.bias")
+    single = {name: work.found.pop(name)[0] for name in ("annotations", "readouts")}
+    several = {name: np.stack(arrays) for name, arrays in work.found.items()}
+    return TransformerRecomputation(**single, **several, logits=logits, probabilities=_softmax(logits))
+
+
+class _Pass:
+    """One pass through the network, with what was found on the way."""
+
+    def __init__(self, weights: Weights, heads: int, operand: Operand) -> None:
+        self.weights, self.heads, self.operand = weights, heads, operand
+        self.found: dict[str, list[Array]] = {}
+        """Of each quantity, what was computed, by layer or block."""
+
+    def keep(self, name: str, computed: Array) -> Array:
+        """Keep what was computed; return what is computed further with."""
+        places = self.found.setdefault(name, [])
+        places.append(computed)
+        return self.operand(name, len(places) - 1, computed)
+
+    def weight(self, name: str) -> Array:
+        """Return one of the weights in float64."""
+        return np.asarray(self.weights[name], dtype=np.float64)
+
+    def embed(self, pieces: Sequence[int]) -> Array:
+        """sqrt(d) E y + p with p_{2k} = sin(i / 10000^(2k/d)) and p_{2k+1} = cos of the same: (T, d)."""
+        rows = np.asarray(self.weights["output.weight"][list(pieces)], dtype=np.float64)
+        count, size = rows.shape
+        unit = np.arange(size)
+        angles = np.arange(count)[:, None] / 10_000.0 ** ((unit - unit % 2) / size)
+        embedded: Array = np.sqrt(size) * rows + np.where(unit % 2, np.cos(angles), np.sin(angles))
+        return embedded
+
+    def normalised(self, name: str, vectors: Array) -> Array:
+        """Return g (x - mean x) / sqrt(var x + 1e-5) + b: (T, d) to (T, d)."""
+        centred = vectors - vectors.mean(axis=-1, keepdims=True)
+        deviations = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + _EPSILON)
+        normal: Array = self.weight(f"{name}.weight") * centred / deviations + self.weight(f"{name}.bias")
+        return normal
+
+    def attend(self, kind: str, name: str, asking: Array, asked: Array) -> Array:
+        """[head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d) and (Tx, d) to (Ty, d)."""
+        matrices = below(self.weights, f"{name}.")
+        queries, keys, values = (
+            self.keep(f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T))
+            for plural, matrix, vectors in (("queries", "query", asking), ("keys", "key", asked),
+                                            ("values", "value", asked))
+        )  # fmt: skip
+        scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
+        if kind == "decoder":  # a step does not see those after it
+            scores = np.where(np.tri(len(asking), dtype=bool), scores, -np.inf)
+        shares = self.keep(f"{kind}_weights", _softmax(self.keep(f"{kind}_scores", scores)))
+        heads = np.einsum("hij,hjd->ihd", shares, values)
+        found: Array = heads.reshape(len(asking), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
+        return found
+
+    def feed_forward(self, within: str, stream: Array) -> Array:
+        """max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
+        normal, name = self.normalised(f"{within}.feedforward_norm", stream), f"{within}.feedforward"
+        inner = normal @ self.weight(f"{name}.inner.weight").T + self.weight(f"{name}.inner.bias")
+        outer: Array = np.maximum(inner, 0) @ self.weight(f"{name}.outer.weight").T + self.weight(f"{name}.outer.bias")
+        return outer
+
+    def _heads(self, vectors: Array) -> Array:
+        """Split (T, d) into heads, (H, T, d/H)."""
+        return vectors.reshape(len(vectors), self.heads, -1).swapaxes(0, 1)
+
+
+def expected_arrays(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, Array]:
+    """Return what each array of `trace` should hold, by its name."""
+    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
+    steps = np.arange(len(trace.target_ids))
+    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
+    expected["log_probabilities"] = np.log(recomputed.probabilities[steps, list(trace.target_ids)])
+    return {quantity.name: expected[quantity.name] for quantity in RECORDED if quantity.name in expected}
+
+
+def transformer_deviations(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, float]:
+    """Return, for each quantity of `trace`, the largest difference to `recomputed` over the largest number in it.
+
+    Infinite where the two disagree about which scores are -inf.
+    """
+    expected = expected_arrays(trace, recomputed)
+    return {name: deviation(getattr(trace, name), values) for name, values in expected.items()}
+
+
+def _softmax(scores: Array) -> Array:
+    """Return exp(s_j) / sum_k exp(s_k) along the last axis."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return shares

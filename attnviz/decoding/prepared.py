@@ -1,0 +1,161 @@
+"""A network prepared for use: from source ids to what a search reads, and from what it found to what is recorded.
+
+All that depends on the architecture is here; `translator` is the same for every one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic
+
+from torch import Tensor
+
+from attnviz.decoding.course import Course, course_of
+from attnviz.decoding.forced import force
+from attnviz.decoding.recording import recorded
+from attnviz.decoding.search import SearchStep
+from attnviz.decoding.transformer_recording import recorded_pass
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.network import Network, RNNsearch, Transformer
+from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.searchable import SourceMemory, Stepping
+from attnviz.network.stepping import StepDecoder
+from attnviz.network.transformer_stepping import TransformerStepDecoder
+from attnviz.trace import Record, Trace, TransformerTrace
+from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
+
+if TYPE_CHECKING:
+    # What is said of a translator and no more is said of RNNsearch; mypy knows such defaults, Python 3.11 does not.
+    from typing_extensions import TypeVar
+
+    RecordT = TypeVar("RecordT", bound=Record, default=Trace)
+else:
+    from typing import TypeVar
+
+    RecordT = TypeVar("RecordT", bound=Record)
+
+
+class Prepared(ABC, Generic[RecordT]):
+    """A network of one architecture, ready for use; its weights must not change afterwards."""
+
+    record: type[RecordT]
+    """What its translations are recorded as."""
+    keeps_steps = True
+    """Whether a record is made of the steps of the search."""
+    decoder: Stepping[Any, Any, Any]
+
+    @abstractmethod
+    def memory(self, source: Tensor, lengths: Tensor) -> Any:
+        """Return what the decoder reads of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+
+    @abstractmethod
+    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
+        """Raise AttnvizError unless these can be done to a sentence of so many pieces."""
+
+    @abstractmethod
+    def course(
+        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
+    ) -> Course:
+        """Return the course of a search, as `decoding.course_of` does, from what is kept of it."""
+
+    @abstractmethod
+    def forced(self, memory: SourceMemory, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
+        """Return the course of the one sentence in `memory` when the pieces `ids`, EOS last, are its translation."""
+
+    @abstractmethod
+    def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
+        """Return the arrays of the record, given the ids of the one sentence in `memory` and its course."""
+
+
+class PreparedRNNsearch(Prepared[Trace]):
+    """RNNsearch: a record is made of the steps that the search took."""
+
+    record = Trace
+
+    def __init__(self, network: RNNsearch) -> None:
+        """Take a network in evaluation mode."""
+        self._network, self._encoder = network, PreparedEncoder(network.encoder)
+        self.decoder = self._decoder = StepDecoder(network)
+
+    def memory(self, source: Tensor, lengths: Tensor) -> Any:
+        """Return the `stepping.Memory` of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        return self._decoder.memory(self._encoder(source, lengths), lengths)
+
+    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
+        """Raise AttnvizError unless these can be done to a sentence of so many pieces."""
+        check_interventions(
+            interventions, source_pieces=source_pieces, vocabulary_size=self._network.config.vocabulary_size,
+            attends=self._network.attends_once,
+        )  # fmt: skip
+
+    def course(
+        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
+    ) -> Course:
+        """Return the steps that led to `ids`."""
+        return course_of(history, sentence, ids, hypothesis)
+
+    def forced(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
+        """Lead the decoder through `ids`, whatever it would have chosen itself."""
+        steps = force(self._decoder, memory, ids, interventions)
+        return Course(tuple(ids), steps, [(0, 0)] * len(steps))
+
+    def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
+        """Return the arrays of a `Trace`."""
+        return recorded(self._decoder, memory, course)
+
+
+class PreparedTransformer(Prepared[TransformerTrace]):
+    """A transformer: a record is made of one pass over source and target, once the target is known."""
+
+    record, keeps_steps = TransformerTrace, False
+
+    def __init__(self, network: Transformer) -> None:
+        """Take a network in evaluation mode."""
+        self._network = network
+        self.decoder = self._decoder = TransformerStepDecoder(network)
+
+    def memory(self, source: Tensor, lengths: Tensor) -> Any:
+        """Return the `TransformerMemory` of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        return self._decoder.memory(self._network.encode(source, lengths).annotations, lengths)
+
+    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
+        """Raise AttnvizError unless these force words, and no more: there are many attentions to change."""
+        if not all(isinstance(one, ForceWord) for one in interventions):
+            raise AttnvizError(say(
+                "This model is a transformer: it has many attentions, and none of them can be changed here. Words can "
+                "be forced."
+            ))  # fmt: skip
+        check_interventions(
+            interventions, source_pieces=source_pieces, vocabulary_size=self._network.config.vocabulary_size,
+            attends=False,
+        )  # fmt: skip
+
+    def course(
+        self,
+        history: Sequence[SearchStep[Any]],
+        sentence: int,
+        ids: tuple[int, ...],
+        hypothesis: int,
+    ) -> Course:
+        """Return `ids` without steps."""
+        return Course(ids, [], [])
+
+    def forced(
+        self,
+        memory: SourceMemory,
+        ids: Sequence[int],
+        interventions: Sequence[Intervention],
+    ) -> Course:
+        """Return `ids` without steps."""
+        return Course(tuple(ids), [], [])
+
+    def recorded(self, source: Sequence[int], memory: SourceMemory, course: Course) -> dict[str, Tensor]:
+        """Return the arrays of a `TransformerTrace`; raise AttnvizError where they are too many."""
+        return recorded_pass(self._network, self._decoder.output, source, course.ids)
+
+
+def prepared(network: Network) -> Prepared[Any]:
+    """Return `network`, in evaluation mode, prepared for use."""
+    return PreparedTransformer(network) if isinstance(network, Transformer) else PreparedRNNsearch(network)

@@ -1,0 +1,263 @@
+"""The transformer: an encoder and a decoder of attention alone (Vaswani et al. 2017), normalised before each block.
+
+Its three kinds of attention (of the source to itself, of the target to itself, and of the target to the source, the
+cross-attention) are one module. Whatever is computed on the way is returned, so that it can be recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import embedding
+
+from attnviz.network.config import TransformerConfig
+
+
+class Attended(NamedTuple):
+    """What one attention computed, head by head: H heads of d/H units each."""
+
+    queries: Tensor
+    """q = x W_Q, (B, H, Ty, d/H)."""
+    keys: Tensor
+    """k = m W_K, (B, H, Tx, d/H)."""
+    values: Tensor
+    """v = m W_V, (B, H, Tx, d/H)."""
+    scores: Tensor
+    """q . k / sqrt(d/H), (B, H, Ty, Tx), -inf where attention may not fall."""
+    weights: Tensor
+    """Their softmax, (B, H, Ty, Tx), rows sum to 1."""
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(x, m) = [head_1 ; ... ; head_H] W_O with head_h = softmax(q k^T / sqrt(d/H)) v (section 3.2)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        d, self.heads = config.model_size, config.heads
+        self.query, self.key, self.value, self.projection = (nn.Linear(d, d, bias=False) for _ in range(4))
+
+    def queries(self, asking: Tensor) -> Tensor:
+        """Return x W_Q, split into heads: (B, Ty, d) to (B, H, Ty, d/H)."""
+        return self._split(self.query(asking))
+
+    def keys_and_values(self, asked: Tensor) -> tuple[Tensor, Tensor]:
+        """Return m W_K and m W_V, split into heads: (B, Tx, d) to (B, H, Tx, d/H) each."""
+        return self._split(self.key(asked)), self._split(self.value(asked))
+
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | float) -> tuple[Tensor, Attended]:
+        """Return what the heads found, together, (B, Ty, d), and how they came to it.
+
+        `mask` is 0, or -inf where attention may not fall, and fits (B, H, Ty, Tx).
+        """
+        scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1]) + mask
+        weights = torch.softmax(scores, -1)
+        found: Tensor = self.projection((weights @ values).transpose(-2, -3).flatten(-2))
+        return found, Attended(queries, keys, values, scores, weights)
+
+    def forward(self, asking: Tensor, asked: Tensor, mask: Tensor) -> tuple[Tensor, Attended]:
+        """Let each of the vectors `asking` (B, Ty, d) look at the vectors `asked` (B, Tx, d); return as `attend`."""
+        return self.attend(self.queries(asking), *self.keys_and_values(asked), mask)
+
+    def _split(self, vectors: Tensor) -> Tensor:
+        heads: Tensor = vectors.unflatten(-1, (self.heads, -1))
+        return heads.transpose(-2, -3)
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (section 3.3), (..., d) to (..., d)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.model_size, config.feedforward_size)
+        self.outer = nn.Linear(config.feedforward_size, config.model_size)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return FFN of each vector, (..., d)."""
+        found: Tensor = self.outer(torch.relu(self.inner(vectors)))
+        return found
+
+
+class EncoderLayer(nn.Module):
+    """Attention of the source to itself, then the feed-forward network; each adds to the residual stream what it makes
+    of the normalised stream: x + Block(LayerNorm(x))."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.model_size)
+        self.attention = MultiHeadAttention(config)
+        self.feedforward_norm = nn.LayerNorm(config.model_size)
+        self.feedforward = FeedForward(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, stream: Tensor, mask: Tensor) -> tuple[list[Tensor], Attended]:
+        """Return the stream after each of the two blocks, (B, Tx, d) like `stream`, and the attention."""
+        normal = self.attention_norm(stream)
+        found, attended = self.attention(normal, normal, mask)
+        seen = stream + self.dropout(found)
+        return [seen, seen + self.dropout(self.feedforward(self.feedforward_norm(seen)))], attended
+
+
+class DecoderLayer(nn.Module):
+    """Attention of the target to what stands before it, cross-attention to the annotations, and the feed-forward
+    network; each adds to the residual stream what it makes of the normalised stream."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.model_size)
+        self.attention = MultiHeadAttention(config)
+        self.cross_norm = nn.LayerNorm(config.model_size)
+        self.cross = MultiHeadAttention(config)
+        self.feedforward_norm = nn.LayerNorm(config.model_size)
+        self.feedforward = FeedForward(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, stream: Tensor, mask: Tensor, annotations: Tensor, cross_mask: Tensor
+    ) -> tuple[list[Tensor], Attended, Attended]:
+        """Return the stream after each of the three blocks, (B, Ty, d) like `stream`, attention and cross-attention.
+
+        `annotations` (B, Tx, d); `mask` fits (B, H, Ty, Ty) and `cross_mask` (B, H, Ty, Tx).
+        """
+        normal = self.attention_norm(stream)
+        found, attended = self.attention(normal, normal, mask)
+        before = stream + self.dropout(found)
+        found, crossed = self.cross(self.cross_norm(before), annotations, cross_mask)
+        seen = before + self.dropout(found)
+        return [before, seen, seen + self.dropout(self.feedforward(self.feedforward_norm(seen)))], attended, crossed
+
+
+class Encoded(NamedTuple):
+    """What the encoder made of a source."""
+
+    annotations: Tensor
+    """The normalised stream after the last layer, (B, Tx, d)."""
+    streams: list[Tensor]
+    """The residual stream, (B, Tx, d), before the first and after every block."""
+    attention: list[Attended]
+    """That of every layer."""
+
+
+class Decoded(NamedTuple):
+    """What the decoder made of a given target."""
+
+    readouts: Tensor
+    """The normalised stream after the last layer, with which the words are scored, (B, Ty, d)."""
+    streams: list[Tensor]
+    """The residual stream, (B, Ty, d), before the first and after every block."""
+    attention: list[Attended]
+    """That of every layer to the target."""
+    cross: list[Attended]
+    """That of every layer to the source."""
+
+
+class Transformer(nn.Module):
+    """The whole network. One matrix E (K, d) embeds the pieces of both sides and scores them (section 3.4):
+    x = sqrt(d) E y + position and p(y) = softmax(E t + b)."""
+
+    attends = True
+    """Whether the decoder chooses where to look at each step."""
+    attends_once = False
+    """Whether a step has one look at the source: it has one in every head of every layer."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.encoder_norm = nn.LayerNorm(config.model_size)
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        self.decoder_norm = nn.LayerNorm(config.model_size)
+        self.output = nn.Linear(config.model_size, config.vocabulary_size)
+        """E and b."""
+
+    def embed(self, pieces: Tensor, first: int = 0) -> Tensor:
+        """sqrt(d) E y + position, the stream before the first block: ids (..., T) to (..., T, d).
+
+        `first` is the 0-based position of the first of the T.
+        """
+        matrix, size = self.output.weight, self.config.model_size
+        exact = np.float64 if matrix.dtype == torch.float64 else np.float32
+        places = torch.tensor(sinusoids(first, pieces.shape[-1], size).astype(exact), device=matrix.device)
+        embedded: Tensor = self.dropout(embedding(pieces, matrix) * math.sqrt(size) + places)
+        return embedded
+
+    def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
+        """Return what becomes of `source` ids (B, Tx), of which row b has `lengths[b]` pieces.
+
+        What stands at padded positions has no meaning; nothing looks at it.
+        """
+        mask, streams, attention = source_mask(lengths, source.shape[1]), [self.embed(source)], []
+        for layer in self.encoder:
+            passed, attended = layer(streams[-1], mask)
+            streams += passed
+            attention.append(attended)
+        return Encoded(self.encoder_norm(streams[-1]), streams, attention)
+
+    def decode(self, annotations: Tensor, lengths: Tensor, previous: Tensor) -> Decoded:
+        """Return what becomes of a target whose words are given.
+
+        `annotations` (B, Tx, d), `lengths` (B,) source pieces per row, `previous` (B, Ty): ids of y_{i-1}.
+        """
+        cross_mask = source_mask(lengths, annotations.shape[1])
+        mask = causal_mask(previous.shape[1], previous.device)
+        streams, attention, cross = [self.embed(previous)], [], []
+        for layer in self.decoder:
+            passed, attended, crossed = layer(streams[-1], mask, annotations, cross_mask)
+            streams += passed
+            attention.append(attended)
+            cross.append(crossed)
+        return Decoded(self.decoder_norm(streams[-1]), streams, attention, cross)
+
+    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the readouts (B, Ty, d), and the alignment (B, Ty, Tx): the cross-attention of the last layer, mean of
+        its heads. Given are source ids (B, Tx) with their lengths (B,) and the ids of the previous words (B, Ty)."""
+        decoded = self.decode(self.encode(source, lengths).annotations, lengths, previous)
+        return self.dropout(decoded.readouts), decoded.cross[-1].weights.mean(1)
+
+    def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+        """Return E t_i + b, (B, Ty, K)."""
+        logits: Tensor = self.output(self(source, lengths, previous)[0])
+        return logits
+
+    @torch.no_grad()
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Set all weights afresh: E is N(0, 1/sqrt(d)), other matrices Glorot-uniform, gains 1 and biases 0."""
+        for name, parameter in self.named_parameters():
+            if name == "output.weight":
+                nn.init.normal_(parameter, std=self.config.model_size**-0.5, generator=generator)
+            elif parameter.dim() == 2:
+                nn.init.xavier_uniform_(parameter, generator=generator)
+            elif name.endswith("norm.weight"):
+                parameter.fill_(1)
+            else:
+                parameter.zero_()
+
+
+def sinusoids(first: int, count: int, size: int) -> NDArray[np.float64]:
+    """Return `count` positions from `first` on (section 3.5), (count, size): sin(p / 10000^(2k/d)) at unit 2k of
+    position p, and the cosine at unit 2k + 1."""
+    # In NumPy: float32 is not exact enough for late positions, and float64 is more than some devices have.
+    wavelengths = 10_000.0 ** (np.arange(0, size, 2) / size)
+    angles = np.arange(first, first + count)[:, None] / wavelengths
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, size)
+
+
+def source_mask(lengths: Tensor, size: int) -> Tensor:
+    """Return 0 for the pieces and -inf for the padding of `size` source positions, (B, 1, 1, size)."""
+    padding = torch.arange(size, device=lengths.device) >= lengths[:, None]
+    return _closed(padding)[:, None, None]
+
+
+def causal_mask(size: int, device: torch.device) -> Tensor:
+    """Return 0 where a target position sees one that is not after it, and -inf elsewhere, (size, size)."""
+    return _closed(torch.ones(size, size, dtype=torch.bool, device=device).triu(1))
+
+
+def _closed(where: Tensor) -> Tensor:
+    """Return -inf `where`, a tensor of truth values, holds, and 0 elsewhere."""
+    return torch.zeros(where.shape, device=where.device).masked_fill_(where, float("-inf"))

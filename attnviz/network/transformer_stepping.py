@@ -1,0 +1,123 @@
+"""The transformer's decoder one step at a time, as translating needs it: keys and values of what is written are kept.
+
+It computes the equations of `Transformer.decode`. Nothing of a `TransformerStepDecoder` changes after it is made, so
+that one instance serves many threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor
+
+from attnviz.network.output import OutputLayer
+from attnviz.network.transformer import DecoderLayer, Transformer, source_mask
+
+
+@dataclass(frozen=True)
+class TransformerMemory:
+    """What the decoder reads of S encoded sentences."""
+
+    annotations: Tensor
+    """(S, Tx, d)."""
+    keys: tuple[Tensor, ...]
+    """Those of each layer's cross-attention, (S, H, Tx, d/H)."""
+    values: tuple[Tensor, ...]
+    """Likewise."""
+    mask: Tensor
+    """0, or -inf for padding, (S, 1, 1, Tx)."""
+
+    def select(self, rows: list[int]) -> TransformerMemory:
+        """Return the memory of the sentences `rows`."""
+        keys, values = (tuple(part[rows] for part in parts) for parts in (self.keys, self.values))
+        return TransformerMemory(self.annotations[rows], keys, values, self.mask[rows])
+
+    def alone(self, row: int, pieces: int) -> TransformerMemory:
+        """Return the memory of the one sentence `row`, without the padding that follows its `pieces`."""
+        rows, seen = slice(row, row + 1), slice(pieces)
+        keys, values = (tuple(part[rows, :, seen] for part in parts) for parts in (self.keys, self.values))
+        return TransformerMemory(self.annotations[rows, seen], keys, values, self.mask[rows, ..., seen])
+
+
+class TransformerState(NamedTuple):
+    """What k hypotheses for each of S sentences, of t pieces each, leave for the next step to look at."""
+
+    keys: tuple[Tensor, ...]
+    """Those of each layer's attention to the target, (S, k, H, t, d/H)."""
+    values: tuple[Tensor, ...]
+    """Likewise."""
+
+    def select(self, sentences: list[int], hypotheses: list[list[int]]) -> TransformerState:
+        """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
+        count, width = self.keys[0].shape[:2]
+        flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]
+        if flat == list(range(count * width)):
+            return self
+        index = torch.tensor(flat, device=self.keys[0].device)
+        shape = len(sentences), -1
+        return TransformerState(*(
+            tuple(part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in parts) for parts in self
+        ))  # fmt: skip
+
+
+class TransformerStep(NamedTuple):
+    """What one step computed, for k hypotheses of S sentences."""
+
+    readout: Tensor
+    """t_i, (S, k, d): `TransformerStepDecoder.output` makes of it what it says of the words."""
+
+
+class TransformerStepDecoder:
+    """A transformer's decoder, prepared for stepping."""
+
+    def __init__(self, network: Transformer) -> None:
+        """Take a network in evaluation mode, whose weights must not change afterwards."""
+        self.config, self.network = network.config, network
+        self._layers = cast("list[DecoderLayer]", list(network.decoder))
+        self.output = OutputLayer(network.output)
+
+    def memory(self, annotations: Tensor, lengths: Tensor) -> TransformerMemory:
+        """Return what the decoder reads of `annotations` (S, Tx, d) with `lengths` (S,) pieces each."""
+        read = [layer.cross.keys_and_values(annotations) for layer in self._layers]
+        keys, values = zip(*read, strict=True)
+        return TransformerMemory(annotations, keys, values, source_mask(lengths, annotations.shape[1]))
+
+    def start(self, memory: TransformerMemory) -> TransformerState:
+        """Return what each sentence, of one hypothesis, has before its first step: nothing."""
+        nothing = tuple(keys[:, None, :, :0] for keys in memory.keys)
+        return TransformerState(nothing, nothing)
+
+    def step(
+        self,
+        memory: TransformerMemory,
+        before: TransformerState,
+        previous: Tensor,
+        intervention: Callable[[Tensor], Tensor] | None = None,
+    ) -> tuple[TransformerStep, TransformerState]:
+        """Return step i and what the next looks at, given what this one does and the ids `previous` (S, k) of y_{i-1}.
+
+        Raise ValueError where there is an `intervention`: it would have to say on which of many attentions.
+        """
+        if intervention is not None:
+            raise ValueError("the attention of a transformer cannot be changed")
+        all_keys, all_values = [], []
+        stream = self.network.embed(previous[..., None], first=before.keys[0].shape[-2])[..., 0, :]
+        for number, layer in enumerate(self._layers):
+            normal = layer.attention_norm(stream)[..., None, :]
+            new_keys, new_values = layer.attention.keys_and_values(normal)
+            keys = torch.cat([before.keys[number], new_keys], -2)
+            values = torch.cat([before.values[number], new_values], -2)
+            found, _ = layer.attention.attend(layer.attention.queries(normal), keys, values, 0.0)
+            stream = stream + found[..., 0, :]
+            # The hypotheses of a sentence look at one source: to the cross-attention they are k positions of a target.
+            asking = layer.cross.queries(layer.cross_norm(stream))
+            found, _ = layer.cross.attend(asking, memory.keys[number], memory.values[number], memory.mask)
+            stream = stream + found
+            stream = stream + layer.feedforward(layer.feedforward_norm(stream))
+            all_keys.append(keys)
+            all_values.append(values)
+        readout = self.network.decoder_norm(stream)
+        return TransformerStep(readout), TransformerState(tuple(all_keys), tuple(all_values))

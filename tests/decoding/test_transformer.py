@@ -1,0 +1,109 @@
+"""A transformer is searched as RNNsearch is: greedy, beam, forced and in batches; its record is of what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.transformer_proof import TransformerProver
+from attnviz.checkpoint import save_model
+from attnviz.network import TransformerConfig
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import TransformerTrace
+from attnviz.trace.interventions import ForceWord, Temperature
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+from tests.transformers import random_transformer
+
+
+@pytest.fixture(scope="module")
+def translator(tokenizer: Tokenizer) -> Translator[TransformerTrace]:
+    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
+    network.output.bias[EOS] += 4  # it is to end now and then
+    return Translator(network, tokenizer, "small")
+
+
+def test_greedy_takes_the_likeliest_piece_at_each_step(translator: Translator[TransformerTrace]) -> None:
+    for sentence in SENTENCES[:4]:
+        trace = translator.translate(sentence)
+        assert trace.search.method == "greedy"
+        likeliest = [next(i for i in row if i >= EOS) for row in trace.top_ids.tolist()]
+        # Where a translation runs on to its limit, its end is not the likeliest.
+        assert list(trace.target_ids[:-1]) == likeliest[:-1]
+        assert trace.score == pytest.approx(trace.log_probabilities.sum() / len(trace.target_ids), abs=1e-5)
+
+
+def test_a_beam_of_one_is_greedy_and_a_wider_one_is_ordered(translator: Translator[TransformerTrace]) -> None:
+    for sentence in SENTENCES[:4]:
+        found = translator.search_batch([sentence], beam=1)[0]
+        trace = translator.translate(sentence)
+        assert found[0].ids == trace.target_ids
+        assert found[0].score == pytest.approx(trace.score, abs=1e-4)
+        wide = translator.translate(sentence, beam=4)
+        assert wide.hypotheses[0].score == pytest.approx(wide.score, abs=1e-4)
+        scores = [hypothesis.score for hypothesis in wide.hypotheses]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_forced_decoding_of_the_translation_gives_its_numbers(translator: Translator[TransformerTrace]) -> None:
+    first = translator.translate(SENTENCES[0], beam=3)
+    again = translator.translate(SENTENCES[0], target=SENTENCES[1])
+    assert again.search.method == "forced"
+    assert again.translation == SENTENCES[1]
+    assert again.target_ids == (*translator.tokenizer.encode(SENTENCES[1]), EOS)
+    assert np.array_equal(first.annotations, again.annotations)
+
+
+@settings(max_examples=20)
+@given(texts=st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5), beam=st.integers(1, 3))
+def test_a_batch_gives_each_sentence_what_it_gets_alone(
+    translator: Translator[TransformerTrace], texts: list[str], beam: int
+) -> None:
+    traces = translator.translate_together(texts, beam=beam)
+    assert translator.translate_batch(texts, beam=beam) == [trace.translation for trace in traces]
+    for text, trace in zip(texts, traces, strict=True):
+        alone = translator.translate(text, beam=beam)
+        assert alone.target_ids == trace.target_ids
+        np.testing.assert_allclose(alone.cross_weights, trace.cross_weights, atol=1e-5)
+
+
+def test_a_forced_word_is_written_and_proved(translator: Translator[TransformerTrace]) -> None:
+    before = translator.translate(SENTENCES[2])
+    other = next(int(piece) for piece in before.top_ids[1] if piece > EOS and piece != before.target_ids[1])
+    for beam in (1, 3):
+        trace = translator.translate(SENTENCES[2], beam=beam, interventions=[ForceWord(other, 1)])
+        assert trace.target_ids[1] == other
+        assert TransformerTrace.from_json(trace.to_json()).interventions == (ForceWord(other, 1),)
+        weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
+        assert TransformerProver(trace, weights).prove(1).holds
+
+
+def test_its_attention_cannot_be_changed(translator: Translator[TransformerTrace]) -> None:
+    with pytest.raises(AttnvizError, match="is a transformer"):
+        translator.translate(SENTENCES[0], interventions=[Temperature(2.0)])
+
+
+def test_a_folder_of_it_translates(
+    translator: Translator[TransformerTrace], tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "small", translator.network, tokenizer)
+    loaded = Translator.load(tmp_path / "small", device="cpu")
+    trace = loaded.translate(SENTENCES[0])
+    assert isinstance(trace, TransformerTrace)
+    assert trace.model == "small"
+    assert trace.config["architecture"] == "transformer"
+    assert len(trace.weights_digest) == 64
+
+
+def test_what_is_too_long_to_be_recorded_is_translated_all_the_same(tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 64, 64, 16, 4), 1)
+    network.output.bias[EOS] += 1e4
+    translator, text = Translator(network, tokenizer), " ".join(["dogs"] * 150)
+    assert translator.translate_batch([text]) == [""]
+    with pytest.raises(AttnvizError, match="too much to be kept"):
+        translator.translate(text)

@@ -1,0 +1,87 @@
+"""A transformer is evaluated beside the recurrent translators: likelihood, scores, and alignment by cross-attention."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Translator
+from attnviz.checkpoint import save_model
+from attnviz.commands.program import main
+from attnviz.evaluation.alignment import error_rate, mutual_links, read_gold, word_alignments
+from attnviz.evaluation.forced import force_pairs
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import TransformerTrace
+from tests.conftest import SENTENCES
+from tests.transformers import random_transformer
+
+PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
+
+
+@pytest.fixture
+def transformer(tmp_path: Path, tokenizer: Tokenizer) -> Path:
+    folder = tmp_path / "a-transformer"
+    save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
+    return folder
+
+
+def test_batched_equals_single(transformer: Path) -> None:
+    translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
+    for forced, (source, target) in zip(force_pairs(translator, PAIRS), PAIRS, strict=True):
+        trace = translator.translate(source, target=target)
+        assert forced.log_likelihood == pytest.approx(float(trace.log_probabilities.sum()), rel=1e-4)
+        np.testing.assert_allclose(forced.alignment, trace.alignment, atol=1e-5)
+
+
+def test_beside_a_recurrent_translator(
+    own_pairs: Path, gold_links: Path, model_folder: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    models = ["--model", str(model_folder), "--model", str(transformer), "--device", "cpu"]
+    assert main(["evaluate", str(own_pairs), str(gold_links), *models, "--json", "--by-length", "--beam", "1,2"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert [record["model"] for record in found["scores"]] == ["tiny", "a-transformer"]
+    assert found["models"][1]["heads"] == 4
+    assert all(record["perplexity"] > 1 for record in found["scores"])
+    words = {(record["model"], record["word"]) for record in found["alignment"]}
+    assert words == {("tiny", "before"), ("tiny", "after"), ("a-transformer", "before")}
+    gold = read_gold(gold_links)
+    matrices = word_alignments(Translator.load(transformer, "cpu"), gold)
+    rate = error_rate(map(mutual_links, matrices), gold)
+    (record,) = [
+        one for one in found["alignment"] if one["model"] == "a-transformer" and one["links"] == "mutual argmax"
+    ]
+    assert record["aer"] == rate.aer
+
+
+def test_its_sizes_and_its_attention_are_told(
+    own_pairs: Path, gold_links: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [str(own_pairs), str(gold_links), "--model", str(transformer), "--device", "cpu", "--beam", "1"]
+    assert main(["evaluate", *arguments]) == 0
+    out = capfd.readouterr().out
+    assert "d = 16, f = 12, 2 layers, 4 heads" in out
+    assert "the cross-attention of its last layer, mean of its heads" in out
+
+
+def test_it_translates_and_aligns_from_the_command_line(
+    transformer: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--model", str(transformer), "--device", "cpu"]
+    translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
+    assert main(["translate", SENTENCES[0], *options]) == 0
+    assert capfd.readouterr().out == translator.translate(SENTENCES[0], beam=5).translation + "\n"
+    assert main(["translate", SENTENCES[0], "--json", "--beam", "1", *options]) == 0
+    record = json.loads(capfd.readouterr().out)
+    np.testing.assert_allclose(record["alignment"], translator.translate(SENTENCES[0]).alignment, atol=1e-6)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n", encoding="utf-8")
+    assert main(["align", str(pairs), *options]) != 0
+    assert "Add --before" in capfd.readouterr().err
+    assert main(["align", str(pairs), "--before", *options]) == 0
+    links = capfd.readouterr().out.split()
+    assert links
+    assert all(link.replace("-", "").isdigit() for link in links)

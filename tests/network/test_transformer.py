@@ -1,0 +1,142 @@
+"""The transformer against NumPy float64, its steps against the whole pass, padding, positions and its config."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.analysis.transformer_recomputation import recompute_transformer
+from attnviz.network import Transformer, TransformerConfig, read_fields
+from attnviz.network.transformer import sinusoids
+from attnviz.network.transformer_stepping import TransformerStepDecoder
+from attnviz.text import BOS, EOS
+from tests.transformers import random_transformer, sizes
+
+IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids, EOS])
+
+
+@settings(max_examples=30)
+@given(config=sizes(), source=IDS, target=IDS, seed=st.integers(0, 99))
+def test_it_computes_the_equations(config: TransformerConfig, source: list[int], target: list[int], seed: int) -> None:
+    network = random_transformer(config, seed).double()
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    expected = recompute_transformer(weights, config.to_dict(), source, target)
+    previous = torch.tensor([[BOS, *target[:-1]]])
+    lengths = torch.tensor([len(source)])
+    encoded = network.encode(torch.tensor([source]), lengths)
+    decoded = network.decode(encoded.annotations, lengths, previous)
+    np.testing.assert_allclose(encoded.annotations[0], expected.annotations, atol=1e-9)
+    np.testing.assert_allclose(torch.cat(encoded.streams), expected.encoder_streams, atol=1e-9)
+    np.testing.assert_allclose(torch.cat(decoded.streams), expected.decoder_streams, atol=1e-9)
+    for kind, layers in (("encoder", encoded.attention), ("decoder", decoded.attention), ("cross", decoded.cross)):
+        for name in ("queries", "keys", "values", "scores", "weights"):
+            found = torch.cat([getattr(layer, name) for layer in layers])
+            np.testing.assert_allclose(found, getattr(expected, f"{kind}_{name}"), atol=1e-9, err_msg=f"{kind} {name}")
+    logits = network.logits(torch.tensor([source]), lengths, previous)[0]
+    np.testing.assert_allclose(logits, expected.logits, atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(config=sizes(), targets=st.lists(IDS, min_size=2, max_size=2), seed=st.integers(0, 99))
+def test_steps_compute_what_the_whole_pass_computes(
+    config: TransformerConfig, targets: list[list[int]], seed: int
+) -> None:
+    network = random_transformer(config, seed).double()
+    source, lengths = torch.tensor([[5, 6, 7, EOS], [8, EOS, 0, 0]]), torch.tensor([4, 2])
+    length = min(map(len, targets))
+    previous = torch.tensor([[BOS, *target[: length - 1]] for target in targets])
+    readouts, alignment = network(source, lengths, previous)
+    assert not alignment[1, :, 2:].any()
+    decoder = TransformerStepDecoder(network)
+    memory = decoder.memory(network.encode(source, lengths).annotations, lengths)
+    state = decoder.start(memory)
+    for i in range(length):
+        step, state = decoder.step(memory, state, previous[:, i : i + 1])
+        torch.testing.assert_close(step.readout[:, 0], readouts[:, i])
+
+
+def test_hypotheses_keep_their_own_past() -> None:
+    network = random_transformer(TransformerConfig(30, 8, 2, 2, 6), 3).double()
+    decoder, lengths = TransformerStepDecoder(network), torch.tensor([3, 2])
+    source = torch.tensor([[5, 6, EOS], [7, EOS, 0]])
+    memory = decoder.memory(network.encode(source, lengths).annotations, lengths)
+    _, state = decoder.step(memory, decoder.start(memory), torch.full((2, 1), BOS))
+    state = state.select([0, 1], [[0, 0], [0, 0]])
+    _, state = decoder.step(memory, state, torch.tensor([[9, 10], [11, 12]]))
+    # Only the second sentence goes on, with its hypotheses the other way round.
+    memory, state = memory.select([1]), state.select([1], [[1, 0]])
+    step, _ = decoder.step(memory, state, torch.tensor([[13, 14]]))
+    for place, words in enumerate(([12, 13], [11, 14])):
+        readouts, _ = network(source[1:, :2], lengths[1:], torch.tensor([[BOS, *words]]))
+        torch.testing.assert_close(step.readout[0, place], readouts[0, -1])
+
+
+def test_what_cannot_be_changed() -> None:
+    network = random_transformer(TransformerConfig(30, 8, 2, 1, 6), 3)
+    decoder = TransformerStepDecoder(network)
+    memory = decoder.memory(network.encode(torch.tensor([[5, EOS]]), torch.tensor([2])).annotations, torch.tensor([2]))
+    with pytest.raises(ValueError, match="cannot be changed"):
+        decoder.step(memory, decoder.start(memory), torch.tensor([[BOS]]), lambda energies: energies)
+
+
+def test_padding_changes_nothing() -> None:
+    network = random_transformer(TransformerConfig(30, 16, 4, 2, 8), 1).double()
+    previous = torch.tensor([[BOS, 9, 10]])
+    alone = network(torch.tensor([[5, 6, EOS]]), torch.tensor([3]), previous)
+    padded = network(torch.tensor([[5, 6, EOS, 0, 0]]), torch.tensor([3]), previous)
+    torch.testing.assert_close(alone[0], padded[0])
+    torch.testing.assert_close(alone[1], padded[1][..., :3])
+
+
+def test_positions_are_the_sinusoids_of_the_paper() -> None:
+    found = sinusoids(0, 50, 6)
+    assert found.shape == (50, 6)
+    assert np.array_equal(sinusoids(7, 3, 6), found[7:10])
+    for place in (0, 1, 49):
+        for unit in (0, 1, 2):
+            angle = place / 10_000 ** (2 * unit / 6)
+            assert found[place, 2 * unit] == pytest.approx(math.sin(angle))
+            assert found[place, 2 * unit + 1] == pytest.approx(math.cos(angle))
+
+
+def test_every_weight_has_a_gradient() -> None:
+    network = Transformer(TransformerConfig(30, 8, 2, 2, 6, dropout=0.1))
+    network.initialise(torch.Generator().manual_seed(1))
+    network.logits(torch.tensor([[5, 6, EOS]]), torch.tensor([3]), torch.tensor([[BOS, 9]])).square().sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        if not name.endswith(("query.weight", "key.weight")):
+            assert parameter.grad.any(), name
+
+
+def test_the_same_seed_draws_the_same_weights() -> None:
+    one, other = (Transformer(TransformerConfig(30, 8, 2, 2, 6)) for _ in range(2))
+    for network in (one, other):
+        network.initialise(torch.Generator().manual_seed(4))
+    for name, values in one.state_dict().items():
+        assert torch.equal(values, other.state_dict()[name]), name
+    assert float(one.output.weight.detach().std()) == pytest.approx(8**-0.5, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("heads", 3), ("heads", 0), ("heads", 65), ("layers", 0), ("layers", True), ("model_size", 5), ("dropout", 1.0),
+     ("feedforward_size", 1.5), ("vocabulary_size", 4), ("architecture", "lstm"), ("hidden_size", 8)],
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_named(field: str, value: object) -> None:
+    fields = TransformerConfig(30, 8, 2, 1, 6).to_dict()
+    with pytest.raises(ValueError, match=field):
+        read_fields(fields | {field: value})
+
+
+def test_a_config_survives_json() -> None:
+    config = TransformerConfig(30, 8, 2, 1, 6, 0.1)
+    assert read_fields(config.to_dict()) == config
+    assert dataclasses.replace(config, layers=2) != config

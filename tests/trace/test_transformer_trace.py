@@ -1,0 +1,208 @@
+"""A transformer's record: shapes and ranges, whole after a round trip, immutable, and clear about files that are not
+one."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import copy
+import dataclasses
+import json
+import pickle
+import subprocess
+import sys
+import typing
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.transformer_recomputation import TransformerRecomputation
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import Record, TransformerTrace
+from attnviz.trace.quantity import check_shapes
+from attnviz.trace.transformer_quantities import ATTENTIONS, QUANTITIES, RECORDED
+from attnviz.translator import Translator
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.transformers import random_transformer
+
+
+@pytest.fixture(scope="module")
+def trace(tokenizer: Tokenizer) -> TransformerTrace:
+    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    return Translator(network, tokenizer, "small").translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
+
+
+def _assert_same(one: Record, other: Record) -> None:
+    assert type(one) is type(other)
+    for field in dataclasses.fields(one):
+        mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(mine, np.ndarray):
+            assert mine.dtype == theirs.dtype, field.name
+            assert np.array_equal(mine, theirs), field.name
+        else:
+            assert mine == theirs, field.name
+
+
+def test_the_table_has_every_array(trace: TransformerTrace) -> None:
+    hints = typing.get_type_hints(TransformerTrace)
+    fields = [field.name for field in dataclasses.fields(TransformerTrace)]
+    arrays = [name for name in fields if typing.get_origin(hints[name]) is np.ndarray]
+    assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
+    assert {field.name for field in dataclasses.fields(TransformerRecomputation)} <= set(QUANTITIES)
+    check_shapes(trace)
+
+
+@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
+def test_an_array_of_another_shape_is_named(trace: TransformerTrace, quantity: Any) -> None:
+    array = getattr(trace, quantity.name)
+    with pytest.raises(ValueError, match="has the shape"):
+        check_shapes(dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])}))
+
+
+def test_ranges(trace: TransformerTrace) -> None:
+    rows, columns = len(trace.target_pieces), len(trace.source_pieces)
+    assert trace.cross_weights.shape == (2, 4, rows, columns)
+    assert trace.encoder_streams.shape == (5, columns, 16)
+    assert trace.decoder_streams.shape == (7, rows, 16)
+    for kind in ATTENTIONS:
+        weights, scores = getattr(trace, f"{kind}_weights"), getattr(trace, f"{kind}_scores")
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
+        queries, keys = getattr(trace, f"{kind}_queries"), getattr(trace, f"{kind}_keys")
+        expected = queries @ keys.swapaxes(-1, -2) / 2
+        open_ = np.isfinite(scores)
+        np.testing.assert_allclose(scores[open_], expected[open_], atol=1e-4)
+    later = np.triu(np.ones((rows, rows), dtype=bool), 1)
+    assert (trace.decoder_scores[..., later] == -np.inf).all()
+    assert np.isfinite(trace.decoder_scores[..., ~later]).all()
+
+
+def test_cross_attention_by_layer_and_head(trace: TransformerTrace) -> None:
+    np.testing.assert_array_equal(trace.alignment, trace.cross_weights[-1].mean(axis=0))
+    np.testing.assert_array_equal(trace.cross_attention(0), trace.cross_weights[0].mean(axis=0))
+    np.testing.assert_array_equal(trace.cross_attention(1, 3), trace.cross_weights[1, 3])
+    np.testing.assert_allclose(trace.cross_attention(0).sum(axis=1), 1, atol=1e-5)
+    with pytest.raises(IndexError):
+        trace.cross_attention(2)
+    with pytest.raises(IndexError):
+        trace.cross_attention(0, 4)
+    for found in (trace.alignment, trace.cross_attention(0), trace.cross_attention(0, 1), trace.words().alignment):
+        with pytest.raises(ValueError, match="read-only"):
+            found[...] = 0
+
+
+def test_words_merge_the_alignment(trace: TransformerTrace) -> None:
+    words = trace.words()
+    np.testing.assert_allclose(words.alignment, words.merged(trace.alignment), atol=1e-6)
+    assert words.source[:2] == ("A", "girl")
+
+
+def test_round_trip(trace: TransformerTrace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "x.json")
+    loaded = TransformerTrace.load(tmp_path / "x.json")
+    _assert_same(trace, loaded)
+    assert loaded.to_json() == trace.to_json()
+    assert loaded.fingerprint == trace.fingerprint
+
+
+def test_one_kind_is_not_the_other(trace: TransformerTrace, translator: Translator) -> None:
+    with pytest.raises(AttnvizError, match="another kind of translator, transformer"):
+        Trace.from_json(trace.to_json())
+    with pytest.raises(AttnvizError, match="another kind of translator, RNNsearch"):
+        TransformerTrace.from_json(translator.translate(SENTENCES[0]).to_json())
+
+
+def test_opens_without_torch(trace: TransformerTrace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "x.json")
+    program = (
+        "import sys\n"
+        "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
+        "from attnviz.trace import TransformerTrace\n"
+        "trace = TransformerTrace.load(sys.argv[1])\n"
+        "print(trace.translation == sys.argv[2], len(trace.top(0, 3)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "x.json"), trace.translation],
+        cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["True", "3"]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])  # noqa: S301
+def test_nothing_of_it_can_be_changed(
+    trace: TransformerTrace, again: Callable[[TransformerTrace], TransformerTrace]
+) -> None:
+    for one in (trace, again(trace), TransformerTrace.from_json(trace.to_json())):
+        _assert_same(one, trace)
+        for field in dataclasses.fields(one):
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(one, field.name, None)
+            value = getattr(one, field.name)
+            if isinstance(value, np.ndarray):
+                with pytest.raises(ValueError, match="read-only"):
+                    value[...] = 0
+        with pytest.raises(TypeError):
+            one.config["heads"] = 2  # type: ignore[index]
+
+
+def _array(array: np.ndarray) -> dict[str, Any]:
+    packed = base64.b64encode(zlib.compress(array.tobytes())).decode()
+    return {"dtype": array.dtype.name, "shape": array.shape, "zlib": packed}
+
+
+def _looking_ahead(record: dict[str, Any]) -> None:
+    rows = len(record["target_pieces"])
+    weights = np.zeros((2, 4, rows, rows), np.float32)
+    weights[..., -1] = 1
+    record["decoder_weights"] = _array(weights)
+
+
+DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no mark": lambda r: r.pop("format"),
+    "a newer version": lambda r: r.update(version=2),
+    "no weights": lambda r: r.pop("cross_weights"),
+    "a piece too few": lambda r: r["source_pieces"].pop(),
+    "weights a number": lambda r: r.update(encoder_weights=3),
+    "another number of heads": lambda r: r["config"].update(heads=2),
+    "no heads": lambda r: r["config"].update(heads=0),
+    "heads of words": lambda r: r["config"].update(heads="four"),
+    "layers in part": lambda r: r["config"].update(layers=2.0),
+    "no size": lambda r: r["config"].pop("model_size"),
+    "streams of one layer": lambda r: r["decoder_streams"].update(shape=[4, 1, 16]),
+    "rows that do not sum to 1": lambda r: r.update(
+        cross_weights=_array(np.zeros((2, 4, len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
+    ),
+    "a look ahead": _looking_ahead,
+    "numbers that are none": lambda r: r.update(
+        readouts=_array(np.full((len(r["target_pieces"]), 16), np.nan, np.float32))
+    ),
+    "more numbers than memory": lambda r: r["readouts"].update(shape=[2**20, 2**10]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damaged_files_are_told(
+    trace: TransformerTrace, tmp_path: Path, damage: Callable[[dict[str, Any]], object]
+) -> None:
+    record = json.loads(trace.to_json())
+    damage(record)
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(AttnvizError, match=r"damaged\.json"):
+        TransformerTrace.load(path)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 10**6), st.integers(0, 255))
+def test_one_changed_byte_is_told_or_harmless(trace: TransformerTrace, place: int, value: int) -> None:
+    content = bytearray(trace.to_json().encode())
+    content[place % len(content)] = value
+    with contextlib.suppress(AttnvizError):
+        TransformerTrace.from_json(content.decode("utf-8", errors="replace"))

@@ -1,0 +1,132 @@
+"""A transformer is trained by the same loop: it learns, resumes, starts another, is averaged, shows where it looks."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from attnviz import AttnvizError, Translator
+from attnviz.checkpoint import load_model
+from attnviz.network import TransformerConfig
+from attnviz.trace import TransformerTrace
+from attnviz.training import TrainingConfig, run
+
+
+def _config(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
+    settings: dict[str, object] = {
+        "data": (str(files[0]),), "validation": (str(files[1]),), "output": str(output), "vocabulary_size": 110,
+        "architecture": "transformer", "model_size": 32, "heads": 4, "layers": 2, "feedforward_size": 48,
+        "dropout": 0.0, "batch_tokens": 200, "updates": 120, "warmup": 20, "learning_rate": 8e-3, "matrix_rate": 0.5,
+        "validate_every": 120, "checkpoint_every": 40, "bleu_sentences": 8, "snapshots": 3, "patience": 0,
+        "snapshot_sentences": ("the cat sees the house.",), "device": "cpu", "threads": 1,
+    }  # fmt: skip
+    return TrainingConfig(**(settings | changes))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def model(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(_config(files, tmp_path_factory.mktemp("transformer") / "run"))
+
+
+def test_it_learns_to_translate(model: Path) -> None:
+    trace = Translator.load(model, "cpu").translate("the cat sees the house.")
+    assert isinstance(trace, TransformerTrace)
+    assert trace.translation == "le chat voit la maison."
+
+
+def test_its_folder_says_what_it_is(model: Path) -> None:
+    settings = json.loads((model / "config.json").read_text())["model"]
+    assert settings["architecture"] == "transformer"
+    config = load_model(model)[0].config
+    assert config == TransformerConfig(settings["vocabulary_size"], 32, 4, 2, 48)
+
+
+def test_snapshots_are_the_mean_of_the_last_layer_s_heads(model: Path) -> None:
+    last = max((model / "snapshots").glob("*.json"))
+    (sentence,) = json.loads(last.read_text())["sentences"]
+    shares = np.array(sentence["alignment"])
+    assert shares.shape == (len(sentence["target_pieces"]), len(sentence["source_pieces"]))
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-2)
+
+
+def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = _config(files, tmp_path / "whole", updates=60, validate_every=30, checkpoint_every=20, dropout=0.1)
+    run(whole)
+    stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("attnviz.training.loop._Run._validate", stop)  # ten updates after the last checkpoint
+        with pytest.raises(KeyboardInterrupt):
+            run(stopped)
+    run(stopped)
+    expected, found = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("whole", "stopped"))
+    assert expected.keys() == found.keys()
+    for name, values in expected.items():
+        assert np.array_equal(values, found[name]), name
+
+
+def test_another_run_starts_from_it_with_another_tokenizer(
+    model: Path, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    config = _config(
+        files, tmp_path / "run", start_from=str(model), vocabulary_size=100, architecture="rnnsearch", updates=1,
+        learning_rate=1e-9, bleu_sentences=0, snapshots=0,
+    )  # fmt: skip
+    old, _ = load_model(model)
+    new, tokenizer = load_model(run(config))
+    assert new.config == dataclasses.replace(old.config, vocabulary_size=len(tokenizer))
+    for name, values in new.state_dict().items():
+        if not name.startswith("output"):
+            np.testing.assert_allclose(values, old.state_dict()[name], atol=2e-3, err_msg=name)
+
+
+def test_the_mean_of_the_last_weights(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = _config(files, tmp_path / "run", updates=60, checkpoint_every=20, average=3, bleu_sentences=0, snapshots=0)
+    found = load_file(run(config) / "model.safetensors")
+    copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
+    assert len(copies) == 3
+    for name, values in found.items():
+        np.testing.assert_allclose(values, np.mean([copy[name] for copy in copies], axis=0), atol=1e-3, err_msg=name)
+
+
+def test_no_guidance(model: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a transformer has many"):
+        _config(files, tmp_path / "run", guidance=0.5)
+    config = _config(files, tmp_path / "run", guidance=0.5, architecture="rnnsearch", start_from=str(model))
+    with pytest.raises(AttnvizError, match="many attentions to guide"):
+        run(config)
+
+
+def test_sizes_that_do_not_go_together(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="multiple of heads"):
+        _config(files, tmp_path, model_size=30)
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
+    config = _config(files, tmp_path / "run", updates=150, validate_every=150)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "attnviz"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
+    options = [
+        word
+        for name, value in config.to_dict().items()
+        if value != ""
+        for word in (f"--{name.replace('_', '-')}", *(value if isinstance(value, tuple) else (str(value),)))
+    ]
+    result = subprocess.run([*command, "train", *options], capture_output=True, env=environment, text=True, timeout=240)
+    assert result.returncode == 0, result.stderr[-3000:]
+    trace = Translator.load(tmp_path / "run/model", "cpu").translate("the cat sees the house.")
+    assert trace.translation == "le chat voit la maison."
