@@ -57,7 +57,7 @@ def test_tables_have_a_heading_for_every_column() -> None:
     turn = page_load.Turn(0.5, visit, [visit, visit])
     assert len(page_load.row("this", [turn, turn])) == len(page_load.HEAD.splitlines()[-1])
     many = [0.5, 1.5, 1.0]
-    came = visitors.Turn(many, many, [], [0.1], [90.0, 700.0, 710.0, 705.0], [1000.0])
+    came = visitors.Turn(many, many, [], many, [0.1], [90.0, 700.0, 710.0, 705.0], [1000.0])
     for each in (came, visitors.Turn(memory=[90.0, 90.0, 90.0, 90.0])):
         assert len(visitors.row("this", each)) == len(visitors.HEAD.splitlines()[-1])
 
@@ -78,7 +78,7 @@ def test_visitors_get_what_they_ask_for(tmp_path: Path, model_folder: Path) -> N
         turn = asyncio.run(visitors.visit(address, process, options))
         asyncio.run(strays(address))
     assert turn.mistakes == []
-    assert (len(turn.opened), len(turn.translated), len(turn.stepped)) == (2, 4, 8)
+    assert (len(turn.opened), len(turn.translated), len(turn.stepped), len(turn.read)) == (2, 4, 8, 4)
     assert len(turn.memory) == 4
     assert min(turn.memory) > 20
     assert len(turn.health) > 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -98,6 +99,7 @@ class Visitor:
             raise Mistake(f"to fetch {name} took more than {PATIENCE} s") from error
         finally:
             writer.close()
+            await writer.wait_closed()
         if not answer.startswith(b"HTTP/1.1 200 "):
             raise Mistake(f"{path} was answered by {answer[:60]!r}")
         self.kilobytes += len(answer) / 1000
@@ -147,8 +149,8 @@ class Visitor:
         self._widgets[key] = identity
         if not element.HasField("bidi_component"):
             return
-        if "attnviz-record" in element.bidi_component.json:
-            self._places[key] = json.loads(element.bidi_component.json)["at"]
+        if place := re.search(r'"at": ?"(attnviz-record[^"]*)"', element.bidi_component.json):
+            self._places[key] = place[1]
         if key in ("player", "messenger"):
             record = json.loads(element.bidi_component.json)
             self._shown |= record

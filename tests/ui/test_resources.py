@@ -16,9 +16,10 @@ from attnviz.analysis import readout
 from attnviz.checkpoint import save_model
 from attnviz.figures.maxout import maxout_template, maxout_values
 from attnviz.figures.template import to_json
+from attnviz.kept import Kept
 from attnviz.model_folder import weights_digest
 from attnviz.text import Tokenizer
-from attnviz.ui import resources
+from attnviz.ui import records, resources
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step import proof_badge
@@ -79,6 +80,9 @@ def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: py
             super().__init__(*given)
 
     monkeypatch.setattr(proof_badge, "Prover", Counted)
+    # What other tests proved is not there.
+    monkeypatch.setattr(proof_badge, "_PROVERS", Kept(1 << 20, size=lambda _: 1))
+    monkeypatch.setattr(records, "_MADE", Kept(1 << 20, size=len))
     app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
     for step in (2, 3):
         app.slider(key="step").set_value(step).run()
