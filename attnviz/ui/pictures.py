@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.kept import Kept, kept_in, size_of
 
-PICTURES: Kept[object] = Kept(48 << 20, size=size_of)
+PICTURES: Kept[object] = Kept(24 << 20, size=size_of)
 """A page of one translation takes half a megabyte to a megabyte of it."""
 
 made_once = kept_in(PICTURES)

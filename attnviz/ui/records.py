@@ -29,7 +29,7 @@ PLACE = "attnviz-record"
 _ON_SHOW: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
 """Translations by their fingerprint, as long as a visitor, or a cache, has them."""
 
-_MADE: Kept[bytes] = Kept(64 << 20, size=len)
+_MADE: Kept[bytes] = Kept(32 << 20, size=len)
 """Records of all visitors, packed. Those of one translation take 150 to 300 kB."""
 
 

@@ -81,7 +81,7 @@ def bytes_of(trace: Trace) -> int:
     return sum(int(getattr(trace, quantity.name).nbytes) for quantity in RECORDED)
 
 
-_TRACES: Kept[Trace] = Kept(48 << 20, size=bytes_of)
+_TRACES: Kept[Trace] = Kept(32 << 20, size=bytes_of)
 """Translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 

@@ -32,6 +32,9 @@ from tests.browser.server import running_server
 KEPT = 5
 """Seconds that Streamlit keeps the session of a visitor who is gone; it has two minutes of its own."""
 
+TIDIED = 22
+"""Seconds after which the server has given back what it no longer needs."""
+
 _PLACES = ("village", "hospital", "museum", "station", "harbour", "market", "library", "school", "theatre", "bridge")
 _KINDS = ("old", "small", "white", "large", "famous", "quiet", "new", "empty", "beautiful", "strange")
 _FACTS = (
@@ -122,7 +125,7 @@ async def visit(address: str, process: int, options: argparse.Namespace) -> Turn
     turn.processor = processor(process) - spent
     for visitor in filter(None, came):
         await visitor.leave()
-    await asyncio.sleep(KEPT + 3)
+    await asyncio.sleep(KEPT + TIDIED)
     asking.cancel()
     turn.memory.append(resident(process))
     return turn

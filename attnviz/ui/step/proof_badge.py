@@ -29,7 +29,7 @@ from attnviz.wording.proof import (
     what_is_proved,
 )
 
-_PROVERS: Kept[Prover] = Kept(32 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
+_PROVERS: Kept[Prover] = Kept(12 << 20, size=lambda prover: 2 * bytes_of(prover.trace))
 """Those of all visitors, each with its translation and what of the proof serves every step: less than as much."""
 
 
