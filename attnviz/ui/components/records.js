@@ -14,10 +14,10 @@ const QUIET = 600; // milliseconds in which nothing was shown anew, after which 
 function recordOf(root, state, draw) {
   const { data } = state;
   if (!("at" in data)) return data;
-  const { step, server } = shown(root);
+  const { step } = shown(root);
   if (step === null) return null;
-  const word = server?.step === step ? server.word : null;
-  const at = fill(data.at, { step, word: word ?? "" });
+  const at = addressOf(root, data, step);
+  if (state.ahead?.record && state.ahead.at === at) state.fetched = { at, record: state.ahead.record };
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     root.toggleAttribute("data-waiting", false);
@@ -30,6 +30,37 @@ function recordOf(root, state, draw) {
   if (state.seen) now();
   else inTurn(root, state, now);
   return null;
+}
+
+/**
+ * Where the record of a step lies.
+ * @param {HTMLElement} root
+ * @param {Place} place
+ * @param {number} step
+ */
+function addressOf(root, { at }, step) {
+  const { server } = shown(root);
+  const word = server?.step === step ? server.word : null;
+  return fill(at, { step, word: word ?? "" });
+}
+
+/**
+ * Fetches the record of the step after the one on show, when there is time: most go there next.
+ * @template {object} Numbers
+ * @param {HTMLElement} root
+ * @param {Fetching<Numbers>} state
+ * @param {number} steps that there are
+ */
+function fetchAhead(root, state, steps) {
+  const { step } = shown(root), { data } = state;
+  if (step === null || step + 1 >= steps || !("at" in data)) return;
+  const at = addressOf(root, data, step + 1);
+  if (state.ahead?.at === at || state.fetched?.at === at) return;
+  const ahead = { at, record: /** @type {Numbers | null} */ (null) };
+  state.ahead = ahead;
+  whenIdle(async () => {
+    if (state.ahead === ahead && states.has(root)) ahead.record = await fetched(at, false, () => false);
+  });
 }
 
 /**
@@ -61,7 +92,7 @@ async function bring(root, state, draw) {
  * @returns {Promise<any>}
  */
 async function fetched(at, seen, wanted) {
-  for (let tries = 0; tries < 8 && wanted(); tries += 1) {
+  for (let tries = 0; tries < 8 && (tries === 0 || wanted()); tries += 1) {
     try {
       /** @type {HeadersInit} */
       const headers = seen ? {} : { "attnviz-later": "1" };

@@ -101,11 +101,17 @@ const whenIdle = typeof requestIdleCallback === "function"
   : (work) => setTimeout(work, 50);
 
 /**
- * Calls `work` once what is in the window has been painted.
+ * Calls `work` once what is in the window has been painted: text, which takes little, before pictures, and whatever comes
+ * in meanwhile before the next of them, where the browser knows of priorities.
  * @param {() => void} work
+ * @param {boolean} [text]
  */
-function afterPaint(work) {
-  requestAnimationFrame(() => setTimeout(work, 0));
+function afterPaint(work, text) {
+  const { scheduler } = window;
+  requestAnimationFrame(() => {
+    if (scheduler) scheduler.postTask(work, { priority: text ? "user-visible" : "background" });
+    else setTimeout(work, 0);
+  });
 }
 
 /**
@@ -130,8 +136,9 @@ function soon(root, state, draw) {
   }
   if (state.waiting) return;
   state.waiting = now;
-  const later = state.begun ? afterPaint : whenIdle;
-  later(() => state.waiting?.());
+  const then = () => state.waiting?.();
+  if (state.begun) afterPaint(then, state.light);
+  else whenIdle(then);
 }
 
 /**

@@ -78,6 +78,8 @@ interface Following {
   hurry?: () => void;
   /** Whether it was told to draw before. */
   begun?: boolean;
+  /** Whether what it draws is text, which goes before pictures. */
+  light?: boolean;
   /** Width of its chart in pixels, as drawn last. */
   width?: number;
   size?: ResizeObserver;
@@ -85,6 +87,11 @@ interface Following {
   drawing?: Promise<unknown>;
   /** Ends it. */
   stop(): void;
+}
+
+interface Window {
+  /** Where the browser has it: tasks by their priority. */
+  scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
 }
 
 /** Where a record is, below the page; {step} and {word} stand for the step and the chosen word on show. */
@@ -97,6 +104,8 @@ interface Fetching<Numbers> extends Following {
   data: Numbers | Place;
   /** What was fetched last, and from where. */
   fetched?: { at: string; record: Numbers };
+  /** What was fetched ahead, for the step after the one on show. */
+  ahead?: { at: string; record: Numbers | null };
   /** Where that is which is to be drawn next, and whether something is on its way. */
   wanted?: string;
   loading?: boolean;

@@ -40,7 +40,7 @@ async function draw(root, state) {
  * @returns {EquationState}
  */
 function start(root) {
-  const state = /** @type {EquationState} */ ({});
+  const state = /** @type {EquationState} */ ({ light: true });
   return follow(root, state, ["step", "source"], () => soon(root, state, draw));
 }
 

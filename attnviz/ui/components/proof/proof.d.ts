@@ -11,6 +11,8 @@ interface ProofRecord {
 }
 
 interface ProofState extends Fetching<ProofRecord> {
+  /** How many steps there are. */
+  steps: number;
   /** What is written. */
   record?: ProofRecord;
 }

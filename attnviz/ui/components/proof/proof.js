@@ -36,7 +36,9 @@ function receipt(root, { about, wrong, names, rows }) {
  */
 function draw(root, state) {
   const record = recordOf(root, state, draw);
-  if (!record || record === state.record) return;
+  if (!record) return;
+  fetchAhead(root, state, state.steps);
+  if (record === state.record) return;
   state.record = record;
   root.classList.toggle("fails", !record.holds);
   write(find(root, ".sign"), record.holds ? "✓" : "✗");
@@ -88,12 +90,12 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<Place>} mounted */
+/** @param {Mounted<Place & { steps: number }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".proof");
   /** @type {ProofState} */
   const state = states.get(root) ?? start(root);
-  state.data = data;
+  Object.assign(state, { data, steps: data.steps });
   soon(root, state, draw);
   return state.stop;
 }

@@ -8,4 +8,4 @@ from attnviz.ui.page_state.view import View
 
 def proof(view: View, at: str) -> None:
     """Draw the badge of the step on show; what it says lies at the address `at`."""
-    component("proof", isolate=False)(key=view.key("proof"), data={"at": at})
+    component("proof", isolate=False)(key=view.key("proof"), data={"at": at, "steps": view.steps})
