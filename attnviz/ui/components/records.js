@@ -58,8 +58,9 @@ function fetchAhead(root, state, steps) {
   if (state.ahead?.at === at || state.fetched?.at === at) return;
   const ahead = { at, record: /** @type {Numbers | null} */ (null) };
   state.ahead = ahead;
+  const wanted = () => state.ahead === ahead && states.has(root);
   whenIdle(async () => {
-    if (state.ahead === ahead && states.has(root)) ahead.record = await fetched(at, false, () => false);
+    ahead.record = await fetched(at, false, wanted);
   });
 }
 
@@ -92,7 +93,7 @@ async function bring(root, state, draw) {
  * @returns {Promise<any>}
  */
 async function fetched(at, seen, wanted) {
-  for (let tries = 0; tries < 8 && (tries === 0 || wanted()); tries += 1) {
+  for (let tries = 0; tries < 8 && wanted(); tries += 1) {
     try {
       /** @type {HeadersInit} */
       const headers = seen ? {} : { "attnviz-later": "1" };
@@ -124,9 +125,12 @@ function inTurn(root, state, load) {
       setTimeout(next, left);
       return;
     }
-    await view.queue[0]();
-    view.queue.shift();
-    if (view.queue.length) whenIdle(next);
+    try {
+      await view.queue[0]();
+    } finally {
+      view.queue.shift();
+      if (view.queue.length) whenIdle(next);
+    }
   };
   setTimeout(next, QUIET);
 }
