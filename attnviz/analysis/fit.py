@@ -27,6 +27,14 @@ def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
         expected = _weight_shapes(trace, np.shape(weights["decoder.embedding.weight"])[-1])
     except (ValueError, KeyError, IndexError) as error:
         raise MisfitError(misfit(trace, error)) from error
+    check_weight_shapes(trace, weights, expected)
+
+
+def check_weight_shapes(
+    trace: Record, weights: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Raise MisfitError, which names the first that is odd, unless `weights` are those `expected` and have their
+    shapes."""
     odd = sorted(set(expected) ^ set(weights))
     odd += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
     if odd:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError, misfit
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
 from attnviz.analysis.proof import Proof, compared
 from attnviz.analysis.transformer_recomputation import Array, expected_arrays, recompute_transformer
 from attnviz.trace import TransformerTrace
@@ -61,10 +61,7 @@ def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray
         expected = _weight_shapes(trace.config)
     except (ValueError, KeyError, IndexError) as error:
         raise MisfitError(misfit(trace, error)) from error
-    odd = sorted(set(expected) ^ set(weights))
-    odd += [name for name, shape in expected.items() if name in weights and np.shape(weights[name]) != shape]
-    if odd:
-        raise MisfitError(misfit(trace, odd[0]))
+    check_weight_shapes(trace, weights, expected)
 
 
 def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

@@ -13,7 +13,7 @@ import gc
 import gzip
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 
@@ -26,33 +26,22 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
-from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
+from attnviz.browser_programs import KATEX, PLOTLY
 
 
-def _route(name: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
-    """Return where something is handed out. Before its name may stand `server.baseUrlPath`, or the folders of a proxy
-    that keeps them."""
+def _route(name: str, make: Callable[[Request], Response]) -> Route:
+    """Return where something is handed out, which `make` makes beside the pages. Before its name may stand
+    `server.baseUrlPath`, or the folders of a proxy that keeps them."""
+
+    async def answer(request: Request) -> Response:
+        threads = _LATER if LATER in request.headers else _ASIDE
+        return await asyncio.get_running_loop().run_in_executor(threads, make, request)
+
     return Route(f"/{{folders:path}}{name}", answer)
 
 
-def _handed_out(program: BrowserProgram) -> Route:
-    async def answer(request: Request) -> Response:
-        return await _aside(_program, request)
-
-    return _route(program.file_name, answer)
-
-
-async def _own_program(request: Request) -> Response:
-    """Return the program of one of our components, or 404 where it is of another version than asked for."""
-    return await _aside(_program, request)
-
-
-async def _record(request: Request) -> Response:
+def _record(request: Request) -> Response:
     """Return a record of a translation, or 404 where there is none."""
-    return await _aside(_recorded, request)
-
-
-def _recorded(request: Request) -> Response:
     from attnviz.ui.records import UnknownRecordError, record
     from attnviz.ui.step.records import MAKERS
 
@@ -65,7 +54,8 @@ def _recorded(request: Request) -> Response:
 
 
 def _program(request: Request) -> Response:
-    """Return a program by its name. A browser may keep it for ever: another one has another name."""
+    """Return a program by its name, or 404 where there is none of it; a browser may keep it for ever, for another one
+    has another name."""
     text = _text(request.url.path.rpartition("/")[2])
     if text is None:
         return Response(status_code=404)
@@ -103,12 +93,6 @@ _LATER = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
 """That of what nobody sees yet."""
 
 
-async def _aside(make: Callable[[Request], Response], request: Request) -> Response:
-    """Return what `make` returns, while the server goes on."""
-    threads = _LATER if LATER in request.headers else _ASIDE
-    return await asyncio.get_running_loop().run_in_executor(threads, make, request)
-
-
 _FIRST = ("plotly", "player", "messenger", "chart", "step_summary", "findings", "proof")
 """The components that are in the window when the page opens."""
 
@@ -140,9 +124,9 @@ class _Announcement:
 
 
 ROUTES = [
-    _handed_out(PLOTLY),
-    _handed_out(KATEX),
-    _route("attnviz-{component}-{digest}.js", _own_program),
+    _route(PLOTLY.file_name, _program),
+    _route(KATEX.file_name, _program),
+    _route("attnviz-{component}-{digest}.js", _program),
     _route("attnviz-record/{fingerprint}/{name}", _record),
 ]
 """Beside Streamlit's own."""

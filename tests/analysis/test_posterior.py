@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,26 +16,13 @@ from attnviz.analysis.posterior import KINDS, words_after
 from attnviz.analysis.recomputation import below, decode_step, encode
 from attnviz.analysis.scorers import scorer_of
 from attnviz.evaluation.alignment import GoldAlignment, error_rate
-from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from attnviz.translator import Translator
+from tests.analysis.given import KINDS as KINDS_OF_MODEL
+from tests.analysis.given import Weights, translated
 from tests.conftest import SENTENCES, ModelFactory
-
-KINDS_OF_MODEL = list(product(("additive", "dot"), READOUT_STATES))
-Weights = dict[str, Any]
-
-
-def translated(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind: tuple[str, str], interventions: Any = (), **sizes: int
-) -> tuple[Trace, Weights]:
-    network = make_network(*kind, **sizes)
-    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    trace = Translator(network, tokenizer).translate(
-        SENTENCES[2], target=SENTENCES[3], interventions=tuple(interventions)
-    )
-    return trace, weights
 
 
 def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:

@@ -1,8 +1,9 @@
 // Draws a Plotly figure for the step on show, in place: nothing flashes, and a step known here needs no server.
 //
 // Of a record `template` is what the figures of all steps have in common, `values` maps steps to what fills it, as JSON
-// texts; those under "every" serve every step. What was chosen at a step may stand in its place. What a figure is a picture of is in its `layout.meta`: where its rows or
-// columns stand for steps, source pieces or words, the chosen ones are marked and a click chooses.
+// texts; those under "every" serve every step. What was chosen at a step may stand in its place. What a figure is a
+// picture of is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones
+// are marked and a click chooses.
 
 /**
  * A rectangle.
