@@ -72,6 +72,14 @@ function rows(base64, width) {
  */
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
+/**
+ * Sets the language of the page. Whatever writes numbers does it first: the programs come in any order.
+ * @param {string} language
+ */
+function speak(language) {
+  document.documentElement.lang = language;
+}
+
 // What the language of the page writes before a fraction.
 function decimalMark() {
   return new Intl.NumberFormat(document.documentElement.lang || "en").format(0.5)[1] ?? ".";

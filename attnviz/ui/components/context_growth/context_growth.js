@@ -132,6 +132,7 @@ function build(root, state) {
 function show(root, state) {
   const record = recordOf(root, state, show);
   if (!record) return;
+  speak(record.language);
   if (record !== state.record) read(root, state, record);
   const { step, order } = shown(root);
   if (step === null || !state.alpha[step]) return;

@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz.figures.context_growth import context_frame
 from attnviz.figures.source_rows import MOST_ROWS
-from attnviz.languages import say
+from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component, packed
@@ -33,6 +33,7 @@ def growth_record(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) 
         "annotations": packed(trace.annotations[:, :units]),
         "alpha": packed(trace.alignment),
         "units": units,
+        "language": language(),
         "captions": {str(i): sentence for i, sentence in sentences.items()},
         "words": {
             "build": say("Build it up"), "stop": say("Stop"), "added": say("Pieces added"),

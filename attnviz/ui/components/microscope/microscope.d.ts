@@ -12,6 +12,7 @@ interface MicroscopeWords {
 
 /** `queries`, `keys` and `score` are float32 in base64, rows of `width` numbers. */
 interface MicroscopeRecord {
+  language: string;
   queries: string;
   keys: string;
   score: string;

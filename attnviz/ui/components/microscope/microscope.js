@@ -133,6 +133,7 @@ async function draw(box, state) {
   const Plotly = await library();
   const record = recordOf(box, state, draw);
   if (!record) return;
+  speak(record.language);
   if (record !== state.record) Object.assign(state, { record, operands: operands(record), drawn: undefined });
   const data = state.operands;
   const { step, source: looked } = shown(box);

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.microscope import SATURATED
 from attnviz.analysis.microscope import microscope as units_of
 from attnviz.figures.microscope import MARK, UNITS, hover_template, microscope_figure
-from attnviz.languages import say
+from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -39,7 +39,7 @@ def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> di
         "targets": [piece_name(piece) for piece in trace.target_pieces],
         "wide": microscope_figure(units, theme=theme).to_json(),
         "narrow": microscope_figure(units, operands=False, theme=theme).to_json(),
-        "bounded": bounded, "saturated": SATURATED, "named": UNITS,
+        "language": language(), "bounded": bounded, "saturated": SATURATED, "named": UNITS,
         "words": _words(bounded),
     }  # fmt: skip
 

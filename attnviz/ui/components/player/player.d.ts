@@ -20,6 +20,7 @@ interface TargetWord extends PlayerWord {
 
 interface PlayerRecord {
   identity: string;
+  language: string;
   source: SourceWord[];
   target: TargetWord[];
   /** By step and source word. */

@@ -153,6 +153,7 @@ function hear(root, state) {
 /** @param {Mounted<PlayerRecord>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".player");
+  speak(data.language);
   /** @type {PlayerState} */
   const state = states.get(root) ?? start(root);
   states.set(root, state);

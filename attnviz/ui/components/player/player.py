@@ -65,6 +65,7 @@ def player_record(trace: Trace, by: By = "words") -> dict[str, Any]:
     ]
     return {
         "identity": trace.fingerprint,
+        "language": language(),
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),

@@ -34,7 +34,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (background !== data.background) setTriggerValue("changed", background);
   };
   publish();
-  document.documentElement.lang = data.language;
+  speak(data.language);
   if (!probe.nameHelp) document.addEventListener("focusin", () => probe.nameHelp?.());
   probe.nameHelp = () => nameHelp(data.help);
   for (const wait of [1000, 4000, 12000]) setTimeout(probe.nameHelp, wait); // the rest of the page comes later
