@@ -33,7 +33,7 @@ from attnviz.training.validation import Measurement, Validation
 from attnviz.training.warm_start import start_from
 
 _LOG_EVERY = 50
-_TRIM_EVERY = 20
+_TRIM_EVERY = 5
 """Updates between two returns of free memory: sentences of every length leave blocks that the next do not fit."""
 
 
