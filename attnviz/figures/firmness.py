@@ -34,7 +34,8 @@ def firmness_figure(
     end; a step for which no change was found has a pale bar across and ∞.
 
     `step` (0-based) is framed. The bars' `customdata` begins with the 0-based step; `layout.meta` has `alt`,
-    `narrowest` and `frame`. `spelling` returns the piece of an id.
+    `narrowest`, `frame`, and the row of each step as `heatmap` has it (`steps`, `rows`). `spelling` returns the piece
+    of an id.
     """
     ink, count = palette(theme), len(found.distances)
     endless = np.isinf(found.distances)
@@ -52,7 +53,10 @@ def firmness_figure(
     written = fill(numbers(label_size(count) - 1, ink), number_values(ends, texts))
     layout = base_layout(ink) | {
         "height": TOP + row_height(count) * count + 8, "margin": {"l": 96, "r": 96, "t": TOP, "b": 8}, "bargap": 0.42,
-        "hovermode": "y", "meta": {"alt": _alt(trace, found), "narrowest": 320, "frame": ROW_FRAME},
+        "hovermode": "y", "meta": {
+            "alt": _alt(trace, found), "narrowest": 320, "frame": ROW_FRAME, "steps": list(range(count)),
+            "rows": list(range(count)),
+        },
         "xaxis": base_axis(ink) | {
             "side": "top", "range": [0, 2], "tickvals": [0, 0.5, 1, 1.5, 2], "zerolinecolor": ink.quiet,
             "title": {"text": say("weight to move, |α′ − α|"), "font": {"size": 12, "color": ink.quiet}, "standoff": 2},

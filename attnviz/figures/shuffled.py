@@ -31,7 +31,8 @@ def shuffled_figure(
 
     A point is filled where most shufflings write the same piece, and hollow where they do not; those for which there is
     room are named. `step` (0-based) is ringed. For those who listen to clicks, the points' `customdata` begins with the
-    0-based step; `layout.meta` has `alt`, `narrowest` and `frame`.
+    0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and of each step its number (`steps`) and its place
+    (`points`).
     """
     ink, kept = palette(theme), found.kept > 0.5
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
@@ -64,7 +65,10 @@ def shuffled_figure(
         "height": 420, "margin": {"l": 50, "r": 40, "t": 12, "b": 46}, "hovermode": "closest",
         "xaxis": axis | {"title": title | {"text": say("largest weight of the step")}},
         "yaxis": axis | {"title": title | {"text": say("change when shuffled (total variation)")}},
-        "meta": {"alt": _alt(found), "narrowest": 320, "frame": ROW_FRAME},
+        "meta": {
+            "alt": _alt(found), "narrowest": 320, "frame": ROW_FRAME, "steps": list(range(len(names))),
+            "points": np.stack([found.largest, found.change], axis=1).round(4).tolist(),
+        },
     }  # fmt: skip
     return build(traces, layout)
 

@@ -27,6 +27,7 @@ from attnviz.model_folder import (
 )
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
+from attnviz.trace.attributions import Attributions
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import available_devices
 from attnviz.ui.pictures import made_once
@@ -127,6 +128,20 @@ def posterior_of(trace: Trace) -> NDArray[np.float64] | None:
 @made_once
 def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> NDArray[np.float64]:  # noqa: ARG001
     return posterior(_trace, _weights)
+
+
+def attributions_of(trace: Trace) -> Attributions | None:
+    """Return what `Translator.attributions` says of `trace`, or None where `weights_of` has none, or the trace does not
+    say which weights made it.
+
+    The translator is asked by the thread that calls, beside those who wait for translations.
+    """
+    if _found(trace) is None or not trace.weights_digest:
+        return None
+    folder = str(models()[trace.model])
+    device = trace.device if trace.device in available_devices() else "cpu"
+    shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES))
+    return shared.translator.attributions(trace)
 
 
 def tokenizer_of(trace: Trace) -> Tokenizer | None:

@@ -42,12 +42,13 @@ def _route(name: str, make: Callable[[Request], Response]) -> Route:
 
 def _record(request: Request) -> Response:
     """Return a record of a translation, or 404 where there is none."""
+    from attnviz.ui.lab import records as lab
     from attnviz.ui.records import UnknownRecordError, record
-    from attnviz.ui.step.records import MAKERS
+    from attnviz.ui.step import records as step
 
     wanted = request.path_params
     try:
-        packed = record(MAKERS, wanted["fingerprint"], wanted["name"], request.query_params)
+        packed = record({**step.MAKERS, **lab.MAKERS}, wanted["fingerprint"], wanted["name"], request.query_params)
     except UnknownRecordError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
@@ -167,8 +168,9 @@ def get_ready() -> None:
     # The first visitor's browser fetches a hundred files meanwhile, and each would wait its turn as long as that.
     sys.setswitchinterval(usual / 10)
     try:
+        from attnviz.ui.lab import records  # noqa: F401  so that they need not be imported when they are asked for
         from attnviz.ui.pages.translate import translate_opening
-        from attnviz.ui.step import records  # noqa: F401  so that it need not be imported when it is first asked for
+        from attnviz.ui.step import records as of_steps  # noqa: F401
 
         with suppress(AttnvizError):
             translate_opening()

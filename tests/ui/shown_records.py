@@ -10,9 +10,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.lab import records as lab
 from attnviz.ui.records import record
-from attnviz.ui.step.records import MAKERS
+from attnviz.ui.step import records as step_records
 from attnviz.wording.equations import Equation
+
+MAKERS = {**step_records.MAKERS, **lab.MAKERS}
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:
@@ -23,7 +26,7 @@ def mounted(app: AppTest, component: str) -> list[Any]:
 
 def fetched(at: str, step: int = 0) -> dict[str, Any]:
     """Return what lies at an address, at 0-based `step` where that is of one alone."""
-    address = urlsplit(at.format(step=step, word=""))
+    address = urlsplit(at.format(step=step, word="", size=""))
     fingerprint, name = address.path.split("/")[-2:]
     found: dict[str, Any] = json.loads(
         gzip.decompress(record(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))

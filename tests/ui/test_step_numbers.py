@@ -140,7 +140,7 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(page: Run, monkeypatch:
         states[1, 3] += 0.01
         return dataclasses.replace(trace, states=states)
 
-    monkeypatch.setattr("attnviz.ui.pages.translate.translate", altered)
+    monkeypatch.setattr("attnviz.ui.toolbar.translation.translate", altered)
     app = page()
     app.slider(key="step").set_value(2).run()
     assert not badge(app)["holds"]

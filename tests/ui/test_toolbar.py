@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.pages import translate as page
+from attnviz.ui.toolbar import translation as page
 from attnviz.ui.toolbar.controls import SEARCHES
 from attnviz.ui.toolbar.examples import OPENING
 from tests.conftest import REPOSITORY

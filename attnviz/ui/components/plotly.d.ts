@@ -53,6 +53,10 @@ interface Shape {
   xref?: string;
   yref?: string;
   layer?: string;
+  xsizemode?: string;
+  ysizemode?: string;
+  xanchor?: number;
+  yanchor?: number;
 }
 
 interface Layout {
@@ -84,11 +88,21 @@ interface Meta {
   /** Source pieces by weight. */
   order?: number[];
   thinned?: { rows: number; height: number; more: string } | null;
+  /** The axes of each of several heatmaps of the same rows and columns, by its name. */
+  panels?: Record<string, { xaxis: string; yaxis: string }>;
+  /** The point of each step, across and up. */
+  points?: [number, number][];
   /** Pieces of the vocabulary that a click takes apart. */
   words?: number[];
   /** Colours of the frames of the row and of the cell. */
   frame?: string;
   mark?: string;
+}
+
+/** An axis with its place in pixels. */
+interface DrawnAxis {
+  _offset: number;
+  c2p(value: number): number;
 }
 
 /** An element that Plotly has drawn a figure in. */
@@ -97,10 +111,10 @@ interface Chart extends HTMLElement {
   _fullLayout?: {
     width: number;
     height: number;
-    xaxis: { _offset: number; c2p(value: number): number };
+    xaxis: DrawnAxis;
     _size: { l: number; t: number; b: number };
   };
-  on(name: "plotly_click", hear: (event: { points: Point[] }) => void): void;
+  on(name: "plotly_click" | "plotly_hover" | "plotly_unhover", hear: (event: { points: Point[] }) => void): void;
 }
 
 interface Point {

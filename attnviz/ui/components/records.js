@@ -33,7 +33,7 @@ function recordOf(root, state, draw) {
 }
 
 /**
- * Where the record of a step lies.
+ * Where the record of a step lies; an address may have {size} where it is another in a narrow window.
  * @param {HTMLElement} root
  * @param {Place} place
  * @param {number} step
@@ -41,8 +41,16 @@ function recordOf(root, state, draw) {
 function addressOf(root, { at }, step) {
   const { server } = shown(root);
   const word = server?.step === step ? server.word : null;
-  return fill(at, { step, word: word ?? "" });
+  return fill(at, { step, word: word ?? "", size: isNarrow(root) ? "-narrow" : "" });
 }
+
+const NARROW = 640; // pixels of a view in which few pictures stand side by side
+
+/**
+ * Whether the view of `root` is narrow.
+ * @param {HTMLElement} root
+ */
+const isNarrow = (root) => viewOf(root).clientWidth < NARROW;
 
 /**
  * Fetches the record of the step after the one on show, when there is time: most go there next.

@@ -29,6 +29,12 @@ def keep_page(session: Session, entry: str, parameters: Parameters) -> None:
     session[_PAGE] = entry, parameters
 
 
+def write_too(session: Session, parameters: Parameters) -> None:
+    """Have `parameters` in the address beside those of `keep_page`, until that is called again."""
+    entry, kept = session.get(_PAGE, ("", {}))
+    session[_PAGE] = entry, kept | parameters
+
+
 def page_parameters(session: Mapping[Any, Any]) -> Parameters:
     """Return the address parameters of the page itself."""
     parameters: Parameters = session.get(_PAGE, ("", {}))[1]

@@ -14,12 +14,9 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.findings.findings import findings_panel
-from attnviz.ui.components.messenger.messenger import is_heard, messenger
-from attnviz.ui.components.player.player import player
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, TRANSPORT, part, run_again
-from attnviz.ui.page_state.selection import choose, selection_of
+from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
@@ -31,6 +28,7 @@ from attnviz.ui.step.microscope import microscope_panel
 from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
 from attnviz.ui.step.tables import chart_tables
+from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
 from attnviz.wording.stages import stage_titles
 
@@ -45,11 +43,7 @@ def step_room(view: View) -> None:
     speak_as_chosen()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
-        player_box, transport = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
-        with transport:
-            part(view, TRANSPORT, _transport)(view)
-        with player_box:
-            player(view)
+        transport(view)
         columns = heatmap_columns(view)
         if columns > LONG:
             heatmap_panel(view, theme_name())
@@ -95,21 +89,3 @@ def _stages(view: View) -> None:
         if number == 5:
             with st.container(key=view.key(INSIDE_WORD)):
                 part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
-
-
-def _transport(view: View) -> None:
-    """Draw the slider, whose numbers are printed text: they count from 1. It runs again at each step."""
-    speak_as_chosen()
-    key, session = view.key("step"), st.session_state
-
-    def moved() -> None:
-        if is_heard(view):  # a step was taken elsewhere, and the slider has not followed yet
-            run_again(view, [TRANSPORT])
-            return
-        choose(session, view, {"step": session[key] - 1})
-
-    if view.steps > 1:
-        session[key] = selection_of(session, view).step + 1
-        shown = say("step {step} of {count}", step="%d", count=view.steps)
-        st.slider(say("Step"), 1, view.steps, key=key, format=shown, label_visibility="collapsed", on_change=moved)
-    messenger(view)  # after the slider: who hears of a step may ask the server at once, and says where the slider is

@@ -62,6 +62,20 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
     return Request(text or "", str(models[name]), device, inputs.beam_of(search), target or None), beside
 
 
+def standing_request(models: dict[str, Path]) -> Request:
+    """Return what the controls ask for, on a page that does not draw them: what was chosen in them, or else what the
+    link says, which they are to say too; `models` (by name) must not be empty."""
+    session, linked = st.session_state, st.query_params
+    inputs.open_box(session, inputs.SENTENCE, linked, opening(linked))
+    inputs.open_box(session, inputs.TARGET, linked)
+    search = session.setdefault(inputs.SEARCH, _linked_search())
+    target = str(session[inputs.TARGET] or "").strip()
+    return Request(
+        str(session[inputs.SENTENCE] or ""), str(models[_chosen_model(models)]),
+        str(session.get(inputs.DEVICE) or devices()[0]), inputs.beam_of(search), target or None,
+    )  # fmt: skip
+
+
 def opening_request(models: dict[str, Path]) -> Request:
     """Return what the controls ask for where nobody has chosen anything; `models` (by name) must not be empty."""
     return Request(OPENING, str(next(iter(models.values()))), devices()[0], inputs.beam_of(_DEFAULT_SEARCH), None)
@@ -94,11 +108,8 @@ def _own_translation() -> str:
 
 def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, which is `forced` where the translation is given; return them."""
-    linked = st.query_params.get(inputs.MODEL)
-    if st.session_state.get(inputs.MODEL) not in models:
-        st.session_state[inputs.MODEL] = linked if linked in models else next(iter(models))
     # A browser draws these only when their box is opened, and begins with `index`: see `ui.language.localised`.
-    first = list(models).index(st.session_state[inputs.MODEL])
+    first = list(models).index(_chosen_model(models))
     shipped = {"en-fr", "small-additive", "small-dot", "small-fixed"} <= set(models)
     name = st.selectbox(
         say("Model"), list(models), first, key=inputs.MODEL, persist_state="session",
@@ -117,12 +128,25 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
 
 def _search(forced: bool) -> str:
     """Draw the choice of search, which is kept by its English name."""
-    linked = st.query_params.get(inputs.SEARCH)
     return localised(
         st.selectbox, say("Search"), {search: _search_name(search) for search in SEARCHES}, key=inputs.SEARCH,
-        default=linked if linked in SEARCHES else _DEFAULT_SEARCH, disabled=forced,
+        default=_linked_search(), disabled=forced,
         help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
     )  # fmt: skip
+
+
+def _chosen_model(models: dict[str, Path]) -> str:
+    """Return the name of the model that was chosen, or is now: the link's, or the first."""
+    session, linked = st.session_state, st.query_params.get(inputs.MODEL)
+    if session.get(inputs.MODEL) not in models:
+        session[inputs.MODEL] = linked if linked in models else next(iter(models))
+    return str(session[inputs.MODEL])
+
+
+def _linked_search() -> str:
+    """Return the search of the link, or the usual one."""
+    linked = st.query_params.get(inputs.SEARCH)
+    return linked if linked in SEARCHES else _DEFAULT_SEARCH
 
 
 def _search_name(search: str) -> str:

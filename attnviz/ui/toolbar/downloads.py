@@ -60,7 +60,7 @@ def downloads(view: View) -> None:
     # As wide as two columns of pictures; a narrower window shrinks it.
     with box, st.container(key="files", width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        picture_file_buttons([_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
+        picture_file_buttons([picture_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
         st.caption(say("The whole translation"))
         _whole_buttons(view)
 
@@ -139,6 +139,6 @@ def _look(view: View, session: Session) -> Look:
     return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
 
 
-def _file(trace: Trace, one: Picture) -> PictureFile:
+def picture_file(trace: Trace, one: Picture) -> PictureFile:
     """Return a picture of `trace` as it is saved."""
     return PictureFile(one.title, file_name(trace, one.name), printed(one.figure, trace, one.heading), one.numbers)

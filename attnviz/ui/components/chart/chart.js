@@ -6,64 +6,6 @@
 // are marked and a click chooses.
 
 /**
- * A rectangle.
- * @param {number} x0
- * @param {number} x1
- * @param {number} y0
- * @param {number} y1
- * @param {string | undefined} color
- * @param {number} width
- * @param {Partial<Shape>} [more]
- * @returns {Shape}
- */
-function box(x0, x1, y0, y1, color, width, more = {}) {
-  return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
-}
-
-/**
- * A colour as #rrggbb, of an opacity from 0 to 1.
- * @param {string | undefined} color
- * @param {number} opacity
- */
-const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
-
-/**
- * What a list has at `index`; null where it has nothing there, or nobody chose.
- * @param {(number | null)[] | undefined} list
- * @param {number | null} index
- */
-const at = (list, index) => (index === null ? null : list?.[index] ?? null);
-
-/**
- * The frames of the step's row and of the cell in the source piece's column; or the band of the source piece's row.
- * @param {Layout} layout
- * @param {ChartState} state
- * @param {number[] | null} places
- * @returns {Shape[]}
- */
-function marks(layout, { step, source }, places) {
-  const { meta } = layout;
-  if (places) {
-    const row = at(places, source);
-    if (row === null) return []; // in a row with others
-    return [
-      box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, {
-        xref: "paper",
-        fillcolor: tinted(meta.mark, BAND),
-        layer: "below",
-      }),
-    ];
-  }
-  const row = at(meta.rows, step);
-  if (row === null) return [];
-  const [x0, x1] = layout.xaxis.range;
-  const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH)];
-  const column = at(meta.columns, source);
-  if (column !== null) found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH));
-  return found;
-}
-
-/**
  * Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
  * one row without bars.
  * @param {Figure} figure
@@ -163,6 +105,7 @@ function choice({ steps, sources, order, entries, words }, point) {
     const [row, column] = place;
     return steps ? { step: steps[row], ...(sources && { source: sources[column] }) } : null;
   }
+  if (steps) return { step: steps[place] };
   if (order) return { source: place };
   if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) } : null;
   if (words) return { word: words[place] };
@@ -191,6 +134,7 @@ function listen(Plotly, root, chart, state) {
     const chosen = choice(chart.layout.meta, point);
     if (chosen) chooseIn(root, chosen);
   });
+  if (chart.layout.meta.panels) linkPanels(root, chart);
 }
 
 /**

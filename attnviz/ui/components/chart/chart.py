@@ -41,6 +41,12 @@ def chart_record(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
     }
 
 
+def steady_record(figure: str, captions: Mapping[int, tuple[str, str]]) -> dict[str, Any]:
+    """Return what a chart draws from that is the same at every step, a `figure` as JSON; heading and sentence are those
+    of the step (`captions`)."""
+    return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
+
+
 def steady_chart(view: View, template: str, values: str, name: str) -> None:
     """Draw a picture that is the same at every step of `view`; `name` tells the chart from others of the view."""
     record = {"template": template, "values": {EVERY_STEP: values}, "captions": {}, "chosen": {}}

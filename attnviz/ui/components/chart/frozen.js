@@ -38,8 +38,9 @@ function freeze(root, chart) {
   /** @param {string} name */
   const drawn = (name) => chart.querySelectorAll(name);
   const scroll = find(root, ".scroll");
-  const wide = Boolean(meta.columns) && scroll.scrollWidth > scroll.clientWidth + 1;
-  const tall = Boolean(meta.columns) && height > TALL;
+  const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
+  const wide = whole && scroll.scrollWidth > scroll.clientWidth + 1;
+  const tall = whole && height > TALL;
   root.classList.toggle("wide", wide);
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
   find(root, ".rows").replaceChildren(

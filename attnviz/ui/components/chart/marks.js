@@ -1,0 +1,79 @@
+// What of a chart is marked at a step: the frames of its row and of the cell on show, the band of a row, the ring of a point.
+
+/**
+ * A rectangle.
+ * @param {number} x0
+ * @param {number} x1
+ * @param {number} y0
+ * @param {number} y1
+ * @param {string | undefined} color
+ * @param {number} width
+ * @param {Partial<Shape>} [more]
+ * @returns {Shape}
+ */
+function box(x0, x1, y0, y1, color, width, more = {}) {
+  return { type: "rect", x0, x1, y0, y1, line: { color, width }, ...more };
+}
+
+/**
+ * A colour as #rrggbb, of an opacity from 0 to 1.
+ * @param {string | undefined} color
+ * @param {number} opacity
+ */
+const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16).padStart(2, "0");
+
+/**
+ * What a list has at `index`; null where it has nothing there, or nobody chose.
+ * @param {(number | null)[] | undefined} list
+ * @param {number | null} index
+ */
+const at = (list, index) => (index === null ? null : list?.[index] ?? null);
+
+/**
+ * The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the step's
+ * point; or the band of the source piece's row.
+ * @param {Layout} layout
+ * @param {ChartState} state
+ * @param {number[] | null} places
+ * @returns {Shape[]}
+ */
+function marks(layout, { step, source }, places) {
+  const { meta } = layout;
+  if (places) return band(meta, at(places, source));
+  if (meta.points && step !== null) return [ring(meta, meta.points[step])];
+  const row = at(meta.rows, step);
+  if (row === null) return [];
+  const column = at(meta.columns, source);
+  const [x0, x1] = layout.xaxis.range;
+  return Object.values(meta.panels ?? { only: { xaxis: "x", yaxis: "y" } }).flatMap(({ xaxis, yaxis }) => {
+    const here = { xref: xaxis, yref: yaxis };
+    const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
+    if (column !== null) {
+      found.push(box(column - 0.5, column + 0.5, row - 0.5, row + 0.5, meta.mark, CELL_FRAME_WIDTH, here));
+    }
+    return found;
+  });
+}
+
+/**
+ * @param {Meta} meta
+ * @param {number | null} row
+ * @returns {Shape[]}
+ */
+function band(meta, row) {
+  if (row === null) return []; // in a row with others
+  const fillcolor = tinted(meta.mark, BAND);
+  return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor, layer: "below" })];
+}
+
+const RING = 9; // pixels of its radius
+
+/**
+ * @param {Meta} meta
+ * @param {[number, number]} point
+ * @returns {Shape}
+ */
+function ring(meta, [xanchor, yanchor]) {
+  const pixels = { type: "circle", xsizemode: "pixel", ysizemode: "pixel", xanchor, yanchor };
+  return box(-RING, RING, -RING, RING, meta.frame, ROW_FRAME_WIDTH, pixels);
+}

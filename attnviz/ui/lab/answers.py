@@ -1,0 +1,77 @@
+"""Five answers to "what did this word depend on?", side by side, and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.grid import By
+from attnviz.figures.answers import answer_table, answers_figure
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import chart, steady_record
+from attnviz.ui.lab.lacking import lacking
+from attnviz.ui.lab.reckoned import answers_of
+from attnviz.ui.language import localised
+from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.wording.answers import answers_caveat, step_agreement, told_answers
+
+SHAPES = {"": (3, 1380), "-narrow": (2, 390)}
+"""Panels side by side, and the width in pixels they are laid out for, by what an address has for the window's size."""
+
+
+def answers_panel(view: View, theme: ThemeName) -> None:
+    """Draw the answers of all steps with what the step on show says of them."""
+    if told := lacking(view.trace):
+        st.text(told)
+        return
+    by = heatmap_choices(st.session_state, view).by
+    st.html(f'<p class="reading">{_how_to_read(by)}</p>')
+    localised(
+        st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
+        key=view.key("by"), default="words", required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    chart(view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers")
+    with st.expander(say("How each is read, and what it is not")):
+        for told_one in told_answers().values():
+            st.markdown(f"**{told_one.name}** ({told_one.unit}). {told_one.sentence}")
+        st.markdown(answers_caveat())
+
+
+def _how_to_read(by: By) -> str:
+    if by == "words":
+        rows = say('Each <span class="decoder">row</span> is a French word as it was written, each '
+                   '<span class="encoder">column</span> an English word.')  # fmt: skip
+    else:
+        rows = say('Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
+                   '<span class="encoder">column</span> an English piece.')  # fmt: skip
+    return f"{rows} " + say(
+        "All have one scale: the share of a row that speaks for its word is blue, what speaks against it red. Point "
+        "at a cell to see it in all of them; click it to go there."
+    )
+
+
+def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
+    """Return the answers as they are drawn in a window of that `size`, one of `SHAPES`; raise UnknownRecordError where
+    there are none."""
+    trace = asked.trace
+    if lacking(trace):
+        raise UnknownRecordError("answers")
+    found, (across, width) = answers_of(trace), SHAPES[size]
+    figure = answers_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
+    return steady_record(figure.to_json(), {step: ("", step_agreement(trace, found, step)) for step in asked.steps})
+
+
+def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the picture of the answers as it is saved."""
+    trace, by = view.trace, heatmap_choices(session, view).by
+    if lacking(trace):
+        return
+    found = answers_of(trace)
+    told = say("What each word depended on: {count} answers", count=len(found.names))
+    yield Picture(told, told, "answers", answers_figure(trace, found, by=by), answer_table(trace, found, "posterior"))

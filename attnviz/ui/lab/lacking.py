@@ -1,0 +1,24 @@
+"""What keeps the lab from asking about a translation."""
+
+from __future__ import annotations
+
+from attnviz import Trace
+from attnviz.analysis.fit import MisfitError, check_fit
+from attnviz.figures.subject import LOOKS, Subject
+from attnviz.languages import say
+from attnviz.ui.resources import weights_of
+
+
+def lacking(trace: Trace) -> str:
+    """Return why there are no answers and no trials of `trace`, in a sentence; nothing where there are."""
+    if not trace.attends:
+        return say("A model without attention has no weights to try and no posterior: there is nothing to choose from, "
+                   "for all its words are written from one context.")  # fmt: skip
+    weights = weights_of(trace)
+    if weights is None:
+        return LOOKS.sentence(Subject(trace, 0))
+    try:
+        check_fit(trace, weights)
+    except MisfitError as error:  # altered, or not made by this model
+        return str(error)
+    return ""

@@ -1,0 +1,41 @@
+"""What the lab reckons of a translation, once for all visitors; callers see to it that nothing is `lacking`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from attnviz import Trace
+from attnviz.analysis.answers import Answers, answers
+from attnviz.analysis.firmness import Firmness, firmness
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.shuffled import Shuffled, shuffled
+from attnviz.kept import Kept, size_of
+from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
+
+Result = TypeVar("Result")
+
+_RECKONED: Kept[object] = Kept(8 << 20, size=size_of)
+"""The answers of a sentence of sixty words take a quarter of a megabyte."""
+
+
+def answers_of(trace: Trace) -> Answers:
+    """Return the answers for every step of `trace`."""
+    return _once("answers", trace, lambda weights: answers(trace, weights, attributions_of(trace)))
+
+
+def shuffled_of(trace: Trace) -> Shuffled:
+    """Return what shuffled weights do to every step of `trace`."""
+    return _once("shuffled", trace, lambda weights: shuffled(trace, weights))
+
+
+def firmness_of(trace: Trace) -> Firmness:
+    """Return how firm the choice of every step of `trace` is."""
+    return _once("firmness", trace, lambda weights: firmness(trace, weights))
+
+
+def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result]) -> Result:
+    weights = weights_of(trace)
+    assert weights is not None  # lacking
+    key = name, trace.fingerprint, weights_digest_of(trace)
+    return cast("Result", _RECKONED.get(key, lambda: reckon(weights)))

@@ -1,0 +1,20 @@
+"""The records of the lab: what the browser may fetch of a translation, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import get_args
+
+from attnviz.analysis.grid import By
+from attnviz.ui.lab.answers import SHAPES, answers_record
+from attnviz.ui.lab.trials import firmness_record, shuffled_record, trials_record
+from attnviz.ui.records import Maker
+
+MAKERS: Mapping[str, Maker] = {
+    **{f"answers-{by}{size}": partial(answers_record, by, size) for by in get_args(By) for size in SHAPES},
+    "trials": trials_record,
+    "shuffled": shuffled_record,
+    "firmness": firmness_record,
+}
+"""By the names in their addresses."""

@@ -1,0 +1,102 @@
+"""The part of the page *Lab* that asks about the translation on show: its sentences, and one section at a time.
+
+The server makes what is in the section on show and nothing of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
+from attnviz.ui.lab.answers import answers_panel, answers_pictures
+from attnviz.ui.lab.trials import trials_panel, trials_pictures
+from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.records import on_show
+from attnviz.ui.step.transport import transport
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
+from attnviz.ui.turns import in_turn
+
+SECTION = "section"
+"""The section on show, in the session and in the address."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A question and what answers it. No section imports another."""
+
+    title: Callable[[], str]
+    """Its name in the language in use."""
+    panel: Callable[[View, ThemeName], None]
+    """Draws it."""
+    pictures: Callable[[View, Session], Iterator[Picture]]
+    """Yields its pictures as they are on show, to be saved; none where it has none."""
+
+
+SECTIONS: Mapping[str, Section] = {
+    "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures),
+    "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures),
+}
+"""By their names in the address, in the order of the page; it opens with the first."""
+
+
+@st.fragment
+def lab_room(view: View) -> None:
+    """Draw the lab of `view`; `open_view` comes before."""
+    speak_as_chosen()
+    view = replace(view, trace=on_show(view.trace))
+    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+        sentences = st.container(key=view.key("sentences"))
+        with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
+            section = SECTIONS[_chosen_section()]
+            _downloads(view, section)
+            copy_link(view)
+        with sentences:
+            transport(view)  # after the choice of the section, which the address is written with
+        with st.container(key=view.key("section_panel")):
+            section.panel(view, theme_name())
+
+
+def open_section() -> None:
+    """Take over the section of a link, where nobody has chosen one."""
+    session = st.session_state
+    session.setdefault(SECTION, st.query_params.get(SECTION))
+
+
+def forget_section() -> None:
+    """Forget which section was chosen: another link is to be followed."""
+    st.session_state.pop(SECTION, None)
+
+
+def _chosen_section() -> str:
+    """Draw the choice of the section, and have it in the address; return its name."""
+    first = next(iter(SECTIONS))
+    chosen = localised(
+        st.segmented_control, say("Section"), {name: one.title() for name, one in SECTIONS.items()}, key=SECTION,
+        default=first, required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
+    return chosen
+
+
+@st.fragment
+@in_turn
+def _downloads(view: View, section: Section) -> None:
+    """Offer the pictures of the section, drawn when the box is opened."""
+    speak_as_chosen()
+    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
+    if not box.open:
+        return
+    with box, st.container(key="files", width=WIDTH, gap="small"):
+        st.caption(say("The pictures as they are on show."))
+        with st.spinner(say("Drawing…")):
+            files = [picture_file(view.trace, one) for one in section.pictures(view, st.session_state)]
+        picture_file_buttons(files, key="export")

@@ -1,0 +1,40 @@
+"""The two sentences of a view with what moves through its steps, and what goes between browser and server."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.ui.components.messenger.messenger import is_heard, messenger
+from attnviz.ui.components.player.player import player
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.parts import TRANSPORT, part, run_again
+from attnviz.ui.page_state.selection import choose, selection_of
+from attnviz.ui.page_state.view import View
+
+
+def transport(view: View) -> None:
+    """Draw the sentences and what moves through the steps."""
+    player_box, slider = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
+    with slider:
+        part(view, TRANSPORT, _moving)(view)
+    with player_box:
+        player(view)
+
+
+def _moving(view: View) -> None:
+    """Draw the slider, whose numbers are printed text: they count from 1. It runs again at each step."""
+    speak_as_chosen()
+    key, session = view.key("step"), st.session_state
+
+    def moved() -> None:
+        if is_heard(view):  # a step was taken elsewhere, and the slider has not followed yet
+            run_again(view, [TRANSPORT])
+            return
+        choose(session, view, {"step": session[key] - 1})
+
+    if view.steps > 1:
+        session[key] = selection_of(session, view).step + 1
+        shown = say("step {step} of {count}", step="%d", count=view.steps)
+        st.slider(say("Step"), 1, view.steps, key=key, format=shown, label_visibility="collapsed", on_change=moved)
+    messenger(view)  # after the slider: who hears of a step may ask the server at once, and says where the slider is

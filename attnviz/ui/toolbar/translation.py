@@ -1,0 +1,181 @@
+"""The translation on show: the one asked for, one from a file, or the last that could be made; and what is to be known
+of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.languages import say
+from attnviz.text import SPACE
+from attnviz.ui.language import language_address
+from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.selection import open_view
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
+from attnviz.ui.toolbar import reopening
+from attnviz.ui.toolbar.controls import Request
+from attnviz.ui.toolbar.examples import OPENING, remark
+from attnviz.wording.search import search_name
+
+_LAST = "last_trace"
+
+
+@dataclass(frozen=True)
+class OnShow:
+    """What a page shows; `view` is None where there is nothing."""
+
+    view: View | None
+    asked: bool
+    """Whether it is what was asked for."""
+
+
+def translation_on_show(request: Request | None, *, back: bool) -> OnShow:
+    """Return what the pages show where `request` is asked for, None where there is no model; say what is to be known of
+    it, in a container of its own, with what leads `back` from a file to translating."""
+    opened = reopening.reopened(st.session_state, request)
+    with st.container(key="messages"):  # always there, so that nothing below is moved and drawn anew
+        if opened and opened.problem:
+            _problem(opened.problem, key="file_problem")
+        saved = opened.trace if opened else None
+        if saved and opened:
+            _from_file(opened.name, saved, back)
+        asked = None if saved or not request else _translation(request)
+        trace = saved or asked or _instead(request)
+        if asked and request:
+            _notice(asked, request.target or "")
+            _remark(asked)
+    return OnShow(View(MAIN, trace) if trace else None, asked is not None)
+
+
+def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> None:
+    """Open `view` with what its link says, and keep for the address what was `asked` for, or else what was before;
+    `page` tells the browser's entry of one page from that of another."""
+    session, linked = st.session_state, st.query_params
+    open_view(session, view, linked)
+    heatmap_choices(session, view, linked)
+    choose_order(session, view, row_order(session, view, linked))
+    parameters = address.page_parameters(session) if asked is None else asked
+    address.keep_page(session, page + view.identity, parameters | language_address())
+
+
+def follow_link() -> None:
+    """Forget all that the address says: it is read as at the first of a visit."""
+    address.forget_view(st.session_state, MAIN)
+    reopening.close(st.session_state)
+    for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH):
+        st.session_state.pop(key, None)
+
+
+def status(trace: Trace) -> None:
+    """Say what ran, where, and for how long."""
+    with st.container(key="status", width="stretch"):
+        where = say("{model} on {device}", model=trace.model, device=trace.device)
+        st.text(f"{where} · {_method(trace)} · {1000 * trace.seconds:.0f} ms")
+
+
+def nothing_known(trace: Trace) -> bool:
+    """Return whether the tokenizer knew nothing of the source sentence but its blanks and its end."""
+    return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
+
+
+def _translation(request: Request) -> Trace | None:
+    """Return the trace asked for; on bad input say so and return None."""
+    try:
+        with st.spinner(say("Translating…")):
+            trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+    except AttnvizError as error:
+        _problem(str(error))
+        return None
+    if nothing_known(trace):
+        _problem(say(
+            "The model has never seen anything of this sentence: all of it reads as <unk>, so that its translation "
+            "would mean nothing. Write an English sentence in Latin letters."
+        ))  # fmt: skip
+        return None
+    st.session_state[_LAST] = trace
+    return trace
+
+
+def _instead(request: Request | None) -> Trace | None:
+    """Return the translation shown before, or the opening example's where the page opens on bad input; None where
+    there is no model, and say so."""
+    if request is None:
+        _problem(say(
+            "There is no model here. Put a model folder in models, or name its parent in {variable}. A saved trace "
+            "opens without one.", variable=MODELS_VARIABLE,
+        ))  # fmt: skip
+        return None
+    if _LAST in st.session_state:
+        st.text(say("Below is the last sentence that could be translated."))
+        return cast("Trace", st.session_state[_LAST])
+    try:
+        opening = translate(request.folder, request.device, OPENING, request.beam, None)
+    except AttnvizError:
+        return None
+    st.text(say("Below is the sentence that this page opens on."))
+    return opening
+
+
+def _from_file(name: str, trace: Trace, back: bool) -> None:
+    """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
+    with st.container(key="notice"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(say("This is {name}, a saved trace: the model {model} on {device}, {method}.", name=name,
+                        model=trace.model, device=trace.device, method=_method(trace)))  # fmt: skip
+            if back:
+                st.button(
+                    say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
+                )
+        _unknown(trace)
+
+
+def _method(trace: Trace) -> str:
+    """Return how the translation came about."""
+    return search_name(trace, say("your own translation"))
+
+
+def _notice(trace: Trace, given: str) -> None:
+    """Say that the translation was given, and what of it and of the sentence the tokenizer did not know."""
+    forced, tokenizer = trace.search.method == "forced", tokenizer_of(trace)
+    if not forced and not trace.unknown_characters:
+        return
+    with st.container(key="notice"):
+        if forced:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(say("Led through your own translation."), width="content")
+                st.button(say("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
+            unseen = tokenizer.unknown_characters(given) if tokenizer else ()
+            if unseen:
+                st.text(say(
+                    "Of your translation the model has never seen these stretches, and was given <unk> for each: "
+                    "{listed}", listed="  ".join(unseen[:20]),
+                ))  # fmt: skip
+        _unknown(trace)
+
+
+def _remark(trace: Trace) -> None:
+    """Say what is to be known of an example."""
+    said = remark(trace)
+    if said:
+        with st.container(key="remark"):
+            st.text(said)
+
+
+def _unknown(trace: Trace) -> None:
+    """Say what the tokenizer did not know."""
+    if trace.unknown_characters:
+        listed = "  ".join(trace.unknown_characters[:20])
+        st.text(
+            say("The model has never seen these stretches of text and reads each as <unk>: {listed}", listed=listed)
+        )
+
+
+def _problem(message: str, key: str = "problem") -> None:
+    """Show a sentence that may quote the visitor, as it is: st.text reads no markup."""
+    with st.container(key=key):
+        st.text(message)
