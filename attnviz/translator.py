@@ -11,15 +11,20 @@ import torch
 
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
+    LONGEST_SENTENCE,
+    Candidate,
     Course,
     Finished,
     SearchStep,
     attributions_of,
     batches,
+    check_beam,
     forced_target,
     greedy,
     longest_target,
+    nodes_of,
     search,
+    sentence_ids,
 )
 from attnviz.decoding.prepared import RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
@@ -27,22 +32,16 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network, RNNsearch
-from attnviz.text import EOS, UNK, Tokenizer
-from attnviz.trace import Hypothesis, Search, Trace
+from attnviz.text import UNK, Tokenizer
+from attnviz.trace import BeamTree, Hypothesis, Search, Trace
 from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
 
-LONGEST_SENTENCE = 200
-"""Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
-for."""
-
-_LONGEST_PIECES = 1200
 _LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
-_WIDEST_BEAM = 100
 
 
 class _Translation(NamedTuple):
@@ -107,7 +106,7 @@ class Translator(Generic[RecordT]):
         started, interventions = time.perf_counter(), tuple(interventions)
         source = self._encode(text, say("sentence"))
         given = None if target is None else self._encode(target, say("translation"))
-        _check_beam(beam)
+        check_beam(beam)
         self._prepared.check(interventions, len(source))
         with torch.inference_mode():
             memory = self._memory([source])
@@ -136,6 +135,26 @@ class Translator(Generic[RecordT]):
                     traces[place] = self._trace(texts[place], sources[place], alone, found[row], started)
         return [traces[place] for place in range(len(texts))]
 
+    def beam_tree(
+        self, text: str, *, beam: int = 5, length_penalty: float = 1.0, interventions: Sequence[Intervention] = ()
+    ) -> BeamTree:
+        """Return every hypothesis that the search of `translate`, given the same, considers, and why it was dropped.
+
+        Raise AttnvizError as `translate` does.
+        """
+        source = self._encode(text, say("sentence"))
+        check_beam(beam)
+        self._prepared.check(interventions, len(source))
+        growth: list[list[Candidate]] = []
+        with torch.inference_mode():
+            memory, limit = self._memory([source]), longest_target(len(source))
+            found = search(self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth)[0]
+        return BeamTree(
+            source_text=text, nodes=nodes_of(growth, self._pieces), hypotheses=self._told(found), beam=beam,
+            length_penalty=length_penalty, model=self.name, weights_digest=self.weights_digest,
+            interventions=tuple(interventions),
+        )  # fmt: skip
+
     def attributions(self, trace: Trace) -> Attributions:
         """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
         piece, through encoder and decoder; raise AttnvizError where another model made it."""
@@ -148,7 +167,7 @@ class Translator(Generic[RecordT]):
         self._encode(text, say("sentence"))
         if target is not None:
             self._encode(target, say("translation"))
-        _check_beam(beam)
+        check_beam(beam)
 
     def _search(
         self, memory: Any, limits: list[int], beam: int, length_penalty: float,
@@ -170,9 +189,12 @@ class Translator(Generic[RecordT]):
                 course = self._prepared.forced(memory, best.ids, interventions)
             else:
                 course = self._prepared.course(history, sentence, best.ids, best.parent)
-            told = tuple(Hypothesis(self.tokenizer.decode(f.ids), f.score) for f in finished)
+            told = self._told(finished)
             translations.append(_Translation(course, told[0].translation, how, told))
         return translations
+
+    def _told(self, finished: Sequence[Finished]) -> tuple[Hypothesis, ...]:
+        return tuple(Hypothesis(self.tokenizer.decode(one.ids), one.score) for one in finished)
 
     def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
         history: list[SearchStep[Any]] | None = [] if self._prepared.keeps_steps else None
@@ -225,7 +247,7 @@ class Translator(Generic[RecordT]):
 
     def _encode_all(self, texts: Sequence[str], beam: int) -> list[list[int]]:
         """Return the ids of each text, EOS last; raise AttnvizError, with its number, where one is no sentence."""
-        _check_beam(beam)
+        check_beam(beam)
         sources = []
         for number, text in enumerate(texts, 1):
             try:
@@ -235,21 +257,7 @@ class Translator(Generic[RecordT]):
         return sources
 
     def _encode(self, text: str, what: str) -> list[int]:
-        """Return the ids of `text`, EOS last; raise AttnvizError where it is blank or too long."""
-        words = len(text.split())
-        if words > LONGEST_SENTENCE:
-            raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
-                                   what=what, count=words, most=LONGEST_SENTENCE))  # fmt: skip
-        if len(text) > 20 * LONGEST_SENTENCE:
-            raise AttnvizError(say("The {what} has {count} characters; at most {most} can be shown. Shorten it.",
-                                   what=what, count=len(text), most=20 * LONGEST_SENTENCE))  # fmt: skip
-        ids = self.tokenizer.encode(text)
-        if not ids:
-            raise AttnvizError(say("The {what} is empty. Type one.", what=what))
-        if len(ids) > _LONGEST_PIECES:
-            raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
-                                   what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
-        return [*ids, EOS]
+        return sentence_ids(self.tokenizer, text, what)
 
     def _memory(self, sources: Sequence[Sequence[int]]) -> Any:
         lengths = torch.tensor([len(source) for source in sources])
@@ -290,8 +298,3 @@ class Translator(Generic[RecordT]):
             interventions=interventions,
         )
         return record
-
-
-def _check_beam(beam: int) -> None:
-    if not 1 <= beam <= _WIDEST_BEAM:
-        raise AttnvizError(f"The beam must be from 1 to {_WIDEST_BEAM} wide, not {beam}.")

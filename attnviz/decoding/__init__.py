@@ -2,25 +2,32 @@
 
 from attnviz.decoding.attribution import attributions_of
 from attnviz.decoding.batching import batches
+from attnviz.decoding.beam_tree import nodes_of
 from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
 from attnviz.decoding.greedy import greedy
 from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
-from attnviz.decoding.search import Finished, SearchStep, largest, longest_target, search
+from attnviz.decoding.search import Candidate, Finished, SearchStep, check_beam, largest, longest_target, search
+from attnviz.decoding.sentences import LONGEST_SENTENCE, sentence_ids
 
 __all__ = [
+    "LONGEST_SENTENCE",
+    "Candidate",
     "Course",
     "Finished",
     "SearchStep",
     "attributions_of",
     "batches",
+    "check_beam",
     "course_of",
     "force",
     "forced_target",
     "greedy",
     "largest",
     "longest_target",
+    "nodes_of",
     "recorded",
     "search",
+    "sentence_ids",
 ]

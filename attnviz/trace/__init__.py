@@ -4,6 +4,7 @@ They are written by the translator and read by everything else. They save to one
 model and without torch.
 """
 
+from attnviz.trace.beam_tree import BeamNode, BeamTree
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record
 from attnviz.trace.trace import Trace
@@ -11,6 +12,8 @@ from attnviz.trace.transformer_trace import TransformerTrace
 
 __all__ = [
     "STORED_CANDIDATES",
+    "BeamNode",
+    "BeamTree",
     "FloatArray",
     "Hypothesis",
     "IntArray",

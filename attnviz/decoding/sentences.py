@@ -1,0 +1,31 @@
+"""A sentence as the ids that a network reads, refused where nobody could look at what becomes of it."""
+
+from __future__ import annotations
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.text import EOS, Tokenizer
+
+LONGEST_SENTENCE = 200
+"""Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
+for."""
+
+_LONGEST_PIECES = 1200
+
+
+def sentence_ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
+    """Return the ids of `text`, EOS last; raise AttnvizError, which calls it `what`, where it is blank or too long."""
+    words = len(text.split())
+    if words > LONGEST_SENTENCE:
+        raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
+                               what=what, count=words, most=LONGEST_SENTENCE))  # fmt: skip
+    if len(text) > 20 * LONGEST_SENTENCE:
+        raise AttnvizError(say("The {what} has {count} characters; at most {most} can be shown. Shorten it.",
+                               what=what, count=len(text), most=20 * LONGEST_SENTENCE))  # fmt: skip
+    ids = tokenizer.encode(text)
+    if not ids:
+        raise AttnvizError(say("The {what} is empty. Type one.", what=what))
+    if len(ids) > _LONGEST_PIECES:
+        raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                               what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
+    return [*ids, EOS]

@@ -1,0 +1,226 @@
+"""The tree of a beam search is the search that translates: its hypotheses, its numbers, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.decoding import force, longest_target
+from attnviz.errors import AttnvizError
+from attnviz.network import TransformerConfig
+from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import BeamTree
+from attnviz.trace.interventions import ExcludePosition, ForceWord, Intervention, ReplaceWeights, Temperature
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+from tests.transformers import random_transformer
+
+WIDTHS = st.integers(1, 7)
+PENALTIES = st.sampled_from([0.0, 0.5, 1.0, 1.4])
+
+
+def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Intervention]]:
+    """Changes of the first steps, which every search reaches: no hypothesis ends before a word that is forced."""
+    steps = st.integers(0, 1)
+    attention = st.one_of(
+        st.builds(Temperature, st.sampled_from([0.2, 1.0, 3.0]), st.one_of(st.none(), steps)),
+        st.builds(ExcludePosition, st.integers(0, pieces - 2), steps),
+        st.builds(lambda j, i: ReplaceWeights(tuple(float(j == k) for k in range(pieces)), i),
+                  st.just(pieces - 1), steps),
+    )  # fmt: skip
+    words = st.builds(lambda piece: [ForceWord(piece, 2)], st.integers(EOS + 1, vocabulary - 1))
+    return st.one_of(st.just([]), words, st.tuples(st.lists(attention, max_size=2), words).map(lambda t: t[0] + t[1]))
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_the_tree_is_the_search(make_network: ModelFactory, tokenizer: Tokenizer, data: st.DataObject) -> None:
+    """On random networks: the hypotheses of `translate`, the numbers of forced decoding, the rules of the search."""
+    kind, readout = data.draw(st.sampled_from(ATTENTION_KINDS)), data.draw(st.sampled_from(READOUT_STATES))
+    size = data.draw(st.integers(6, 12))  # another size, other weights
+    translator = Translator(make_network(kind, readout, hidden_size=size), tokenizer)
+    text, beam, penalty = data.draw(st.sampled_from(SENTENCES)), data.draw(WIDTHS), data.draw(PENALTIES)
+    pieces = len(tokenizer.encode(text)) + 1
+    acting = data.draw(_interventions(pieces, len(tokenizer))) if kind != "none" else []
+    tree = translator.beam_tree(text, beam=beam, length_penalty=penalty, interventions=acting)
+    trace = translator.translate(text, beam=beam, length_penalty=penalty, interventions=acting)
+    _assert_same_translation(translator, tree, trace)
+    _assert_rules(tree, longest_target(pieces))
+    _assert_numbers(translator, tree, data.draw(st.sets(st.integers(0, tree.steps - 1), min_size=1, max_size=4)))
+
+
+def _assert_same_translation(translator: Translator, tree: BeamTree, trace) -> None:
+    assert tree.ids(tree.winner) == trace.target_ids
+    assert [one.translation for one in tree.hypotheses] == [one.translation for one in trace.hypotheses]
+    np.testing.assert_allclose(
+        [one.score for one in tree.hypotheses], [one.score for one in trace.hypotheses], rtol=1e-5
+    )
+    if tree.beam > 1:  # greedy search has a way of its own
+        assert tree.hypotheses == trace.hypotheses
+    for index, hypothesis in zip(tree.finished, tree.hypotheses, strict=True):
+        assert tree.score(index) == hypothesis.score
+        assert translator.tokenizer.decode(tree.ids(index)) == hypothesis.translation
+
+
+def _assert_rules(tree: BeamTree, limit: int) -> None:
+    """Assert that every fate follows from the ranks and totals that the tree records."""
+    by_step: list[list[int]] = [[] for _ in range(tree.steps)]
+    for index, node in enumerate(tree.nodes):
+        by_step[node.step].append(index)
+    ended = 0
+    for step, indices in enumerate(by_step):
+        nodes = [tree.nodes[index] for index in indices]
+        assert [node.rank for node in nodes] == list(range(len(nodes)))
+        assert all(one.total >= other.total for one, other in pairwise(nodes))
+        assert len(nodes) <= max(2 * tree.beam, 1)
+        last = step == tree.steps - 1
+        lived = 0
+        for index, node in zip(indices, nodes, strict=True):
+            if node.piece_id != EOS and lived < tree.beam:
+                lived += 1
+                went_on = [tree.nodes[child] for child in tree.children[index]]
+                alive = any(child.fate not in ("outside", "late") for child in went_on)
+                assert node.fate == ("pruned" if last else "continued" if alive else "overtaken")
+            elif node.piece_id == EOS and node.rank < tree.beam and ended < tree.beam:
+                ended += 1
+                assert node.fate == "finished"
+            elif node.piece_id == EOS and node.rank < tree.beam:
+                assert node.fate == "late"
+            else:
+                assert node.fate == "outside"
+        assert lived or last
+    assert ended == tree.beam or all(tree.nodes[index].piece_id == EOS for index in by_step[-1])
+    assert tree.steps <= limit
+    assert len(tree.finished) == ended == len(tree.hypotheses)
+
+
+def _assert_numbers(translator: Translator, tree: BeamTree, at: set[int]) -> None:
+    """Assert that the numbers are those of forced decoding, and that no likelier piece was passed by."""
+    decoder, ids = translator._decoder, [*translator.tokenizer.encode(tree.source_text), EOS]
+    memory = translator._memory([ids])
+    words = {one.step: one.piece_id for one in tree.interventions if isinstance(one, ForceWord)}
+    for step in at:
+        candidates = [(i, node) for i, node in enumerate(tree.nodes) if node.step == step]
+        totals = {}
+        for parent in {node.parent for _, node in candidates} | _living(tree, step):
+            prefix = () if parent is None else tree.ids(parent)
+            steps = force(decoder, memory, (*prefix, EOS), tree.interventions)
+            likely = decoder.output.log_probabilities(steps[-1].readout[:, 0])[0].double().numpy()
+            before = 0.0 if parent is None else tree.nodes[parent].total
+            totals |= {(parent, piece): before + number for piece, number in enumerate(likely)}
+            for index, node in candidates:
+                if node.parent == parent:
+                    assert node.log_probability == pytest.approx(likely[node.piece_id], abs=1e-4)
+                    assert node.total == pytest.approx(totals[parent, node.piece_id], abs=1e-4)
+                    assert tree.path(index)[:-1] == (() if parent is None else tree.path(parent))
+        taken = {(node.parent, node.piece_id) for _, node in candidates}
+        passed = [total for key, total in totals.items() if key not in taken and key[1] >= EOS]
+        if not words and len(candidates) == 2 * tree.beam:
+            assert max(passed) <= min(totals[key] for key in taken) + 1e-4
+        if step in words:
+            assert {piece for _, piece in taken} == {words[step]}
+
+
+def _living(tree: BeamTree, step: int) -> set[int | None]:
+    """Return the hypotheses of the beam that `step` continues."""
+    if step == 0:
+        return {None}
+    lived = ("continued", "overtaken", "pruned")
+    return {i for i, node in enumerate(tree.nodes) if node.step == step - 1 and node.fate in lived}
+
+
+def test_width_one_is_greedy(translator: Translator) -> None:
+    for sentence in SENTENCES:
+        tree = translator.beam_tree(sentence, beam=1)
+        assert tree.ids(tree.winner) == translator.translate(sentence).target_ids
+        assert [node.fate for node in tree.nodes] == ["continued"] * (tree.steps - 1) + ["finished"]
+
+
+def test_the_search_of_a_transformer_is_recorded_too(tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
+    network.output.bias[EOS] += 4
+    translator = Translator(network, tokenizer, "small")
+    for sentence in SENTENCES[:4]:
+        tree, trace = translator.beam_tree(sentence, beam=4), translator.translate(sentence, beam=4)
+        assert tree.hypotheses == trace.hypotheses
+        _assert_rules(tree, 10**6)
+        with pytest.raises(AttnvizError, match="transformer"):
+            translator.beam_tree(sentence, interventions=[Temperature(2.0)])
+
+
+def test_what_is_dropped_is_told_when(translator: Translator) -> None:
+    tree = translator.beam_tree(SENTENCES[0], beam=4)
+    fates = {node.fate for node in tree.nodes}
+    assert fates >= {"continued", "finished", "outside", "overtaken"}
+    assert tree.dropped_at(tree.winner) is None
+    for index, node in enumerate(tree.nodes):
+        dropped = tree.dropped_at(index)
+        if node.fate == "continued":
+            assert dropped is None
+        elif node.fate in ("outside", "pruned", "late"):
+            assert dropped == node.step
+        elif node.fate == "overtaken":
+            assert dropped == node.step + 1
+        elif index != tree.winner:
+            assert dropped == tree.steps - 1
+
+
+def test_a_hypothesis_is_found_by_its_pieces_and_says_what_it_says(translator: Translator) -> None:
+    tree = translator.beam_tree(SENTENCES[0], beam=4)
+    for index in range(len(tree.nodes)):
+        assert tree.find(tree.ids(index)) == index
+    assert tree.find((*tree.ids(tree.winner), EOS)) is None
+    assert tree.find(()) is None
+    assert tree.text(tree.winner) == tree.hypotheses[0].translation
+    best = max(tree.finished, key=lambda index: tree.nodes[index].total)
+    assert tree.nodes[tree.likeliest].total == tree.nodes[best].total
+
+
+def test_the_search_goes_on_from_any_leaf(translator: Translator) -> None:
+    tree = translator.beam_tree(SENTENCES[0], beam=4)
+    for index, node in enumerate(tree.nodes):
+        if node.fate in ("outside", "overtaken", "pruned") and node.piece_id != EOS:
+            ids = tree.ids(index)
+            trace = translator.translate(SENTENCES[0], beam=4, interventions=tree.going_on(index))
+            assert trace.target_ids[: len(ids)] == ids
+            break
+    else:
+        pytest.fail("nothing was dropped")
+
+
+@pytest.mark.parametrize("acting", [[Temperature(0.5, 10**6)], [ExcludePosition(99)]])
+def test_what_cannot_be_changed_is_refused(translator: Translator, acting: Sequence[Intervention]) -> None:
+    with pytest.raises(AttnvizError, match=r"nothing can be changed|no source piece"):
+        translator.beam_tree(SENTENCES[0], beam=2, interventions=acting)
+
+
+@pytest.mark.parametrize("beam", [0, 101])
+def test_a_beam_has_a_width(translator: Translator, beam: int) -> None:
+    with pytest.raises(AttnvizError, match="from 1 to 100"):
+        translator.beam_tree(SENTENCES[0], beam=beam)
+
+
+def test_to_record_it_changes_nothing_of_the_search(translator: Translator) -> None:
+    """The steps of a search are the same tensors whether its tree is recorded or not."""
+    from attnviz.decoding import Candidate, SearchStep, search
+
+    ids = [*translator.tokenizer.encode(SENTENCES[0]), EOS]
+    with torch.inference_mode():
+        memory = translator._memory([ids])
+        plain: list[SearchStep] = []
+        told: list[SearchStep] = []
+        growth: list[list[Candidate]] = []
+        one = search(translator._decoder, memory, [30], 4, 1.0, plain)
+        other = search(translator._decoder, memory, [30], 4, 1.0, told, (), growth)
+    assert one == other
+    assert len(growth) == len(told) == len(plain)
+    for first, second in zip(plain, told, strict=True):
+        assert first.parents == second.parents
+        assert torch.equal(first.log_probabilities, second.log_probabilities)
