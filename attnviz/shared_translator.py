@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
+from attnviz.languages import language, speak
 from attnviz.trace import Trace
+from attnviz.trace.interventions import Intervention
 from attnviz.translator import Translator
 
 MOST_TOGETHER = 16
@@ -23,13 +26,22 @@ class _Request(NamedTuple):
 
     text: str
     beam: int
-    target: str | None
+    target: str | Sequence[int] | None
     """The translation to force, or None to search for one."""
+    interventions: tuple[Intervention, ...]
+    language: str
+    """That of the thread, for what is said of a mistake."""
     trace: Future[Trace]
 
     def like(self, other: _Request) -> bool:
-        """Return whether this can be translated together with `other`: none whose translation is given can."""
-        return self.target is None and other.target is None and self.beam == other.beam
+        """Return whether this can be translated together with `other`: none can whose translation is given, or in
+        which something is changed by hand."""
+        return self.searched and other.searched and self.beam == other.beam
+
+    @property
+    def searched(self) -> bool:
+        """Whether this is an ordinary search."""
+        return self.target is None and not self.interventions
 
 
 class SharedTranslator:
@@ -43,10 +55,13 @@ class SharedTranslator:
         # Its thread ends with this object.
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="translating")
 
-    def translate(self, text: str, *, beam: int = 1, target: str | None = None) -> Trace:
+    def translate(
+        self, text: str, *, beam: int = 1, target: str | Sequence[int] | None = None,
+        interventions: Sequence[Intervention] = (),
+    ) -> Trace:  # fmt: skip
         """Return what `Translator.translate` returns, and raise what it raises, in the language of this thread."""
-        self.translator.check(text, beam=beam, target=target)
-        request = _Request(text, beam, target, Future())
+        self.translator.check(text, beam=beam, target=target, interventions=interventions)
+        request = _Request(text, beam, target, tuple(interventions), language(), Future())
         with self._guard:
             self._waiting.append(request)
         self._worker.submit(self._translate_next)
@@ -79,7 +94,10 @@ class SharedTranslator:
             return taken
 
     def _translate_alone(self, request: _Request) -> None:
+        speak(request.language)
         try:
-            request.trace.set_result(self.translator.translate(request.text, beam=request.beam, target=request.target))
+            request.trace.set_result(self.translator.translate(
+                request.text, beam=request.beam, target=request.target, interventions=request.interventions
+            ))  # fmt: skip
         except Exception as error:  # noqa: BLE001  it belongs to whoever asked
             request.trace.set_exception(error)

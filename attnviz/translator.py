@@ -25,6 +25,7 @@ from attnviz.decoding import (
     nodes_of,
     search,
     sentence_ids,
+    target_ids,
 )
 from attnviz.decoding.prepared import RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
@@ -90,14 +91,15 @@ class Translator(Generic[RecordT]):
         text: str,
         *,
         beam: int = 1,
-        target: str | None = None,
+        target: str | Sequence[int] | None = None,
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
     ) -> RecordT:
         """Translate one sentence and record everything computed on the way.
 
         `beam` is the width of the search (1 is greedy); hypotheses are compared by log probability divided by
-        Ty^`length_penalty`. With a `target` nothing is searched: the decoder is led through that translation.
+        Ty^`length_penalty`. With a `target` nothing is searched: the decoder is led through that translation, a text or
+        the ids of its pieces, as the `target_ids` of a record are.
         `interventions` change the attention or the word of their steps, in every hypothesis alike; what follows goes
         on from there, and of a `target` only the forced words become others.
         Raise AttnvizError for text that is blank or too long, for a beam that is not from 1 to 100, and for
@@ -105,7 +107,7 @@ class Translator(Generic[RecordT]):
         """
         started, interventions = time.perf_counter(), tuple(interventions)
         source = self._encode(text, say("sentence"))
-        given = None if target is None else self._encode(target, say("translation"))
+        given = None if target is None else target_ids(self.tokenizer, target)
         check_beam(beam)
         self._prepared.check(interventions, len(source))
         with torch.inference_mode():
@@ -113,7 +115,8 @@ class Translator(Generic[RecordT]):
             if given is None:
                 found = self._search(memory, [longest_target(len(source))], beam, length_penalty, interventions)[0]
             else:
-                found = self._follow(memory, given, " ".join((target or "").split()), interventions)
+                typed = " ".join(target.split()) if isinstance(target, str) else self.tokenizer.decode(given)
+                found = self._follow(memory, given, typed, interventions)
             return self._trace(text, source, memory, found, started, interventions)
 
     def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[RecordT]:
@@ -162,12 +165,17 @@ class Translator(Generic[RecordT]):
             raise AttnvizError(f"The model {self.name} is a transformer, which has no attributions yet.")
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
-    def check(self, text: str, *, beam: int = 1, target: str | None = None) -> None:
-        """Raise AttnvizError where `translate` would, given these."""
-        self._encode(text, say("sentence"))
+    def check(
+        self, text: str, *, beam: int = 1, target: str | Sequence[int] | None = None,
+        interventions: Sequence[Intervention] = (),
+    ) -> None:  # fmt: skip
+        """Raise AttnvizError where `translate` would, given these, but for interventions at a step that is not
+        reached."""
+        source = self._encode(text, say("sentence"))
         if target is not None:
-            self._encode(target, say("translation"))
+            target_ids(self.tokenizer, target)
         check_beam(beam)
+        self._prepared.check(interventions, len(source))
 
     def _search(
         self, memory: Any, limits: list[int], beam: int, length_penalty: float,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import BOS, EOS, UNK, Tokenizer
 
 LONGEST_SENTENCE = 200
 """Words of the longest sentence that is translated: attention over more is neither legible nor what models are trained
@@ -29,3 +31,19 @@ def sentence_ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
         raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
                                what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
     return [*ids, EOS]
+
+
+def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
+    """Return the ids of a translation that is given as a text or as the ids of its pieces, EOS last; raise AttnvizError
+    where it is none, or too long."""
+    what = say("translation")
+    if isinstance(target, str):
+        return sentence_ids(tokenizer, target, what)
+    ids = [int(piece) for piece in target]
+    if len(ids) > _LONGEST_PIECES + 1:
+        raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                               what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
+    inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
+    if not inside or ids[-1:] != [EOS]:
+        raise AttnvizError(say("A translation given as pieces has ids of the vocabulary, that of </s> at its end."))
+    return ids

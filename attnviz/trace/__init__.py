@@ -5,6 +5,7 @@ model and without torch.
 """
 
 from attnviz.trace.beam_tree import BeamNode, BeamTree
+from attnviz.trace.branches import Branch, Branches
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record
 from attnviz.trace.trace import Trace
@@ -14,6 +15,8 @@ __all__ = [
     "STORED_CANDIDATES",
     "BeamNode",
     "BeamTree",
+    "Branch",
+    "Branches",
     "FloatArray",
     "Hypothesis",
     "IntArray",

@@ -28,6 +28,7 @@ from attnviz.model_folder import (
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Attributions
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import available_devices
 from attnviz.ui.pictures import made_once
@@ -61,9 +62,12 @@ def devices() -> list[str]:
     return ["auto", *available_devices()]
 
 
-def translate(folder: str, device: str, text: str, beam: int, target: str | None) -> Trace:
-    """Return the trace of `text` by the model in `folder` as its files are now, with `target` forced where one is
-    given; raise AttnvizError on bad input.
+def translate(
+    folder: str, device: str, text: str, beam: int, target: str | tuple[int, ...] | None,
+    interventions: tuple[Intervention, ...] = (),
+) -> Trace:  # fmt: skip
+    """Return the trace of `text` by the model in `folder` as its files are now, with `target`, a text or the ids of its
+    pieces, forced where one is given, and changed by `interventions`; raise AttnvizError on bad input.
 
     It is the same object for every visitor and at every run, so that what is kept by a trace (its fingerprint, its
     prover) is made once. Visitors who wait at the same time are translated for together.
@@ -71,10 +75,11 @@ def translate(folder: str, device: str, text: str, beam: int, target: str | None
     files, device = stamp(folder, *FILES), str(resolve_device(device))
 
     def made() -> Trace:
-        return _shared_translator(folder, device, files).translate(text, beam=beam, target=target)
+        translator = _shared_translator(folder, device, files)
+        return translator.translate(text, beam=beam, target=target, interventions=interventions)
 
     with TURNS.left():
-        return _TRACES.get((folder, device, files, text, beam, target), made)
+        return _TRACES.get((folder, device, files, text, beam, target, interventions), made)
 
 
 def bytes_of(trace: Trace) -> int:

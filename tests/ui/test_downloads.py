@@ -18,7 +18,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import subject
 from attnviz.ui.toolbar.downloads import file_name, pictures
-from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_trace, reopened
+from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_branches, reopened
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
 from tests.ui.shown_records import shown_equations
@@ -62,7 +62,7 @@ def test_a_file_is_named_after_its_sentence(sentence: str, name: str) -> None:
 
 
 def test_a_saved_trace_is_read_again(trace: Trace) -> None:
-    assert read_trace(trace.to_json().encode()).fingerprint == trace.fingerprint
+    assert read_branches(trace.to_json().encode()).first.fingerprint == trace.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_saved_trace_is_read_again(trace: Trace) -> None:
 )
 def test_a_foreign_file_is_a_sentence(content: bytes, said: str) -> None:
     with pytest.raises(AttnvizError, match=said):
-        read_trace(content)
+        read_branches(content)
 
 
 def test_a_trace_too_long_to_draw_is_a_sentence() -> None:
@@ -85,7 +85,7 @@ def test_a_trace_too_long_to_draw_is_a_sentence() -> None:
         alignment=np.full((rows, len(pieces)), 1 / len(pieces), np.float32),
     )  # fmt: skip
     with pytest.raises(AttnvizError, match=f"{len(pieces)} pieces; at most {MOST_PIECES}"):
-        read_trace(long.to_json().encode())
+        read_branches(long.to_json().encode())
 
 
 def test_a_file_stays_open_until_something_else_is_asked_for(trace: Trace) -> None:

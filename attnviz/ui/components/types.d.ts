@@ -38,7 +38,7 @@ interface ServerRecord {
 type Order = "sentence" | "strongest";
 
 /** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
- * where a visitor chose, `tell` with what the server is to hear of it, `behind` with a part of the page that the server
+ * where a visitor chose, `try` where he tries something by hand, `tell` with what the server is to hear of it, `behind` with a part of the page that the server
  * is to draw anew, `server` after the server has said what it knows. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
@@ -51,7 +51,21 @@ interface Choice {
   word?: number | null;
   stage?: number;
   order?: Order;
+  what_if?: WhatIf;
 }
+
+/** What a visitor tries by hand on the translation on show, or which of what he tried he wants to see. */
+type WhatIf =
+  | { kind: "weights"; step: number; weights: number[]; held: boolean }
+  | { kind: "only" | "without"; step: number; source: number; held: boolean }
+  | { kind: "alike"; step: number; held: boolean }
+  | { kind: "temperature"; step: number | null; temperature: number; held: boolean }
+  | { kind: "words"; step: number; pieces: number[]; held: boolean }
+  | { kind: "typed"; step: number; text: string; held: boolean }
+  | { kind: "borrowed"; step: number; from: "step" | "posterior" | "links" | "model"; of: number | string; held: boolean }
+  | { kind: "hypothesis"; pieces: number[] }
+  | { kind: "undo" }
+  | { kind: "branch" | "remove"; index: number };
 
 /** What Streamlit calls a component with. */
 interface Mounted<Data> {

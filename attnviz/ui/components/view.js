@@ -53,7 +53,7 @@ const shown = (node) => viewOf(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"step" | "source" | "order" | "choose" | "tell" | "behind" | "server"} name
+ * @param {"step" | "source" | "order" | "choose" | "try" | "tell" | "behind" | "server"} name
  * @param {unknown} [detail]
  */
 function send(node, name, detail) {
@@ -67,6 +67,13 @@ function send(node, name, detail) {
  * @param {Choice} choice
  */
 const chooseIn = (node, choice) => send(node, "choose", choice);
+
+/**
+ * Asks the server for what would be if something were otherwise in the view of `node`, or for another card.
+ * @param {Element} node
+ * @param {WhatIf} whatIf
+ */
+const tryIn = (node, whatIf) => send(node, "try", whatIf);
 
 /**
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.

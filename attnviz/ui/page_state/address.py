@@ -13,6 +13,7 @@ from typing import Any
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.branches import branches_address, forget_branches
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of
 from attnviz.ui.page_state.view import MAIN, Session, View
@@ -45,10 +46,11 @@ def address_record(session: Session, view: View) -> dict[str, Any]:
     """Return what the browser writes of `view`, and with the main view of its page: `parameters`, and the `entry`."""
     entry, page = session.get(_PAGE, ("", {}))
     chosen = selection_address(view, selection_of(session, view))
-    own = chosen | choices_address(view, heatmap_choices(session, view), row_order(session, view))
+    tried = branches_address(session, view)
+    own = chosen | tried | choices_address(view, heatmap_choices(session, view), row_order(session, view))
     if view.id != MAIN:
         return {"entry": entry, "parameters": own}
-    if page.get(inputs.SENTENCE, "") is None and any(value is not None for value in chosen.values()):
+    if page.get(inputs.SENTENCE, "") is None and any((chosen | tried).values()):
         # A step means nothing without its sentence: the page may open on another one day.
         page = page | {inputs.SENTENCE: view.trace.source_text}
     return {"entry": entry, "parameters": page | own}
@@ -63,4 +65,5 @@ def went_through_history() -> bool:
 def forget_view(session: Session, view_id: str) -> None:
     """Forget what was chosen in a view, so that the link is followed as at the first of a visit."""
     forget_selection(session, view_id)
+    forget_branches(session, view_id)
     forget_choices(session, view_id)

@@ -52,6 +52,14 @@ def open_view(session: Session, view: View, linked: Mapping[str, str]) -> None:
         session[view.key(_SELECTION)] = view.identity, Selection()
 
 
+def carry_over(session: Session, view: View) -> None:
+    """Show another translation of the same sentence at the step on show, or the last it has."""
+    identity, selection = session.get(view.key(_SELECTION), (None, Selection()))
+    if identity not in (None, view.identity):
+        shown = at_step(selection, min(selection.step, view.steps - 1))
+        session[view.key(_SELECTION)] = view.identity, shown
+
+
 def forget_selection(session: Session, view_id: str) -> None:
     """Forget what was chosen in a view: another link is to be followed."""
     session.pop(view_key(view_id, _SELECTION), None)

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.trace import Trace
+from attnviz.trace import Branches, Trace
 
 Session = MutableMapping[Any, Any]
 """What Streamlit keeps of a visit (`st.session_state`), or a dictionary in its place."""
@@ -27,6 +27,15 @@ class View:
     id: str
     """Letters and digits; another for each view on a page."""
     trace: Trace
+    branches: Branches | None = None
+    """What was tried by hand, with the translation it was tried on; None where nothing can be tried."""
+    number: int = 0
+    """Which of the branches `trace` is, from 1; 0 for the first translation."""
+
+    @property
+    def parent(self) -> Trace | None:
+        """What the branch on show was tried on; None where the first translation is on show."""
+        return self.branches.parent(self.number) if self.branches else None
 
     def key(self, name: str) -> str:
         """Return the key of a component, of something kept in the session, or of an address parameter of this view."""

@@ -43,6 +43,6 @@ def _draw() -> None:
             open_shown(view, request_address(request, available) if shown.asked and request else None)
             downloads(view)
             if shown.asked:
-                status(view.trace)
+                status(view)
     if view:
         step_room(view)

@@ -11,6 +11,7 @@ from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.parts import TRANSPORT, part, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
+from attnviz.ui.step.what_if import take_up
 
 
 def transport(view: View) -> None:
@@ -37,4 +38,5 @@ def _moving(view: View) -> None:
         session[key] = selection_of(session, view).step + 1
         shown = say("step {step} of {count}", step="%d", count=view.steps)
         st.slider(say("Step"), 1, view.steps, key=key, format=shown, label_visibility="collapsed", on_change=moved)
-    messenger(view)  # after the slider: who hears of a step may ask the server at once, and says where the slider is
+    # After the slider: who hears of a step may ask the server at once, and says where the slider is.
+    messenger(view, take_up)

@@ -35,7 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 """Sentences by what they show."""
 
-_OF_A_TRANSLATION = frozenset({"step", "source", "word", "rival", "stage", "target"})
+_OF_A_TRANSLATION = frozenset({"step", "source", "word", "rival", "stage", "target", "branches"})
 """Parameters of an address that mean nothing without the sentence they were written for."""
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
+from attnviz.trace import Branches
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.view import Session
 
@@ -29,8 +30,14 @@ class Reopened:
     """A file that was given, with its trace, or with a sentence that says why it has none."""
 
     name: str
-    trace: Trace | None
+    branches: Branches | None
+    """The translation of the file, and what was tried on it by hand."""
     problem: str = ""
+
+    @property
+    def trace(self) -> Trace | None:
+        """The translation of the file."""
+        return self.branches.first if self.branches else None
 
 
 def opener() -> None:
@@ -67,21 +74,25 @@ def open_file(session: Session, name: str, content: bytes) -> None:
     before = session.get(_OPENED, Reopened("", None))
     session.pop(_REQUEST, None)
     try:
-        session[_OPENED] = Reopened(name, read_trace(content))
+        session[_OPENED] = Reopened(name, read_branches(content))
     except AttnvizError as error:
         session[_OPENED] = replace(before, problem=f"{say('{name} was not opened.', name=name)} {error}")
 
 
-def read_trace(content: bytes) -> Trace:
-    """Return the trace in the bytes of a file; raise AttnvizError where it is none, or too long to be drawn."""
+def read_branches(content: bytes) -> Branches:
+    """Return the trace in the bytes of a file with its branches; raise AttnvizError where there is none, or one that is
+    too long to be drawn."""
     try:
-        trace = Trace.from_json(content.decode("utf-8"))
+        branches = Branches.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise AttnvizError(say("It is not a text file, so not a saved trace.")) from error
-    most = max(len(trace.source_pieces), len(trace.target_pieces))
-    if most > MOST_PIECES:
-        raise AttnvizError(say("It holds {count} pieces; at most {most} can be shown.", count=most, most=MOST_PIECES))
-    return trace
+    for trace in (branches.first, *branches.traces):
+        most = max(len(trace.source_pieces), len(trace.target_pieces))
+        if most > MOST_PIECES:
+            raise AttnvizError(
+                say("It holds {count} pieces; at most {most} can be shown.", count=most, most=MOST_PIECES)
+            )
+    return branches
 
 
 def reopened(session: Session, request: object) -> Reopened | None:

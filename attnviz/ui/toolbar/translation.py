@@ -4,7 +4,7 @@ of it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -13,10 +13,12 @@ from attnviz.languages import say
 from attnviz.text import SPACE
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
+from attnviz.ui.step.branching import branch_on_show
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.examples import OPENING, remark
@@ -45,11 +47,23 @@ def translation_on_show(request: Request | None, *, back: bool) -> OnShow:
         if saved and opened:
             _from_file(opened.name, saved, back)
         asked = None if saved or not request else _translation(request)
-        trace = saved or asked or _instead(request)
+        first = saved or asked or _instead(request)
+        view = _view(first, request if asked else None, opened) if first else None
         if asked and request:
             _notice(asked, request.target or "")
             _remark(asked)
-    return OnShow(View(MAIN, trace) if trace else None, asked is not None)
+    return OnShow(view, asked is not None)
+
+
+def _view(first: Trace, request: Request | None, opened: reopening.Reopened | None) -> View:
+    """Return what is on show of the translation `first`, which was asked for or `opened`, and of what was tried on it by
+    hand; say what of that cannot be done."""
+    how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
+    saved = opened.branches if opened else None
+    view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
+    if problems := tried_in(st.session_state, MAIN).problems:
+        _problem("\n".join(problems), key="branch_problem")
+    return view
 
 
 def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> None:
@@ -71,11 +85,14 @@ def follow_link() -> None:
         st.session_state.pop(key, None)
 
 
-def status(trace: Trace) -> None:
+def status(view: View) -> None:
     """Say what ran, where, and for how long."""
+    trace = view.trace
     with st.container(key="status", width="stretch"):
         where = say("{model} on {device}", model=trace.model, device=trace.device)
-        st.text(f"{where} · {_method(trace)} · {1000 * trace.seconds:.0f} ms")
+        how = search_name(trace, say("its words given")) if view.number else _method(trace)
+        told = (say("what-if {number}", number=view.number),) if view.number else ()
+        st.text(" · ".join((*told, where, how, f"{1000 * trace.seconds:.0f} ms")))
 
 
 def nothing_known(trace: Trace) -> bool:

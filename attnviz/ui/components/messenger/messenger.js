@@ -10,17 +10,23 @@ const LATE = 80; // milliseconds to wait for another key before the server is to
  */
 function start(root) {
   const state = /** @type {MessengerState} */ ({ told: {} });
+  const now = () => {
+    clearTimeout(state.late);
+    state.tell("chosen", state.told);
+    state.told = {};
+  };
   /** @param {Partial<Told>} more */
   const later = (more) => {
     state.told = { ...state.told, ...more };
     clearTimeout(state.late);
-    state.late = setTimeout(() => {
-      state.tell("chosen", state.told);
-      state.told = {};
-    }, LATE);
+    state.late = setTimeout(now, LATE);
   };
   const ends = [
     listenIn(root, "tell", ({ detail }) => later({ choice: detail })),
+    listenIn(root, "try", ({ detail }) => {
+      state.told = { ...state.told, choice: { ...state.told.choice, what_if: detail } };
+      now(); // another translation is to come of it: nobody waits for another key
+    }),
     listenIn(root, "behind", ({ detail }) => later({ parts: [...state.told.parts ?? [], detail] })),
   ];
   /** The page is gone through by Back or Forward. */

@@ -6,7 +6,7 @@ else, for that part runs at each step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -16,12 +16,15 @@ from attnviz.ui.page_state.address import address_record
 from attnviz.ui.page_state.heatmap_choices import choose_order, shown_order
 from attnviz.ui.page_state.parts import FOLLOWING, TRANSPORT, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
-from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.view import Session, View
+
+TakeUp = Callable[[Session, View, Mapping[str, Any]], None]
+"""Does what a visitor asks for by hand."""
 
 
-def messenger(view: View) -> None:
-    """Say what the server knows of `view`, and take over what a visitor chooses anywhere among its pictures; the
-    browser also writes the address."""
+def messenger(view: View, take_up: TakeUp) -> None:
+    """Say what the server knows of `view`, and take over what a visitor chooses anywhere among its pictures; what he
+    tries by hand is for `take_up`, and has the whole page run. The browser also writes the address."""
     session, key = st.session_state, view.key("messenger")
 
     def chosen() -> None:
@@ -30,6 +33,9 @@ def messenger(view: View) -> None:
         choose(session, view, choice)
         if "order" in choice:
             choose_order(session, view, choice["order"])
+        if "what_if" in choice:
+            take_up(session, view, choice["what_if"])
+            st.rerun()
         run_again(view, [TRANSPORT, *FOLLOWING.intersection(told.get("parts", ()))])
 
     selection = selection_of(session, view)

@@ -1,0 +1,170 @@
+"""Branches as an address parameter: short, made of signs that an address leaves as they are, and read back bit for bit.
+
+Branches are joined by `*`, their parts by `.`: the number of the parent, a letter for the kind with `h` behind it where
+the translation is held, and what that kind needs. Steps and source pieces count from 1 here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.trace.branches import MOST, Branch
+from attnviz.trace.changes import (
+    MOST_PIECES,
+    Change,
+    LookAlike,
+    LookAway,
+    LookOnly,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    WriteWords,
+)
+
+EVERY = "all"
+"""The step of what is changed at all of them."""
+
+
+def written(branches: Sequence[Branch]) -> str:
+    """Return branches as `read` reads them."""
+    return "*".join(".".join((str(one.parent), *_parts(one))) for one in branches)
+
+
+def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
+    """Return the branches of an address, and a sentence for each that is left out: one that cannot be read, one made
+    from another that is left out, and those beyond MOST."""
+    found: list[Branch] = []
+    problems: list[str] = []
+    places = {0: 0}  # the number of each branch of the address among those that are found
+    for number, part in enumerate(text.split("*") if text else [], 1):
+        if number > MOST:
+            problems.append(say("A link can have at most {count} what-ifs; the rest is left out.", count=MOST))
+            break
+        try:
+            branch = _read(part)
+            if branch.parent not in places:
+                raise AttnvizError(say("What it was made from is not there."))
+        except AttnvizError as error:
+            problems.append(left_out(number, str(error)))
+            continue
+        found.append(Branch(places[branch.parent], branch.change, branch.held))
+        places[number] = len(found)
+    return tuple(found), tuple(problems)
+
+
+def left_out(number: int, why: str) -> str:
+    """Say that a branch of an address, by its number from 1, is not there, and why."""
+    return say("What-if {number} of this link is left out. {why}", number=number, why=why)
+
+
+def _parts(branch: Branch) -> tuple[str, ...]:
+    """Return a branch in parts, but for its parent."""
+    match branch.change:
+        case SetWeights(step=step, shares=shares, lender=lender, of=of):
+            parts = ("w", _place(step), _row(shares), *((lender, _text(of)) if lender else ()))
+        case LookOnly(step=step, source=source):
+            parts = ("o", _place(step), _place(source))
+        case LookAway(step=step, source=source):
+            parts = ("x", _place(step), _place(source))
+        case LookAlike(step=step):
+            parts = ("a", _place(step))
+        case SetTemperature(temperature=temperature, step=None):
+            parts = ("t", EVERY, str(round(1000 * temperature)))
+        case SetTemperature(temperature=temperature, step=int(step)):
+            parts = ("t", _place(step), str(round(1000 * temperature)))
+        case WriteWords(step=step, pieces=pieces, replaced=replaced):
+            parts = ("v", _place(step), str(replaced), _ids(pieces))
+        case TakeHypothesis(pieces=pieces):
+            parts = ("y", _ids(pieces))
+    return parts[0] + ("h" if branch.held else ""), *parts[1:]
+
+
+def _read(text: str) -> Branch:
+    """Return one branch; raise AttnvizError where this is none."""
+    parent, kind, *parts = (*text.split("."), "")
+    letter, held, parts = kind[:1], kind[1:] == "h", parts[:-1]
+    if kind[1:] not in ("", "h"):
+        raise _unreadable()
+    match letter, parts:
+        case "w", [step, row]:
+            change: Change = SetWeights(_from_place(step), _from_row(row))
+        case "w", [step, row, lender, of]:
+            change = SetWeights(_from_place(step), _from_row(row), lender, _from_text(of))
+        case "o", [step, source]:
+            change = LookOnly(_from_place(step), _from_place(source))
+        case "x", [step, source]:
+            change = LookAway(_from_place(step), _from_place(source))
+        case "a", [step]:
+            change = LookAlike(_from_place(step))
+        case "t", [step, thousandths]:
+            change = SetTemperature(_number(thousandths) / 1000, None if step == EVERY else _from_place(step))
+        case "v", [step, replaced, pieces]:
+            change = WriteWords(_from_place(step), _from_ids(pieces), _number(replaced))
+        case "y", [pieces]:
+            change = TakeHypothesis(_from_ids(pieces))
+        case _:
+            raise _unreadable()
+    return Branch(_number(parent), change, held)
+
+
+def _unreadable() -> AttnvizError:
+    return AttnvizError(say("It cannot be read."))
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,6}", text):
+        raise _unreadable()
+    return int(text)
+
+
+def _place(index: int) -> str:
+    return str(index + 1)
+
+
+def _from_place(text: str) -> int:
+    number = _number(text)
+    if not number:
+        raise _unreadable()
+    return number - 1
+
+
+def _ids(pieces: Sequence[int]) -> str:
+    return "-".join(map(str, pieces))
+
+
+def _from_ids(text: str) -> tuple[int, ...]:
+    return tuple(map(_number, text.split("-")))
+
+
+def _row(shares: Sequence[int]) -> str:
+    """Return whole numbers below 4096 as two signs each of the alphabet of base64 for addresses."""
+    numbers = np.asarray(shares, dtype=np.uint16)
+    return "".join(_SIGNS[number >> 6] + _SIGNS[number & 63] for number in numbers.tolist())
+
+
+def _from_row(text: str) -> tuple[int, ...]:
+    if not re.fullmatch("([A-Za-z0-9_-]{2})+", text) or len(text) > 2 * MOST_PIECES:
+        raise _unreadable()
+    signs = [_SIGNS.index(sign) for sign in text]
+    return tuple(64 * high + low for high, low in zip(signs[::2], signs[1::2], strict=True))
+
+
+_SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def _text(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode("utf-8", "replace")).decode("ascii").rstrip("=")
+
+
+def _from_text(text: str) -> str:
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True).decode("utf-8")
+    except (binascii.Error, ValueError) as error:
+        raise _unreadable() from error

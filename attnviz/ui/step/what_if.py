@@ -1,0 +1,110 @@
+"""What a visitor asks for by hand, as the browser tells it, taken up: a change made to what is on show, a card that is
+chosen, or a step back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from attnviz import AttnvizError
+from attnviz.languages import say
+from attnviz.text import UNK
+from attnviz.trace import Branch
+from attnviz.trace.changes import (
+    LONGEST_LENDER,
+    Change,
+    LookAlike,
+    LookAway,
+    LookOnly,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    WriteWords,
+    replaced_by,
+    shares_of,
+)
+from attnviz.trace.interventions import Temperature
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.branches import add, remove, show, tell, undo
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.resources import tokenizer_of
+
+LONGEST_TYPED = 80
+"""Characters of a word that is typed for another."""
+
+
+def take_up(session: Session, view: View, asked: Mapping[str, Any]) -> None:
+    """Do what was `asked` of `view`, or keep a sentence that says why not; the page runs afterwards.
+
+    `asked` has a `kind`, what that kind needs, and `held` where the translation is to stay as it is. Steps and pieces
+    count from 0.
+    """
+    speak_as_chosen()  # called before the page runs
+    try:
+        match asked.get("kind"):
+            case "undo":
+                undo(session, view.id)
+            case "branch":
+                show(session, view.id, int(asked["index"]))
+            case "remove":
+                remove(session, view.id, int(asked["index"]))
+            case _:
+                change = asked_change(view, asked)
+                if not _is_as_it_was(view, change):
+                    add(session, view.id, Branch(view.number, change, asked.get("held") is True))
+    except AttnvizError as error:
+        tell(session, view.id, str(error))
+    except (KeyError, TypeError, ValueError, IndexError):
+        tell(session, view.id, say("This is no change that can be made here."))
+
+
+def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
+    """Return the change that was `asked` for; raise AttnvizError, or a mistake of Python's own, where it is none."""
+    kind, step = asked["kind"], cast("int", asked.get("step"))
+    match kind:
+        case "weights":
+            return SetWeights(step, shares_of(asked["weights"]))
+        case "only":
+            return LookOnly(step, asked["source"])
+        case "without":
+            return LookAway(step, asked["source"])
+        case "alike":
+            return LookAlike(step)
+        case "temperature":
+            return SetTemperature(asked["temperature"], step)
+        case "words":
+            return WriteWords(step, tuple(asked["pieces"]))
+        case "typed":
+            return _typed(view, step, str(asked["text"]))
+        case "hypothesis":
+            return TakeHypothesis(tuple(asked["pieces"]))
+        case "borrowed":
+            lender = repr(asked["from"])[:LONGEST_LENDER]
+            raise AttnvizError(say("There is no look of {found} to borrow.", found=lender))
+    raise KeyError(kind)
+
+
+def _typed(view: View, step: int, text: str) -> WriteWords:
+    """Return what writes a typed word at `step`, in the place of the rest of the word there."""
+    tokenizer = tokenizer_of(view.trace)
+    if tokenizer is None:
+        raise AttnvizError(say("A word can be typed only where the model is that made this translation."))
+    if len(text) > LONGEST_TYPED:
+        raise AttnvizError(say("A word typed for another may have {most} characters.", most=LONGEST_TYPED))
+    pieces = tokenizer.encode(text)
+    if not pieces:
+        raise AttnvizError(say("Type a word to be written there."))
+    if UNK in pieces:
+        unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
+        raise AttnvizError(say("The model has never seen {listed}, and cannot write it.", listed=unseen))
+    return WriteWords(step, tuple(pieces), replaced_by(view.trace, step))
+
+
+def _is_as_it_was(view: View, change: Change) -> bool:
+    """Return whether what is set by hand is what is on show: a bar was let go of where it stood, say."""
+    if isinstance(change, SetTemperature):
+        set_by_hand = [one for one in view.trace.interventions if isinstance(one, Temperature)]
+        return change.temperature == 1 and all(one.step != change.step for one in set_by_hand)
+    if not isinstance(change, SetWeights) or change.step >= view.steps:
+        return False
+    return change.shares == shares_of(view.trace.alignment[change.step])

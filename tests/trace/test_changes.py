@@ -1,0 +1,274 @@
+"""Changes made by hand: what networks of random weights make of them, and that files give them back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.analysis import load_weights
+from attnviz.analysis.proof import Prover
+from attnviz.errors import AttnvizError
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import Branch, Branches, Trace
+from attnviz.trace.changes import (
+    WHOLE,
+    Change,
+    LookAlike,
+    LookAway,
+    LookOnly,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    WriteWords,
+    from_record,
+    replaced_by,
+    resolved,
+    shares_of,
+    to_record,
+)
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES, ModelFactory
+
+NUMBERS = ("alignment", "contexts", "states", "readouts", "log_probabilities", "top_ids")
+
+
+@pytest.fixture(scope="module", params=[("additive", "previous"), ("dot", "current")], ids=lambda kind: kind[0])
+def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: Tokenizer) -> Translator:
+    attention, readout = request.param
+    return Translator(make_network(attention, readout), tokenizer)
+
+
+def made(translator: Translator, parent: Trace, change: Change, *, held: bool = False, beam: int = 1) -> Trace:
+    how = resolved(parent, change, held=held)
+    return translator.translate(parent.source_text, beam=beam, target=how.target, interventions=how.interventions)
+
+
+def assert_same(one: Trace, other: Trace, **tolerance: float) -> None:
+    assert one.target_ids == other.target_ids
+    for name in NUMBERS:
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), **({"atol": 1e-5} | tolerance))
+
+
+rows = st.lists(st.floats(0, 1), min_size=1, max_size=40).filter(lambda row: sum(row) > 1e-3)
+
+
+@given(rows)
+def test_shares_are_the_nearest_that_sum_to_the_whole(row: list[float]) -> None:
+    shares, exact = shares_of(row), np.array(row) / sum(row) * WHOLE
+    assert sum(shares) == WHOLE
+    assert np.abs(np.array(shares) - exact).max() < 1
+    assert shares_of(np.array(shares) / WHOLE) == shares
+    assert shares_of((np.array(shares) / WHOLE).astype(np.float32)) == shares
+
+
+@pytest.mark.parametrize("bad", [[], [0.0], [-1.0, 2.0], [float("nan")], [float("inf"), 1], "1", None, [[1.0]], ["x"]])
+def test_what_is_no_row_of_weights_has_no_shares(bad: Any) -> None:
+    with pytest.raises(AttnvizError):
+        shares_of(bad)
+
+
+@settings(max_examples=15)
+@given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), held=st.booleans(), beam=st.sampled_from([1, 3]))
+def test_no_edit_changes_nothing(
+    random_translator: Translator, sentence: str, place: float, held: bool, beam: int
+) -> None:
+    """A temperature of 1, of a step and of all, and the weights that were there."""
+    first = random_translator.translate(sentence, beam=beam)
+    step = int(place * len(first.target_ids))
+    assert_same(made(random_translator, first, SetTemperature(1.0), held=held, beam=beam), first)
+    if held or beam == 1:  # behind words that are kept, a beam has all its width for what follows
+        assert_same(made(random_translator, first, SetTemperature(1.0, step), held=held, beam=beam), first)
+    set_once = made(random_translator, first, SetWeights(step, shares_of(first.alignment[step])), held=True)
+    same = SetWeights(step, shares_of(set_once.alignment[step]))
+    assert_same(made(random_translator, set_once, same, held=True), set_once, atol=0)
+    np.testing.assert_allclose(set_once.alignment[step], first.alignment[step], atol=1 / WHOLE)
+
+
+@settings(max_examples=15)
+@given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), piece=st.floats(0, 0.999), held=st.booleans())
+def test_looking_at_one_piece_alone_makes_its_annotation_the_context(
+    random_translator: Translator, sentence: str, place: float, piece: float, held: bool
+) -> None:
+    first = random_translator.translate(sentence)
+    step, source = int(place * len(first.target_ids)), int(piece * len(first.source_ids))
+    branch = made(random_translator, first, LookOnly(step, source), held=held)
+    np.testing.assert_allclose(branch.contexts[step], branch.annotations[source], atol=1e-6)
+    assert branch.alignment[step, source] == 1
+    assert branch.target_ids[:step] == first.target_ids[:step]
+    away = made(random_translator, first, LookAway(step, source), held=held)
+    assert away.alignment[step, source] == 0
+    alike = made(random_translator, first, LookAlike(step), held=held)
+    np.testing.assert_allclose(alike.contexts[step], first.annotations.mean(axis=0), atol=1e-6)
+
+
+def test_held_words_stay_and_others_are_written_anew(random_translator: Translator) -> None:
+    first = random_translator.translate(SENTENCES[0])
+    held = made(random_translator, first, SetTemperature(20.0), held=True)
+    assert held.target_ids == first.target_ids
+    assert (held.alignment != first.alignment).any()
+    step = 2
+    rival = int(first.top_ids[step][first.top_ids[step] > EOS][-1])
+    word = made(random_translator, first, WriteWords(step, (rival,)))
+    assert word.target_ids[: step + 1] == (*first.target_ids[:step], rival)
+    kept = made(random_translator, first, WriteWords(step, (rival, rival)), held=True)
+    assert kept.target_ids == (*first.target_ids[:step], rival, rival, *first.target_ids[step + 1 :])
+    ended = made(random_translator, first, WriteWords(step, (EOS,)), held=True)
+    assert ended.target_ids == (*first.target_ids[:step], EOS)
+
+
+def test_a_change_of_a_change_keeps_what_was_done_before_it_and_drops_what_came_after(translator: Translator) -> None:
+    first = translator.translate(SENTENCES[2])
+    late = made(translator, first, LookOnly(3, 1), held=True)
+    early = made(translator, late, LookOnly(1, 0), held=True)
+    assert early.alignment[3, 1] == 1, "held: all that was done stays"
+    anew = made(translator, late, LookOnly(1, 0))
+    assert [one.step for one in anew.interventions if hasattr(one, "weights")] == [1]
+    other = made(translator, late, LookOnly(3, 2))
+    assert other.alignment[3, 2] == 1, "weights that are set again are those set last"
+    hot = made(translator, made(translator, first, SetTemperature(3.0), held=True), SetTemperature(1.0), held=True)
+    assert_same(hot, first)
+    longer = made(translator, late, WriteWords(0, (9, 9)), held=True)
+    assert longer.alignment[4, 1] == 1, "what was done to a word goes where the word goes"
+
+
+def test_a_hypothesis_is_taken_as_it_is(translator: Translator) -> None:
+    first = translator.translate(SENTENCES[0], beam=4)
+    other = made(translator, first, TakeHypothesis((7, 8, 9, EOS)))
+    assert other.target_ids == (7, 8, 9, EOS)
+    assert other.search.method == "forced"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        LookOnly(99, 0), LookOnly(0, 99), LookAway(0, 99), SetWeights(0, (WHOLE,)), WriteWords(99, (9,)),
+        WriteWords(0, (10**5,)), TakeHypothesis((10**5, EOS)), WriteWords(0, (EOS, 9)),
+    ],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("held", [True, False])
+def test_what_cannot_be_done_gets_a_sentence(translator: Translator, change: Change, held: bool) -> None:
+    first = translator.translate(SENTENCES[0])
+    if isinstance(change, WriteWords) and change.pieces == (EOS, 9) and held:
+        return  # the words behind an end are none
+    with pytest.raises(AttnvizError, match=r"\.$"):
+        made(translator, first, change, held=held)
+
+
+BAD: list[Callable[[], Change]] = [
+    lambda: SetWeights(0, (1, 2)), lambda: SetWeights(-1, (WHOLE,)), lambda: SetWeights(0, (WHOLE,), "nobody"),
+    lambda: SetWeights(0, (WHOLE,), "step", "x"), lambda: SetWeights(0, (-1, WHOLE + 1)), lambda: SetWeights(0, ()),
+    lambda: LookOnly(True, 0), lambda: LookAway(0, -1), lambda: LookAlike(0.5), lambda: SetTemperature(0.0),
+    lambda: SetTemperature(1.0, -2), lambda: WriteWords(0, ()), lambda: WriteWords(0, (1,)),
+    lambda: WriteWords(0, (9,), 0), lambda: TakeHypothesis((9,)), lambda: TakeHypothesis((EOS, EOS)),
+]  # type: ignore[arg-type]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", BAD)
+def test_bad_values_are_refused_with_a_sentence(make: Callable[[], Change]) -> None:
+    with pytest.raises(AttnvizError, match=r"\.$"):
+        make()
+
+
+def test_a_typed_word_takes_the_place_of_the_rest_of_the_word(translator: Translator) -> None:
+    first = translator.translate(SENTENCES[0])
+    for group in first.words().target_groups:
+        assert [replaced_by(first, step) for step in group] == list(range(len(group), 0, -1))
+
+
+places = st.integers(0, 300)
+ids = st.lists(st.integers(EOS, 7999), min_size=1, max_size=9)
+changes = st.one_of(
+    st.builds(SetWeights, places, rows.map(shares_of)),
+    st.builds(SetWeights, places, rows.map(shares_of), st.just("model"), st.text(max_size=20)),
+    st.builds(SetWeights, places, rows.map(shares_of), st.just("step"), places.map(str)),
+    st.builds(LookOnly, places, places),
+    st.builds(LookAway, places, places),
+    st.builds(LookAlike, places),
+    st.builds(SetTemperature, st.floats(0.01, 100), st.none() | places),
+    st.builds(WriteWords, places, ids.map(tuple), st.integers(1, 9)),
+    st.builds(TakeHypothesis, st.lists(st.integers(EOS + 1, 7999), max_size=30).map(lambda ids: (*ids, EOS))),
+)  # fmt: skip
+"""All kinds of changes, whether or not a sentence has such places."""
+
+
+@given(changes)
+def test_a_file_gives_a_change_back(change: Change) -> None:
+    assert from_record(json.loads(json.dumps(to_record(change)))) == change
+
+
+@pytest.mark.parametrize(
+    "record", [None, {}, {"kind": "magic"}, {"kind": "only", "step": 1}, {"kind": "alike", "x": 1}]
+)
+def test_a_record_that_is_no_change_is_refused(record: object) -> None:
+    with pytest.raises(AttnvizError):
+        from_record(record)
+
+
+def several(translator: Translator) -> Branches:
+    """Return a translation with a branch, and a branch of that."""
+    first = translator.translate(SENTENCES[4], beam=3)
+    one = made(translator, first, SetWeights(1, shares_of(np.arange(len(first.source_ids)))))
+    other = made(translator, one, LookAway(0, 2), held=True)
+    branches = (
+        Branch(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))), Branch(1, LookAway(0, 2), held=True),
+    )  # fmt: skip
+    return Branches(first, branches, (one, other))
+
+
+def test_a_file_gives_all_branches_back_bit_for_bit(translator: Translator, tmp_path: Any) -> None:
+    branches = several(translator)
+    branches.save(tmp_path / "all.json")
+    again = Branches.load(tmp_path / "all.json")
+    assert again.branches == branches.branches
+    assert [again.trace(k).fingerprint for k in range(3)] == [branches.trace(k).fingerprint for k in range(3)]
+    assert again.parent(2).fingerprint == branches.traces[0].fingerprint
+    assert again.parent(0) is None
+    for number in (1, 2):
+        change, held = again.branches[number - 1].change, again.branches[number - 1].held
+        anew = made(translator, again.parent(number), change, held=held, beam=1)
+        assert anew.fingerprint == again.trace(number).fingerprint, "in Python the same interventions: the same numbers"
+
+
+def test_a_file_opens_as_a_trace_and_a_trace_as_branches(translator: Translator, tmp_path: Any) -> None:
+    branches = several(translator)
+    branches.save(tmp_path / "all.json")
+    assert Trace.load(tmp_path / "all.json").fingerprint == branches.first.fingerprint
+    branches.first.save(tmp_path / "one.json")
+    alone = Branches.load(tmp_path / "one.json")
+    assert (alone.first.fingerprint, alone.branches, alone.traces) == (branches.first.fingerprint, (), ())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda record: record.update(branches={}),
+        lambda record: record.update(branches=record["branches"] * 7),
+        lambda record: record["branches"][0].update(parent=2),
+        lambda record: record["branches"][0].update(held=1),
+        lambda record: record["branches"][0].pop("change"),
+        lambda record: record["branches"][0].update(trace=None),
+        lambda record: record["branches"][0]["change"].update(kind="magic"),
+        lambda record: record["branches"][0]["trace"].update(target_ids=[1]),
+        lambda record: record["branches"][0]["trace"].update(source_ids=record["target_ids"]),
+        lambda record: record["branches"].append("x"),
+    ],
+)
+def test_damaged_branches_get_a_sentence(translator: Translator, damage: Callable[[Any], Any]) -> None:
+    record = json.loads(several(translator).to_json())
+    damage(record)
+    with pytest.raises(AttnvizError, match=r"[.!]$"):
+        Branches.from_json(json.dumps(record))
+
+
+def test_the_recomputation_proves_a_branch_too(translator: Translator, model_folder: Any) -> None:
+    for number in (1, 2):
+        trace = several(translator).trace(number)
+        prover = Prover(trace, load_weights(model_folder))
+        assert all(prover.prove(i).holds for i in range(len(trace.target_ids)))
