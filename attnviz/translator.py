@@ -16,6 +16,7 @@ from attnviz.decoding import (
     Course,
     Finished,
     SearchStep,
+    all_sentence_ids,
     attributions_of,
     batches,
     check_beam,
@@ -30,7 +31,6 @@ from attnviz.decoding import (
 from attnviz.decoding.prepared import RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network, RNNsearch
 from attnviz.text import UNK, Tokenizer
@@ -106,7 +106,7 @@ class Translator(Generic[RecordT]):
         interventions that cannot be done.
         """
         started, interventions = time.perf_counter(), tuple(interventions)
-        source = self._encode(text, say("sentence"))
+        source = sentence_ids(self.tokenizer, text)
         given = None if target is None else target_ids(self.tokenizer, target)
         check_beam(beam)
         self._prepared.check(interventions, len(source))
@@ -145,7 +145,7 @@ class Translator(Generic[RecordT]):
 
         Raise AttnvizError as `translate` does.
         """
-        source = self._encode(text, say("sentence"))
+        source = sentence_ids(self.tokenizer, text)
         check_beam(beam)
         self._prepared.check(interventions, len(source))
         growth: list[list[Candidate]] = []
@@ -171,7 +171,7 @@ class Translator(Generic[RecordT]):
     ) -> None:  # fmt: skip
         """Raise AttnvizError where `translate` would, given these, but for interventions at a step that is not
         reached."""
-        source = self._encode(text, say("sentence"))
+        source = sentence_ids(self.tokenizer, text)
         if target is not None:
             target_ids(self.tokenizer, target)
         check_beam(beam)
@@ -254,18 +254,8 @@ class Translator(Generic[RecordT]):
             yield places, memory, [longest_target(len(sources[place])) for place in places]
 
     def _encode_all(self, texts: Sequence[str], beam: int) -> list[list[int]]:
-        """Return the ids of each text, EOS last; raise AttnvizError, with its number, where one is no sentence."""
         check_beam(beam)
-        sources = []
-        for number, text in enumerate(texts, 1):
-            try:
-                sources.append(self._encode(text, say("sentence")))
-            except AttnvizError as error:
-                raise AttnvizError(f"Sentence {number}: {error}") from error
-        return sources
-
-    def _encode(self, text: str, what: str) -> list[int]:
-        return sentence_ids(self.tokenizer, text, what)
+        return all_sentence_ids(self.tokenizer, texts)
 
     def _memory(self, sources: Sequence[Sequence[int]]) -> Any:
         lengths = torch.tensor([len(source) for source in sources])

@@ -9,7 +9,7 @@ from attnviz.decoding.greedy import greedy
 from attnviz.decoding.interventions import forced_target
 from attnviz.decoding.recording import recorded
 from attnviz.decoding.search import Candidate, Finished, SearchStep, check_beam, largest, longest_target, search
-from attnviz.decoding.sentences import LONGEST_SENTENCE, sentence_ids, target_ids
+from attnviz.decoding.sentences import LONGEST_SENTENCE, all_sentence_ids, sentence_ids, target_ids
 
 __all__ = [
     "LONGEST_SENTENCE",
@@ -17,6 +17,7 @@ __all__ = [
     "Course",
     "Finished",
     "SearchStep",
+    "all_sentence_ids",
     "attributions_of",
     "batches",
     "check_beam",

@@ -15,7 +15,39 @@ for."""
 _LONGEST_PIECES = 1200
 
 
-def sentence_ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
+def sentence_ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Return the ids of a sentence, EOS last; raise AttnvizError where it is blank or too long."""
+    return _ids(tokenizer, text, say("sentence"))
+
+
+def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
+    """Return the ids of each sentence, EOS last; raise AttnvizError, with its number, where one is none."""
+    sources = []
+    for number, text in enumerate(texts, 1):
+        try:
+            sources.append(sentence_ids(tokenizer, text))
+        except AttnvizError as error:
+            raise AttnvizError(f"Sentence {number}: {error}") from error
+    return sources
+
+
+def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
+    """Return the ids of a translation that is given as a text or as the ids of its pieces, EOS last; raise AttnvizError
+    where it is none, or too long."""
+    what = say("translation")
+    if isinstance(target, str):
+        return _ids(tokenizer, target, what)
+    ids = [int(piece) for piece in target]
+    if len(ids) > _LONGEST_PIECES + 1:
+        raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                               what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
+    inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
+    if not inside or ids[-1:] != [EOS]:
+        raise AttnvizError(say("A translation given as pieces has ids of the vocabulary, that of </s> at its end."))
+    return ids
+
+
+def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     """Return the ids of `text`, EOS last; raise AttnvizError, which calls it `what`, where it is blank or too long."""
     words = len(text.split())
     if words > LONGEST_SENTENCE:
@@ -31,19 +63,3 @@ def sentence_ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
         raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
                                what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
     return [*ids, EOS]
-
-
-def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
-    """Return the ids of a translation that is given as a text or as the ids of its pieces, EOS last; raise AttnvizError
-    where it is none, or too long."""
-    what = say("translation")
-    if isinstance(target, str):
-        return sentence_ids(tokenizer, target, what)
-    ids = [int(piece) for piece in target]
-    if len(ids) > _LONGEST_PIECES + 1:
-        raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
-                               what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
-    inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
-    if not inside or ids[-1:] != [EOS]:
-        raise AttnvizError(say("A translation given as pieces has ids of the vocabulary, that of </s> at its end."))
-    return ids

@@ -62,7 +62,13 @@ type WhatIf =
   | { kind: "temperature"; step: number | null; temperature: number; held: boolean }
   | { kind: "words"; step: number; pieces: number[]; held: boolean }
   | { kind: "typed"; step: number; text: string; held: boolean }
-  | { kind: "borrowed"; step: number; from: "step" | "posterior" | "links" | "model"; of: number | string; held: boolean }
+  | {
+    kind: "borrowed";
+    step: number;
+    from: "step" | "posterior" | "links" | "model";
+    of: number | string;
+    held: boolean;
+  }
   | { kind: "hypothesis"; pieces: number[] }
   | { kind: "undo" }
   | { kind: "branch" | "remove"; index: number };

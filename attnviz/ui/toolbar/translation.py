@@ -56,8 +56,8 @@ def translation_on_show(request: Request | None, *, back: bool) -> OnShow:
 
 
 def _view(first: Trace, request: Request | None, opened: reopening.Reopened | None) -> View:
-    """Return what is on show of the translation `first`, which was asked for or `opened`, and of what was tried on it by
-    hand; say what of that cannot be done."""
+    """Return what is on show of the translation `first`, which was asked for or `opened`, and of what was tried on it;
+    say what of that cannot be done."""
     how: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.branches if opened else None
     view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
