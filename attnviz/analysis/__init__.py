@@ -2,6 +2,7 @@
 depended on, what it would have thought of other looks, and its recomputation from the weights."""
 
 from attnviz.analysis.adversary import adversary
+from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.answers import ANSWERS, Answers, added_logits, answers
 from attnviz.analysis.best_look import best_look
@@ -14,6 +15,7 @@ from attnviz.model_folder import load_weights
 
 __all__ = [
     "ANSWERS",
+    "AfterWord",
     "Agreement",
     "Answers",
     "Firmness",
@@ -22,6 +24,7 @@ __all__ = [
     "Trials",
     "added_logits",
     "adversary",
+    "after_word",
     "agreement",
     "answers",
     "best_look",

@@ -11,6 +11,7 @@ float32, which halves it: the logarithm of the sum is right to about 1e-6, and t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,16 +64,23 @@ class Readouts:
     def _of(self, name: str) -> Array:
         return _exact(self._weights[f"decoder.{name}"])
 
-    def log_likelihood(self, mixtures: Array | None = None) -> Array:
-        """Return log p(y_i | s_{i-1}, y_{i-1}, c), (Ty, C), for c = h_j, or for c = sum_k mixtures[i, j, k] h_k where
-        `mixtures` (Ty, C, Tx) are given."""
+    @cached_property
+    def alone(self) -> Array:
+        """Log p(y_i | s_{i-1}, y_{i-1}, c = h_j) of every step and annotation, (Ty, Tx)."""
+        return self.log_likelihood()
+
+    def log_likelihood(self, mixtures: Array | None = None, steps: slice = slice(None)) -> Array:
+        """Return log p(y_i | s_{i-1}, y_{i-1}, c), (S, C), of these steps for c = h_j, or for
+        c = sum_k mixtures[i, j, k] h_k where `mixtures` (S, C, Tx) are given."""
+        chosen = range(len(self._chosen))[steps]
         count = self._by_context.shape[0] if mixtures is None else mixtures.shape[1]
-        found = np.empty((len(self._chosen), count))
-        for steps in self.blocks(count):
-            readouts = self.maxout(self.wide(steps, None if mixtures is None else mixtures[steps]))
-            chosen = self._chosen[steps]
-            logits = np.einsum("scl,sl->sc", readouts, self._output[chosen]) + self._bias[chosen, None]
-            found[steps] = logits - self._log_sum(readouts)
+        found = np.empty((len(chosen), count))
+        for block in self.blocks(count, len(chosen)):
+            of_trace = slice(chosen.start + block.start, min(chosen.start + block.stop, chosen.stop))
+            readouts = self.maxout(self.wide(of_trace, None if mixtures is None else mixtures[block]))
+            pieces = self._chosen[of_trace]
+            logits = np.einsum("scl,sl->sc", readouts, self._output[pieces]) + self._bias[pieces, None]
+            found[block] = logits - self._log_sum(readouts)
         return found
 
     def _log_sum(self, readouts: Array) -> Array:
@@ -181,10 +189,10 @@ class Readouts:
     def _mixed(projected: Array, mixtures: Array | None) -> Array:
         return projected[None] if mixtures is None else mixtures @ projected
 
-    def blocks(self, contexts: int) -> Iterator[slice]:
-        """Yield the steps in runs whose logits, with so many contexts each, fit in memory."""
+    def blocks(self, contexts: int, steps: int | None = None) -> Iterator[slice]:
+        """Yield so many `steps`, or all, in runs whose logits, with so many contexts each, fit in memory."""
         size = max(1, _BLOCK // (contexts * len(self._bias)))
-        for start in range(0, len(self._chosen), size):
+        for start in range(0, len(self._chosen) if steps is None else steps, size):
             yield slice(start, start + size)
 
 

@@ -42,7 +42,7 @@ def likelihood(trace: Trace, weights: Weights) -> Array:
     With `readout_state="current"` the context goes through s_i as well. `weights` are those of the model that made the
     trace (`load_weights`); raise AttnvizError where they are not, or where the model has no attention.
     """
-    return np.exp(Readouts(trace, weights).log_likelihood())
+    return np.exp(Readouts(trace, weights).alone)
 
 
 def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
@@ -75,6 +75,12 @@ def posterior_of(readouts: Readouts, kind: Kind = DEFAULT, temperature: float = 
     return _shares(_SCORES[kind](readouts) / temperature, _log(readouts.alignment))
 
 
+def bayes(alignment: Array, log_likelihood: Array) -> Array:
+    """Return alpha_ij p(y_i | c = h_j) over its sum, given alpha and log p, (S, Tx) each: (S, Tx), rows sum to 1."""
+    priors = _log(alignment)
+    return _shares(priors + log_likelihood, priors)
+
+
 def erased_logarithms(readouts: Readouts) -> Array:
     """Return by how much log p(y_i) falls where j is taken out of the look and the other weights are renormalised,
     (Ty, Tx), in nats: negative where it rises, 0 where the difference is rounding."""
@@ -97,7 +103,7 @@ def words_after(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
 
 
 def _bayes(readouts: Readouts) -> Array:
-    return _log(readouts.alignment) + readouts.log_likelihood()
+    return _log(readouts.alignment) + readouts.alone
 
 
 def _fit(readouts: Readouts) -> Array:

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis import after_recomputation as again
 from attnviz.analysis.fit import check_fit
 from attnviz.analysis.ledger import ledgers
+from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.microscope import microscope
+from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
 from attnviz.analysis.recomputation import attend, below, decode_step, encode
 from attnviz.analysis.scorers import scorer_of
@@ -96,10 +99,13 @@ class Prover:
         decoder = below(weights, "decoder.")
         self._decoder = {n: value if n == "embedding.weight" else _exact(value) for n, value in decoder.items()}
 
-    def prove(self, step: int, pieces: Sequence[int] = ()) -> Proof:
+    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:
         """Recompute all that 0-based `step` shows: annotations, keys, query, energies and the units they are sums of,
-        alignment with its entropy, coverage, context, gates, candidate, state, readout, probabilities, and the ledgers
-        of the chosen and the likeliest pieces, and of `pieces`."""
+        alignment with its entropy, coverage, context, gates, candidate, state, readout, probabilities, the ledgers
+        of the chosen and the likeliest pieces, and of `pieces`, and likelihood and posterior of each source piece.
+
+        With `reading` also what the heatmap shows of the step after the word, which takes all steps to recompute.
+        """
         trace = self.trace
         found = decode_step(
             self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
@@ -118,6 +124,7 @@ class Prover:
             columns = range(len(trace.source_pieces))
             sums = [microscope(trace, self.weights, step, position).energy for position in columns]
             pairs["energy sums"] = sums, found["energies"]
+            pairs |= self._after(step, found["alignment"], reading=reading)
         wide = readout_pairs(trace, self.weights, step)
         pairs["maxout pairs"] = wide.reshape(-1, 2).max(axis=1), found["readouts"]
         shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
@@ -126,6 +133,35 @@ class Prover:
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return Proof(tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
+
+    def _after(self, step: int, alignment: Array, *, reading: bool) -> dict[str, tuple[Any, Array]]:
+        """What 0-based `step` was about once its word was known, as shown, and recomputed with the `alignment` as
+        recomputed, (Tx,)."""
+        trace, shown = self.trace, Readouts(self.trace, self.weights)
+        logarithms = shown.log_likelihood(steps=slice(step, step + 1))
+        word = _exact(self._decoder["embedding.weight"][trace.previous_ids[step]])
+        expected = again.log_likelihood(
+            self._decoder, trace.config, _exact(trace.annotations), _exact(trace.previous_states[step]), word,
+            trace.target_ids[step],
+        )  # fmt: skip
+        found: dict[str, tuple[Any, Array]] = {
+            "likelihood": (np.exp(logarithms[0]), np.exp(expected)),
+            "log_likelihood": (logarithms[0], expected),
+            "posterior": (bayes(shown.alignment[[step]], logarithms)[0], again.bayes(alignment, expected)),
+        }
+        if reading:
+            found["reading"] = posterior_of(shown)[step], self._readings[step]
+        return found
+
+    @cached_property
+    def _readings(self) -> Array:
+        """What the heatmap shows after the word, as recomputed, (Ty, Tx)."""
+        trace = self.trace
+        return again.reading(
+            self._decoder, trace.config, _exact(trace.annotations), _exact(trace.previous_states),
+            _exact(self._decoder["embedding.weight"][list(trace.previous_ids)]), trace.target_ids,
+            self._alignment,
+        )  # fmt: skip
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
@@ -145,16 +181,20 @@ class Prover:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
         return pairs
 
-    @cached_property
+    @property
     def _coverage(self) -> Array:
         """The sum over all steps of the alignment as recomputed, (Tx,)."""
+        total: Array = self._alignment.sum(axis=0)
+        return total
+
+    @cached_property
+    def _alignment(self) -> Array:
+        """The alignment as recomputed, (Ty, Tx)."""
         trace, keys = self.trace, _exact(self.trace.keys)
-        rows = [
+        return np.stack([
             attend(self._decoder, trace.config, keys, _exact(state), acting_on(trace.interventions, i))[2]
             for i, state in enumerate(trace.previous_states)
-        ]
-        total: Array = np.stack(rows).sum(axis=0)
-        return total
+        ])  # fmt: skip
 
 
 def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof:

@@ -126,24 +126,44 @@ def decode_step(
     """
     query, energies, alignment = attend(decoder, config, keys, state, interventions)
     context = alignment @ annotations[:, : scorer_of(config).context_size(len(state))]
-    following, reset, update, candidate = _gru(
-        decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],
-        np.concatenate([word, context]), state,
-    )  # fmt: skip
-    seen = following if config["readout_state"] == "current" else state
-    readout = _maxout(
-        decoder["readout_state.weight"] @ seen
-        + decoder["readout_state.bias"]
-        + decoder["readout_word.weight"] @ word
-        + decoder["readout_context.weight"] @ context
-    )
-    logits = decoder["output.weight"] @ readout + decoder["output.bias"]
     return {
         "queries": query, "energies": energies, "alignment": alignment, "entropy": _entropy(alignment),
-        "contexts": context, "states": following,
-        "reset_gates": reset, "update_gates": update, "candidates": candidate, "readouts": readout, "logits": logits,
-        "probabilities": softmax(logits),
+        "contexts": context,
+    } | decode_from(decoder, config, context, state, word)  # fmt: skip
+
+
+def decode_from(
+    decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array
+) -> dict[str, Array]:
+    """Return the rest of a step once its context is known, (..., c): of several contexts at once what each leads to,
+    named as by `decode_step`."""
+    following, reset, update, candidate = moved(decoder, context, state, word)
+    readout = maxout(wide(decoder, context, following if config["readout_state"] == "current" else state, word))
+    logits = readout @ decoder["output.weight"].T + decoder["output.bias"]
+    return {
+        "states": following, "reset_gates": reset, "update_gates": update, "candidates": candidate,
+        "readouts": readout, "logits": logits, "probabilities": softmax(logits),
     }  # fmt: skip
+
+
+def moved(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[Array, Array, Array, Array]:
+    """Return s_i, r_i, z_i and the candidate, each (..., n), of contexts (..., c), s_{i-1} (n,) and E y_{i-1} (m,)."""
+    words = np.broadcast_to(word, (*context.shape[:-1], len(word)))
+    return _gru(
+        decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],
+        np.concatenate([words, context], axis=-1), state,
+    )  # fmt: skip
+
+
+def wide(decoder: Weights, context: Array, seen: Array, word: Array) -> Array:
+    """t~_i = U_o s + V_o E y_{i-1} + C_o c + b, (..., 2l), of contexts (..., c) and the state read from, (..., n)."""
+    found: Array = (
+        seen @ decoder["readout_state.weight"].T
+        + decoder["readout_state.bias"]
+        + decoder["readout_word.weight"] @ word
+        + context @ decoder["readout_context.weight"].T
+    )
+    return found
 
 
 def attend(
@@ -176,17 +196,18 @@ def _run_gru(weights: Weights, inputs: Array) -> Array:
 def _gru(
     weight_ih: Array, weight_hh: Array, bias_ih: Array, bias_hh: Array, given: Array, state: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (n,)."""
-    x_r, x_z, x_n = np.split(weight_ih @ given + bias_ih, 3)
+    """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (..., n), from inputs (..., m) and a
+    state (n,)."""
+    x_r, x_z, x_n = np.split(given @ weight_ih.T + bias_ih, 3, axis=-1)
     u_r, u_z, u_n = np.split(weight_hh @ state + bias_hh, 3)
     reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
     return (1 - update) * candidate + update * state, reset, update, candidate
 
 
-def _maxout(wide: Array) -> Array:
-    """The larger of each pair of neighbours: (2l,) to (l,)."""
-    return np.maximum(wide[0::2], wide[1::2])
+def maxout(pairs: Array) -> Array:
+    """The larger of each pair of neighbours: (..., 2l) to (..., l)."""
+    return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
 
 
 def _sigmoid(values: Array) -> Array:
@@ -195,9 +216,9 @@ def _sigmoid(values: Array) -> Array:
 
 
 def softmax(energies: Array) -> Array:
-    """Return exp(e_j) / sum_k exp(e_k): (Tx,) to (Tx,), in [0, 1], sum 1."""
-    powers = np.exp(energies - energies.max())
-    shares: Array = powers / powers.sum()
+    """Return exp(e_j) / sum_k exp(e_k): (..., Tx) to (..., Tx), in [0, 1], sum 1."""
+    powers = np.exp(energies - energies.max(axis=-1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
     return shares
 
 

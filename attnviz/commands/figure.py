@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
     add("--picture", default="heatmap", metavar="NAME",
         help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
-        "candidates, ledger")  # fmt: skip
+        "candidates, posterior, ledger")  # fmt: skip
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add("--source", type=positive, metavar="N",
         help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip

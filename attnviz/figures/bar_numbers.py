@@ -15,20 +15,23 @@ from attnviz.figures.template import Slot, Values
 from attnviz.palette import Palette
 
 
-def numbers(size: int, ink: Palette) -> Spec:
-    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it."""
+def numbers(size: int, ink: Palette, of: str = "number") -> Spec:
+    """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it, of the same name
+    where a picture has several."""
     return {
-        "type": "scatter", "mode": "text", "x": Slot("number_x"), "y": Slot("number_y"), "text": Slot("number_text"),
-        "textposition": Slot("number_side", ("middle right", "middle left")), "cliponaxis": False,
+        "type": "scatter", "mode": "text", "x": Slot(f"{of}_x"), "y": Slot(f"{of}_y"), "text": Slot(f"{of}_text"),
+        "textposition": Slot(f"{of}_side", ("middle right", "middle left")), "cliponaxis": False,
         "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
     }  # fmt: skip
 
 
-def number_values(ends: NDArray[np.floating], texts: list[str], left: Sequence[bool] | None = None) -> Values:
+def number_values(
+    ends: NDArray[np.floating], texts: list[str], left: Sequence[bool] | None = None, of: str = "number"
+) -> Values:
     """Return `texts` at the `ends` of bars, (n,) of either, each outside of its bar: on the left where it is negative,
     or where `left` says so."""
     sides = ends < 0 if left is None else left
     return {
-        "number_x": ends, "number_y": list(range(len(ends))), "number_text": texts,
-        "number_side": [int(side) for side in sides],
+        f"{of}_x": ends, f"{of}_y": list(range(len(ends))), f"{of}_text": texts,
+        f"{of}_side": [int(side) for side in sides],
     }  # fmt: skip

@@ -19,9 +19,20 @@ from attnviz.figures.energies import energy_table, energy_template, energy_value
 from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_template, ledger_values
 from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.microscope import microscope_figure, microscope_table
+from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
-from attnviz.figures.subject import ATTENTION, LOOKS, RIVAL, SCORE_VECTOR, WEIGHTS, Need, Subject
+from attnviz.figures.subject import (
+    ATTENTION,
+    CHOICE,
+    LOOKS,
+    POSTERIOR,
+    RIVAL,
+    SCORE_VECTOR,
+    WEIGHTS,
+    Need,
+    Subject,
+)
 from attnviz.figures.template import Picture, Values, whole
 from attnviz.figures.trials import trials_figure, trials_table
 from attnviz.languages import say
@@ -95,6 +106,11 @@ CANDIDATES = Picture(
     lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
 )
 
+BEFORE_AND_AFTER = Picture(
+    lambda subject, theme: posterior_template(subject.trace, theme),
+    lambda subject, _: posterior_values(subject.trace, subject.after_word, subject.step),
+)
+
 
 def _maxout_table(subject: Subject) -> pd.DataFrame:
     return maxout_table(subject.trace, subject.step, subject.pairs)
@@ -154,6 +170,9 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "state": StepFigure(lambda _: say("State"), STATE, _table(state_table)),
     "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, uses_weights=True),
     "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table)),
+    "posterior": StepFigure(lambda _: say("Before and after the word"), BEFORE_AND_AFTER,
+                            lambda subject: posterior_table(subject.trace, subject.after_word, subject.step),
+                            (CHOICE, POSTERIOR), uses_weights=True),
     "microscope": StepFigure(lambda _: say("Energy microscope"), MICROSCOPE,
                              lambda subject: microscope_table(subject.units), (ATTENTION, SCORE_VECTOR),
                              uses_weights=True, heading=_microscope_heading),

@@ -60,12 +60,13 @@ def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float
     return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
 
 
-def piece_bars(trace: Trace, lengths: Slot, symbol: str) -> Spec:
-    """Return one horizontal bar for each source piece, of these `lengths`, (Tx,), with their `symbol` in the hover."""
+def piece_bars(trace: Trace, lengths: Slot, symbol: str, form: str = ".4f") -> Spec:
+    """Return one horizontal bar for each source piece, of these `lengths`, (Tx,), with their `symbol` in the hover and
+    the number in the `form` of D3."""
     return {
         "type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(trace.source_pieces))),
         "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
-        "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:.4f}}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>",
     }  # fmt: skip
 
 

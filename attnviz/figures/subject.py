@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis import readout
+from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.best_look import best_look
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.looks import Trial
@@ -42,6 +43,8 @@ class Subject:
     """By step and piece, those that are computed already: many at once take little longer than one."""
     known_pairs: NDArray[np.floating] | None = None
     """What the readout was chosen from, (2l,), where it is computed already."""
+    known_after: AfterWord | None = None
+    """What the steps were about once their words were known, where that is computed already."""
 
     @property
     def examined(self) -> int:
@@ -100,6 +103,11 @@ class Subject:
     def best_look(self) -> Trial:
         """The step with the weights that make the explained piece likeliest; raises as `trials`."""
         return best_look(self.trace, self._at_hand(), self.step, self.explained)
+
+    @cached_property
+    def after_word(self) -> AfterWord:
+        """What each step was about once its word was known; raises as `trials`."""
+        return after_word(self.trace, self._at_hand()) if self.known_after is None else self.known_after
 
     def spelled(self, index: int) -> str:
         """Return the piece of an id, or its number where it is not known."""
@@ -162,6 +170,19 @@ LOOKS = Need(
     lambda subject: say(
         "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
         "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+CHOICE = Need(
+    lambda subject: subject.trace.attends,
+    lambda _: say("A model without attention has no weights to try and no posterior: there is nothing to choose from, "
+                  "for all its words are written from one context."),
+)  # fmt: skip
+POSTERIOR = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: say(
+        "What a look was about once its word was known is computed from the weights of the model that made this "
+        "translation, “{model}”, which is not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
     ),
 )  # fmt: skip
 RIVAL = Need(

@@ -63,6 +63,16 @@ _TABLE = (
     Quantity("ledger sums", r"o_i", ("Ty", "k"),
              r"b_o + W_o (b + U_o s_{i-1} + V_o E y_{i-1} + \sum_j \alpha_{ij} C_o h_j)^{\mathrm{win}}",
              "what the entries of the shown ledgers add up to", recorded=False),
+    Quantity("likelihood", r"p(y_i \mid h_j)", ("Ty", "Tx"), r"p(y_i \mid s_{i-1}, y_{i-1}, c = h_j)",
+             "how likely the written piece had been, had the context been that one annotation", recorded=False),
+    Quantity("log_likelihood", r"\log p(y_i \mid h_j)", ("Ty", "Tx"), r"\log p(y_i \mid s_{i-1}, y_{i-1}, c = h_j)",
+             "the same in nats", recorded=False),
+    Quantity("posterior", r"p(j \mid y_i)", ("Ty", "Tx"),
+             r"\alpha_{ij}\, p(y_i \mid h_j) / \sum_k \alpha_{ik}\, p(y_i \mid h_k)",
+             "what a look was about once its piece is known; rows sum to 1", recorded=False),
+    Quantity("reading", r"\alpha'_{ij}", ("Ty", "Tx"),
+             r"\bigl(\alpha_{ij}\, p(y_i \mid h_j)\bigr)^{3/4} e^{f_{ij}/4} \big/ \textstyle\sqrt{\sum_i \cdots}",
+             "what the heatmap shows after the word: it asks other steps too; rows sum to 1", recorded=False),
 )  # fmt: skip
 
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}

@@ -48,6 +48,8 @@ class Asked:
     theme: ThemeName
     word: int | None
     """A piece that is asked about besides those that the steps wrote."""
+    after: bool = False
+    """Whether α′ is on show, the reading of the steps after their words."""
 
 
 Maker = Callable[[Asked], Mapping[str, Any]]
@@ -59,16 +61,17 @@ def on_show(trace: Trace) -> Trace:
     return _ON_SHOW.setdefault(trace.fingerprint, trace)
 
 
-def address(trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False) -> str:
+def address(trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False) -> str:
     """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
 
     It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
-    chosen, `{word}` in its place. Another record has another address, also where it is another only because the model
-    was replaced.
+    chosen, `{word}` in its place; `after` says that α′ is on show. Another record has another address, also where it is
+    another only because the model was replaced.
     """
     asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
-    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}&steps={steps}{chosen}"
+    seen = "&after=1" if after else ""
+    return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}{seen}&steps={steps}{chosen}"
 
 
 def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapping[str, str]) -> bytes:
@@ -81,11 +84,12 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
     if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
         raise UnknownRecordError(name)
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
-    key = fingerprint, name, theme, code, steps, word, weights_digest_of(trace)
+    after = asked.get("after") == "1"
+    key = fingerprint, name, theme, code, steps, word, after, weights_digest_of(trace)
 
     def made() -> bytes:
         speak(code)
-        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word)
+        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after)
         text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 

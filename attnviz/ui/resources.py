@@ -10,6 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
@@ -147,6 +148,18 @@ def attributions_of(trace: Trace) -> Attributions | None:
     device = trace.device if trace.device in available_devices() else "cpu"
     shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES))
     return shared.translator.attributions(trace)
+
+
+def after_word_of(trace: Trace) -> AfterWord | None:
+    """Return what every step of `trace` was about once its word was known, or None where `knows_after` is false; it is
+    reckoned once for all visitors."""
+    found = _found(trace) if knows_after(trace) else None
+    return None if found is None else _after_word(trace, found[1], trace.fingerprint, found[0])
+
+
+@made_once
+def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) -> AfterWord:
+    return after_word(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
 
 
 def tokenizer_of(trace: Trace) -> Tokenizer | None:

@@ -29,7 +29,7 @@ class Equation:
     """One stage of a step; or a template, the same at every step, with a ⟦place⟧ for each text that differs."""
 
     stage: int
-    """1 to 5: energy, softmax, context, state, word."""
+    """1 to 5: energy, softmax, context, state, word; 6, after the word (`wording.after_word`)."""
     latex: str
     """The equation, then the same with this step's numbers."""
     note: str

@@ -5,6 +5,8 @@ Fractions inside a sentence of `say` get that mark there. Files for machines (CS
 
 from __future__ import annotations
 
+import math
+
 from attnviz.languages import decimal_mark, say
 
 NO_BREAK = "\u00a0"
@@ -19,6 +21,25 @@ def decimal(value: float, places: int = 2) -> str:
 def significant(value: float, digits: int = 2) -> str:
     """Return `value` to that many significant digits, trailing zeros left out."""
     return localised(f"{value:.{digits}g}")
+
+
+def small(value: float) -> str:
+    """Return a number from 0 to 1 in two decimal places, or as few signs as tell it from 0: 0.97, 0.004, 2·10⁻⁵."""
+    if value == 0 or value >= 0.0095:
+        return decimal(value)
+    if value >= 0.00095:
+        return decimal(value, 3)
+    return power_of_ten(value)
+
+
+def power_of_ten(amount: float) -> str:
+    """Return an amount as in 3·10⁻⁷, one digit before the power."""
+    if not math.isfinite(amount):
+        return "∞" if math.isinf(amount) else "?"
+    if amount == 0:
+        return "0"
+    digit, exponent = f"{amount:.0e}".split("e")
+    return f"{digit}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def localised(number: str) -> str:

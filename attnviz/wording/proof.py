@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
 from attnviz.analysis.proof import TOLERANCE, Discrepancy, Proof
 from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.quantities import QUANTITIES
 from attnviz.wording.labels import quote
+from attnviz.wording.numbers import power_of_ten
 
-OF_POSITIONS = tuple(name for name, quantity in QUANTITIES.items() if quantity.of_positions)
+OF_POSITIONS = (
+    *(name for name, quantity in QUANTITIES.items() if quantity.of_positions),
+    "likelihood", "log_likelihood", "posterior", "reading",
+)  # fmt: skip
 """Quantities whose first index is a source position."""
 
 
@@ -39,6 +41,10 @@ def quantity_names() -> dict[str, str]:
         "log_probabilities": say("log probability of the word"),
         "target_ids": say("forced word y"),
         "ledger sums": say("sums of the ledger"),
+        "likelihood": say("likelihoods p(y | h)"),
+        "log_likelihood": say("logarithms of the likelihoods"),
+        "posterior": say("posterior p(j | y)"),
+        "reading": say("α′ of the heatmap"),
     }
 
 
@@ -93,13 +99,3 @@ def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
         what=name, number=", ".join(str(index + 1) for index in wrong.index), step=step + 1, shown=wrong.shown,
         recomputed=wrong.recomputed, difference=power_of_ten(abs(wrong.shown - wrong.recomputed)),
     )  # fmt: skip
-
-
-def power_of_ten(amount: float) -> str:
-    """Return an amount as in 3·10⁻⁷, one digit before the power."""
-    if not math.isfinite(amount):
-        return "∞" if math.isinf(amount) else "?"
-    if amount == 0:
-        return "0"
-    digit, exponent = f"{amount:.0e}".split("e")
-    return f"{digit}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import typing
 from itertools import permutations, product
 from pathlib import Path
 
@@ -13,12 +14,16 @@ from hypothesis import strategies as st
 
 from attnviz.analysis import measures
 from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.likelihood import Readouts
+from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.proof import Prover, prove
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
-from attnviz.text import Tokenizer
+from attnviz.text import Tokenizer, piece_name
 from attnviz.translator import Translator
+from attnviz.wording.labels import quote
+from attnviz.wording.proof import discrepancy_text
 from tests.conftest import SENTENCES, ModelFactory
 
 
@@ -124,8 +129,49 @@ def test_the_proof_holds_for_every_network(
     trace = Translator(network, tokenizer).translate(SENTENCES[4], target=SENTENCES[5])
     prover = Prover(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for step in range(len(trace.target_pieces)):
-        proof = prover.prove(step)
+        proof = prover.prove(step, reading=True)
         assert proof.holds, proof.discrepancies
+        assert ("reading" in {check.quantity for check in proof.checks}) == trace.attends
+
+
+AFTER = {"likelihood", "log_likelihood", "posterior"}
+
+
+def test_prior_likelihood_and_posterior_are_on_the_receipt(model_folder: Path, translator: Translator) -> None:
+    trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
+    prover, pieces = Prover(trace, weights), len(trace.source_pieces)
+    for reading in (False, True):
+        numbers = {check.quantity: check.numbers for check in prover.prove(1, reading=reading).checks}
+        assert {name: numbers.get(name) for name in AFTER} == dict.fromkeys(AFTER, pieces)
+        assert numbers.get("reading") == (pieces if reading else None)
+    # A weight that was altered is the prior of another posterior.
+    alignment = trace.alignment.copy()
+    alignment[1] = np.roll(alignment[1], 1)
+    wrong = prove(dataclasses.replace(trace, alignment=alignment), weights, 1)
+    assert {"alignment", "posterior"} <= {one.quantity for one in wrong.discrepancies}
+
+
+@pytest.mark.parametrize("made", ["log_likelihood", "bayes", "posterior_of"])
+def test_one_altered_number_after_the_word_is_named(
+    model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    trace = translator.translate(SENTENCES[2])
+    prover = Prover(trace, load_weights(model_folder))
+    place = "attnviz.analysis.proof"
+    true = {"bayes": bayes, "posterior_of": posterior_of, "log_likelihood": Readouts.log_likelihood}
+
+    def altered(*given: typing.Any, **named: typing.Any) -> np.ndarray:
+        found: np.ndarray = true[made](*given, **named)
+        found[1 if made == "posterior_of" else 0, 2] += 0.01
+        return found
+
+    monkeypatch.setattr(f"{place}.Readouts.log_likelihood" if made == "log_likelihood" else f"{place}.{made}", altered)
+    wrong = prover.prove(1, reading=made == "posterior_of").discrepancies
+    expected = {"log_likelihood": "log_likelihood", "bayes": "posterior", "posterior_of": "reading"}[made]
+    assert expected in [one.quantity for one in wrong]
+    assert {one.index for one in wrong} == {(2,)}
+    told = discrepancy_text(trace, wrong[0], 1)
+    assert quote(piece_name(trace.source_pieces[2])) in told
 
 
 @pytest.mark.parametrize(("made", "other"), list(permutations(ATTENTION_KINDS, 2)))

@@ -22,7 +22,7 @@ from tests.ui.shown_records import fetched
 
 WITHOUT_ATTENTION = {"state", "maxout", "candidates", "context", "proof", "ledger", "contrast", "facts", "equation-3",
                      "equation-4", "equation-5"}  # fmt: skip
-OF_WEIGHTS = {"proof", "ledger", "contrast"}
+OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
 
 
 @pytest.fixture
@@ -127,6 +127,14 @@ def test_an_altered_translation_is_drawn_as_it_is(trace: Trace) -> None:
     assert one["values"]["0"] != other["values"]["0"]
     assert one["values"]["1"] == other["values"]["1"]
     assert not np.shares_memory(trace.energies, altered.energies)
+
+
+def test_what_the_heatmap_shows_after_the_word_is_proved_where_it_is_shown(trace: Trace) -> None:
+    for after in (False, True):
+        found = fetched(address(trace, "proof", "light", every=False, word=True, after=after))
+        assert found["holds"]
+        assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == after
+        assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
 
 
 def test_the_chosen_word_is_proved_too(trace: Trace) -> None:

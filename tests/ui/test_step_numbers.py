@@ -36,7 +36,8 @@ from attnviz.ui.step.ledger_choice import NEXT_BEST, OWN, pair, piece_of
 from attnviz.ui.step.proof_badge import proof_record, proof_rows
 from attnviz.wording.findings import finding_sentence, step_look
 from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
-from attnviz.wording.proof import badge_text, discrepancy_text, power_of_ten, quantity_names
+from attnviz.wording.numbers import power_of_ten
+from attnviz.wording.proof import badge_text, discrepancy_text, quantity_names
 from tests import strategies
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace

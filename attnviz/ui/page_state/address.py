@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.branches import branches_address, forget_branches
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
+from attnviz.ui.page_state.looking_back import forget_looking_back, looking_back_address
 from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of
 from attnviz.ui.page_state.view import MAIN, Session, View
 
@@ -48,6 +49,7 @@ def address_record(session: Session, view: View) -> dict[str, Any]:
     chosen = selection_address(view, selection_of(session, view))
     tried = branches_address(session, view)
     own = chosen | tried | choices_address(view, heatmap_choices(session, view), row_order(session, view))
+    own |= looking_back_address(session, view)
     if view.id != MAIN:
         return {"entry": entry, "parameters": own}
     if page.get(inputs.SENTENCE, "") is None and any((chosen | tried).values()):
@@ -67,3 +69,4 @@ def forget_view(session: Session, view_id: str) -> None:
     forget_selection(session, view_id)
     forget_branches(session, view_id)
     forget_choices(session, view_id)
+    forget_looking_back(session, view_id)

@@ -19,12 +19,12 @@ from attnviz.ui.components.proof.proof import proof
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import bytes_of, weights_digest_of
+from attnviz.wording.numbers import power_of_ten
 from attnviz.wording.proof import (
     badge_text,
     discrepancy_text,
     misfit_text,
     not_proved_text,
-    power_of_ten,
     quantity_names,
     what_is_proved,
 )
@@ -33,13 +33,13 @@ _PROVERS: Kept[Prover] = Kept(12 << 20, size=lambda prover: 2 * bytes_of(prover.
 """Those of all visitors, each with its translation and what of the proof serves every step: less than as much."""
 
 
-def proof_badge(view: View, weights: Weights | None, theme: ThemeName) -> None:
+def proof_badge(view: View, weights: Weights | None, theme: ThemeName, *, after: bool) -> None:
     """Draw the badge of the step on show: green, or red with the name of a number that is wrong; opened, what was
-    proved."""
+    proved. `after` says that α′ is on show, which is proved only then: it asks all steps."""
     if weights is None:
         st.text(not_proved_text(view.trace))
         return
-    proof(view, address(view.trace, "proof", theme, every=False, word=True))
+    proof(view, address(view.trace, "proof", theme, every=False, word=True, after=after))
 
 
 def proof_record(asked: Asked) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def proof_record(asked: Asked) -> dict[str, Any]:
     if asked.weights is None or others:
         raise UnknownRecordError("proof")
     try:
-        found = _prover(asked).prove(step, () if asked.word is None else (asked.word,))
+        found = _prover(asked).prove(step, () if asked.word is None else (asked.word,), reading=asked.after)
     except MisfitError:  # altered, or not made by this model
         return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
     return {

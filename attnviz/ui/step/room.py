@@ -16,14 +16,16 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.glossary import glossary
-from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel
+from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel, shown_choices
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
+from attnviz.ui.step.looking_back import looking_back
 from attnviz.ui.step.microscope import microscope_panel
 from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
@@ -69,7 +71,9 @@ def _step_panel(view: View) -> None:
     else:
         facts = {"at": place_of(view, "facts", theme)}
     step_summary(view, stage_titles(trace), facts)
-    proof_badge(view, weights_of(trace), theme)
+    session = st.session_state
+    after = looks_back(session, view) or shown_choices(session, view).face != "before"
+    proof_badge(view, weights_of(trace), theme, after=after)
     key_names(view)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("beside_step")):
         with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
@@ -78,7 +82,7 @@ def _step_panel(view: View) -> None:
 
 
 def _stages(view: View) -> None:
-    """Draw the five stages, with what lies inside an energy and a logit."""
+    """Draw the five stages, with what lies inside an energy and a logit, and what the word says of the look."""
     theme, weights, titles = theme_name(), weights_of(view.trace), stage_titles(view.trace)
     for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
@@ -89,3 +93,5 @@ def _stages(view: View) -> None:
         if number == 5:
             with st.container(key=view.key(INSIDE_WORD)):
                 part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
+    with st.container(key=view.key("looking_back")):
+        looking_back(view, theme)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.figures.subject import Subject
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import tokenizer_of, weights_of
+from attnviz.ui.resources import after_word_of, tokenizer_of, weights_of
 from attnviz.ui.step.ledger_choice import chosen_pair
 
 
@@ -13,9 +13,9 @@ def subject_of(view: View, session: Session) -> Subject:
     """Return the step on show with its source piece, word and rival, and the weights where they are at hand."""
     trace, selection = view.trace, selection_of(session, view)
     source = source_of(selection, trace)
-    weights, tokenizer = weights_of(trace), tokenizer_of(trace)
+    weights, tokenizer, after = weights_of(trace), tokenizer_of(trace), after_word_of(trace)
     if tokenizer is None:
-        return Subject(trace, selection.step, weights, source)
+        return Subject(trace, selection.step, weights, source, known_after=after)
     word, rival = chosen_pair(trace, selection, len(tokenizer))
     rival = word if rival is None else rival  # a piece is not held against itself
-    return Subject(trace, selection.step, weights, source, word, rival, tokenizer.piece)
+    return Subject(trace, selection.step, weights, source, word, rival, tokenizer.piece, known_after=after)

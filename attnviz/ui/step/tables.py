@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.analysis.grid import Face
+from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.languages import say
 from attnviz.ui.components.follower.follower import follow
@@ -13,7 +14,7 @@ from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.parts import TABLES
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import posterior_of
+from attnviz.ui.resources import after_word_of, posterior_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
 from attnviz.wording.faces import SYMBOLS, face_names
@@ -27,6 +28,7 @@ def chart_tables(view: View) -> None:
         return
     trace, chosen = view.trace, shown_choices(st.session_state, view)
     step = selection_of(st.session_state, view).step
+    after = after_word_of(trace)
     maxout = figures.STEP_FIGURES["maxout"].table(subject_of(view, st.session_state))
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
@@ -42,6 +44,16 @@ def chart_tables(view: View) -> None:
             (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
             (say("Maxout of step {step}", step=step + 1), maxout),
             (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
+            *(
+                []
+                if after is None
+                else [
+                    (
+                        say("Before and after the word of step {step}", step=step + 1),
+                        posterior_table(trace, after, step),
+                    )
+                ]
+            ),
         ):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)

@@ -15,6 +15,7 @@ from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
@@ -72,6 +73,7 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     session, linked = st.session_state, st.query_params
     open_view(session, view, linked)
     heatmap_choices(session, view, linked)
+    looks_back(session, view, linked)
     choose_order(session, view, row_order(session, view, linked))
     parameters = address.page_parameters(session) if asked is None else asked
     address.keep_page(session, page + view.identity, parameters | language_address())

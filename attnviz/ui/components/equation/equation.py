@@ -5,7 +5,7 @@ The browser is given what the equations of all steps have in common and the text
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.browser_programs import KATEX
@@ -14,6 +14,8 @@ from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 from attnviz.wording.equations import (
+    Equation,
+    Texts,
     equation_templates,
     texts_of_cells,
     texts_of_source,
@@ -21,7 +23,7 @@ from attnviz.wording.equations import (
 )
 
 
-def equation(view: View, stage: int, at: str) -> None:
+def equation(view: View, stage: int | str, at: str) -> None:
     """Draw the equation of `stage` for the step and the source piece on show; what it is set from lies at the address
     `at`."""
     component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
@@ -35,13 +37,22 @@ def equation_records(trace: Trace, steps: Sequence[int], theme: ThemeName) -> di
     by_step = [texts_of_step(trace, step, theme) for step in steps]
     by_source = [texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
     by_cell = [texts_of_cells(trace, step) for step in steps]
-    records = {}
-    for template in equation_templates(trace, theme):
-        texts = (
-            {name: [one[name] for one in several] for name in several[0] if name in template.places}
-            for several in (by_step, by_source, by_cell)
-        )
-        records[template.stage] = {
-            "katex": KATEX.file_name, "latex": template.latex, "note": template.note, "steps": list(steps),
-        } | dict(zip(("ofStep", "ofSource", "ofCell"), texts, strict=True))  # fmt: skip
-    return records
+    return {
+        template.stage: equation_record(template, steps, by_step, by_source, by_cell)
+        for template in equation_templates(trace, theme)
+    }
+
+
+def equation_record(
+    template: Equation, steps: Sequence[int], by_step: Sequence[Texts], by_source: Sequence[Texts],
+    by_cell: Sequence[Mapping[str, list[str]]],
+) -> dict[str, Any]:  # fmt: skip
+    """Return what the browser needs to set the equation of one `template` at any of `steps`."""
+    several = {"ofStep": by_step, "ofSource": by_source, "ofCell": by_cell}
+    texts = {
+        which: {name: [one[name] for one in each] for name in each[0] if name in template.places}
+        for which, each in several.items()
+    }
+    return {
+        "katex": KATEX.file_name, "latex": template.latex, "note": template.note, "steps": list(steps),
+    } | texts  # fmt: skip

@@ -1,0 +1,127 @@
+"""Before and after the word at one decoder step: prior × likelihood → posterior, three bars for each source piece."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.after_word import AfterWord
+from attnviz.figures.attention import attention_table
+from attnviz.figures.bar_numbers import number_values, numbers
+from attnviz.figures.build import Spec
+from attnviz.figures.source_rows import (
+    MOST_ROWS,
+    label_size,
+    piece_bars,
+    short_name,
+    source_layout,
+    source_values,
+    value_axis,
+)
+from attnviz.figures.template import Slot, Values, filled
+from attnviz.languages import say
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.wording.numbers import decimal, significant, small
+
+_COLUMNS = {"prior": (0.0, 0.26), "likelihood": (0.33, 0.63), "posterior": (0.71, 1.0)}
+"""Shares of the width."""
+_ROOM = 1.5
+"""How far the axes go on beyond the longest bar, for the numbers at their ends."""
+_VISIBLE = 0.02
+"""Share from which the heatmap's reading has a mark."""
+
+
+def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of `posterior_bars`."""
+    ink, count = palette(theme), len(trace.source_pieces)
+    prior = piece_bars(trace, Slot("prior"), "α") | {"marker": {"color": ink.bar}}
+    likely = piece_bars(trace, Slot("likelihood"), "p(y | h)", ".3~g") | {
+        "xaxis": "x2", "marker": {"color": ink.decoder},
+    }  # fmt: skip
+    after = piece_bars(trace, Slot("posterior"), "p(j | y)") | {"xaxis": "x3", "marker": {"color": ink.bar}}
+    heatmap = piece_bars(trace, Slot("seen"), say("α′ of the heatmap")) | {
+        "type": "scatter", "mode": "markers", "xaxis": "x3",
+        "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
+    }  # fmt: skip
+    del heatmap["orientation"]
+    axis, layout = value_axis(ink, "α", [0, _ROOM]), source_layout(trace, ink)
+    layout["xaxis"] = axis | {"domain": list(_COLUMNS["prior"]), "tickvals": [0, 1]}
+    layout["xaxis2"] = value_axis(ink, "× p(y | h)", []) | {
+        "domain": list(_COLUMNS["likelihood"]), "range": Slot("likelihoods"), "tickvals": Slot("likelihood_ticks"),
+        "ticktext": Slot("likelihood_names"), "anchor": "y",
+    }  # fmt: skip
+    layout["xaxis3"] = value_axis(ink, "→ p(j | y),  ◇ α′", [0, _ROOM]) | {
+        "domain": list(_COLUMNS["posterior"]), "tickvals": [0, 1], "anchor": "y",
+    }  # fmt: skip
+    layout["meta"]["narrowest"] = 300
+    texts = [
+        numbers(label_size(count) - 1, ink, f"{name}_number") | {"xaxis": axis}
+        for name, axis in zip(_COLUMNS, ("x", "x2", "x3"), strict=True)
+    ]
+    return {"data": [prior, likely, after, heatmap, *(texts if count <= MOST_ROWS else [])], "layout": layout}
+
+
+def posterior_values(trace: Trace, found: AfterWord, step: int) -> Values:
+    """Return the values of `posterior_bars`."""
+    rows = {name: getattr(found, name)[step] for name in (*_COLUMNS, "reading")}
+    largest = _ceiling(float(rows["likelihood"].max()))
+    # A mark on every 0 would say nothing.
+    seen = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
+    values = rows | {
+        "seen": seen,
+        "likelihoods": [0, _ROOM * 1.2 * largest], "likelihood_ticks": [0, largest],
+        "likelihood_names": ["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
+    }  # fmt: skip
+    if len(trace.source_pieces) <= MOST_ROWS:
+        for name in _COLUMNS:
+            write = small if name == "likelihood" else decimal
+            marked = np.isfinite(seen) if name == "posterior" else np.zeros(len(seen), bool)
+            ends = np.where(marked, np.fmax(rows[name], seen), rows[name])
+            # Beyond the mark too.
+            texts = [f"{'  ' * (1 + mark)}{write(value)} "[1:] for value, mark in zip(rows[name], marked, strict=True)]
+            values |= number_values(ends, texts, of=f"{name}_number")
+    return values | source_values(trace, step, _alt(trace, found, step))
+
+
+def posterior_bars(trace: Trace, found: AfterWord, step: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw alpha_ij of 0-based `step`, p(y_i | c = h_j) and, of both, p(j | y_i), each in [0, 1], on the same rows.
+
+    Only the ratios of the likelihoods count: their axis ends at the step's largest. A diamond is what the heatmap
+    shows after the word, which asks the other steps too.
+    """
+    return filled(posterior_template(trace, theme), posterior_values(trace, found, step))
+
+
+def posterior_table(trace: Trace, found: AfterWord, step: int) -> pd.DataFrame:
+    """Return prior, likelihood, their product, posterior and the heatmap's reading of 0-based `step`, one row for each
+    source piece j (counted from 1)."""
+    table = attention_table(trace, step).drop(columns=[say("energy")])
+    return table.assign(
+        **{
+            say("likelihood p(y | h)"): found.likelihood[step],
+            say("product"): found.prior[step] * found.likelihood[step],
+            say("posterior p(j | y)"): found.posterior[step],
+            say("α′ of the heatmap"): found.reading[step],
+        }
+    )
+
+
+def _ceiling(largest: float) -> float:
+    """Return the round number at which the axis of likelihoods ends, given the largest."""
+    if largest > 0.5:
+        return 1.0
+    unit = 10.0 ** np.floor(np.log10(max(largest, 1e-300)))
+    return float(unit * np.ceil(largest / unit * (1 - 1e-9)))
+
+
+def _alt(trace: Trace, found: AfterWord, step: int) -> str:
+    first, last = int(found.prior[step].argmax()), int(found.posterior[step].argmax())
+    return say(
+        "Before and after the word of step {step}: for each source piece the weight α, times the likelihood of the "
+        "word with that annotation alone, gives the posterior. The largest weight, {weight:.2f}, is that of {piece}; "
+        "the largest posterior, {posterior:.2f}, that of {other}, whose likelihood is {likelihood}.", step=step + 1,
+        weight=found.prior[step, first], piece=short_name(trace, first), posterior=found.posterior[step, last],
+        other=short_name(trace, last), likelihood=small(float(found.likelihood[step, last])),
+    )  # fmt: skip

@@ -1,0 +1,89 @@
+"""After the word: prior × likelihood → posterior of the step on show, folded until it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.equation.equation import equation, equation_record
+from attnviz.ui.language import key_in_language
+from attnviz.ui.page_state.looking_back import LOOKING_BACK, look_back, looks_back
+from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked, UnknownRecordError
+from attnviz.ui.resources import after_word_of, knows_after, weights_of
+from attnviz.ui.step.stages import place_of
+from attnviz.wording.after_word import (
+    about_the_reading,
+    after_equation,
+    after_heading,
+    after_sentence,
+    after_title,
+    texts_of_cells,
+    texts_of_source,
+    texts_of_step,
+)
+from attnviz.wording.proof import misfit_text
+
+PICTURE, EQUATION = "posterior", "equation-after"
+"""Names of the records."""
+
+
+def looking_back(view: View, theme: ThemeName) -> None:
+    """Draw the part; what is in it is drawn, and fetched, only where it is open."""
+    session, key = st.session_state, key_in_language(view.key(LOOKING_BACK))
+    session[key] = looks_back(session, view)
+    box = st.expander(after_title(), key=key, on_change=lambda: look_back(session, view, session[key]))
+    if not box.open:
+        return
+    with box:
+        lacking = STEP_FIGURES[PICTURE].lacking(Subject(view.trace, 0, weights_of(view.trace)))
+        if not lacking and not knows_after(view.trace):
+            lacking = misfit_text(view.trace, 0)
+        if lacking:
+            st.text(lacking)
+            return
+        left, right = st.columns([7, 5], gap="medium")
+        with left:
+            chart(view, place_of(view, PICTURE, theme), PICTURE)
+        with right:
+            equation(view, "after", place_of(view, EQUATION, theme))
+            st.html(f'<p class="reading">{about_the_reading()}</p>')
+
+
+def posterior_record(asked: Asked) -> dict[str, Any]:
+    """Return the three columns of each step that is asked for; raise UnknownRecordError where the model is not here or
+    did not make the translation."""
+    found = after_word_of(asked.trace)
+    if found is None:
+        raise UnknownRecordError(PICTURE)
+    trace, picture = asked.trace, STEP_FIGURES[PICTURE].picture
+    subjects = [Subject(trace, step, asked.weights, known_after=found) for step in asked.steps]
+    return chart_record(
+        to_json(picture.template(subjects[0], asked.theme)),
+        {
+            one.step: AtStep(
+                to_json(picture.values(one, asked.theme)), after_heading(), after_sentence(trace, found, one.step)
+            )
+            for one in subjects
+        },
+    )
+
+
+def after_equation_record(asked: Asked) -> dict[str, Any]:
+    """Return what the equation of the posterior is set from; raise as `posterior_record`."""
+    found = after_word_of(asked.trace)
+    if found is None:
+        raise UnknownRecordError(EQUATION)
+    return equation_record(
+        after_equation(asked.trace, asked.theme),
+        asked.steps,
+        [texts_of_step(found, step) for step in asked.steps],
+        [texts_of_source(j) for j in range(len(asked.trace.source_pieces))],
+        [texts_of_cells(found, step) for step in asked.steps],
+    )

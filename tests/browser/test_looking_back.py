@@ -1,0 +1,123 @@
+"""After the word: the folded part opened by mouse and by keyboard, its columns following the step, in Chromium."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.server import READY
+from tests.browser.settled import settled
+from tests.browser.test_languages import switch
+from tests.browser.views import everywhere
+
+pytestmark = pytest.mark.browser
+
+PART = ".st-key-looking_back"
+BARS = f"document.querySelector('{PART} .js-plotly-plot').calcdata.slice(0, 3).map((bars) => bars.map(({{ s }}) => s))"
+"""JavaScript for the lengths of the bars in the three columns."""
+
+
+def summary(page: Page) -> Locator:
+    return page.locator(f"{PART} summary")
+
+
+def linked(page: Page) -> str | None:
+    """Return what the address says of the part."""
+    return parse_qs(urlsplit(page.url).query).get("after_word", [None])[0]
+
+
+def expect_open(page: Page, heading: str = "Prior × likelihood → posterior") -> Any:
+    """Wait until the columns are drawn and in the address; return their numbers."""
+    expect(page.locator(f"{PART} .chart-box h3")).to_have_text(heading)
+    page.wait_for_selector(f"{PART} .js-plotly-plot .xtick")
+    page.wait_for_selector(f"{PART} .katex")
+    page.wait_for_url(re.compile("after_word=1"))
+    settled(page)
+    return columns(page)
+
+
+def columns(page: Page) -> Any:
+    return page.evaluate(BARS)
+
+
+def expect_bayes(found: Any) -> None:
+    """The third column is the product of the first two, over its sum."""
+    prior, likelihood, posterior = found
+    evidence = sum(p * y for p, y in zip(prior, likelihood, strict=True))
+    for p, y, share in zip(prior, likelihood, posterior, strict=True):
+        assert share == pytest.approx(p * y / evidence, abs=1e-5)
+
+
+@everywhere
+def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
+    assert linked(page) is None
+    summary(page).scroll_into_view_if_needed()
+    summary(page).click()
+    first = expect_open(page)
+    expect_bayes(first)
+    assert [url for url in asked if "/posterior?" in url]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(f"{PART} .katex-mathml").first).to_contain_text("4")
+    settled(page)
+    page.wait_for_function(f"(before) => JSON.stringify({BARS}) !== before", arg=str(first).replace("'", '"'))
+    expect_bayes(columns(page))
+    page.reload()
+    page.wait_for_selector(READY)
+    summary(page).scroll_into_view_if_needed()
+    expect_bayes(expect_open(page))
+    summary(page).click()
+    expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
+    page.wait_for_function("!location.search.includes('after_word')")
+
+
+def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    settled(page)
+    summary(page).focus()
+    page.keyboard.press("Enter")
+    expect_open(page)
+    page.keyboard.press("End")
+    expect(page.locator(".facts h2")).to_have_text(re.compile(r"^Step (\d+) of \1$"))
+    switch(page, "fr")
+    expect(summary(page)).to_contain_text("Après le mot")
+    expect_open(page, "A priori × vraisemblance → a posteriori")
+    summary(page).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
+
+
+def test_the_badge_proves_it_and_a_row_chooses_its_piece(open_page: Opener) -> None:
+    page = open_page("?step=3&after_word=1")
+    summary(page).scroll_into_view_if_needed()
+    expect_open(page)
+    badge = page.locator(".proof .badge")
+    badge.scroll_into_view_if_needed()
+    expect(badge).to_contain_text("check out")
+    badge.click()
+    for row in ("likelihoods p(y | h)", "posterior p(j | y)", "α′ of the heatmap"):
+        expect(page.locator(".proof tbody tr", has_text=row)).to_contain_text("✓")
+    page.keyboard.press("Escape")
+    chart = page.locator(f"{PART} .js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    place = chart.evaluate(
+        """(chart) => {
+          const { xaxis3, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
+          const longest = chart.calcdata[2].reduce((one, other) => other.s > one.s ? other : one);
+          const [x, y] = [xaxis3._offset + xaxis3.c2p(longest.s / 2), yaxis._offset + yaxis.c2p(longest.p)];
+          return { x: box.x + x, y: box.y + y };
+        }"""
+    )
+    page.mouse.click(place["x"], place["y"])
+    page.wait_for_url(re.compile(r"source=\d+"))
+    expect(page.locator(f"{PART} .equation p")).to_contain_text("α′ = ")

@@ -1,0 +1,162 @@
+"""The three columns as they are drawn and told: numbers, marks, table, sentences, equation."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.after_word import AfterWord
+from attnviz.export.files import Look, contents
+from attnviz.figures.posterior import posterior_bars, posterior_table
+from attnviz.figures.registry import STEP_FIGURES, step_figure
+from attnviz.figures.subject import Subject
+from attnviz.languages import speak
+from attnviz.text import Tokenizer
+from attnviz.wording.after_word import (
+    after_equation,
+    after_sentence,
+    texts_of_cells,
+    texts_of_source,
+    texts_of_step,
+)
+from tests.analysis.given import KINDS, translated
+from tests.conftest import ModelFactory
+from tests.figures import synthetic
+
+LONG = " ".join(f"mot{k}" for k in range(70))
+
+
+def after(trace: Trace, likelihood: np.ndarray) -> AfterWord:
+    """Return the columns of a trace whose likelihoods, (Ty, Tx), are given, with a reading of their squares."""
+    prior = trace.alignment.astype(float)
+    joint, flat = prior * likelihood, prior * np.sqrt(likelihood)
+    return AfterWord(
+        prior, likelihood, joint / joint.sum(axis=1, keepdims=True), flat / flat.sum(axis=1, keepdims=True)
+    )
+
+
+def drawn(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer) -> Subject:
+    trace, weights = translated(make_network, tokenizer, kind)
+    return Subject(trace, 1, weights)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_columns_hold_the_numbers(make_network: ModelFactory, tokenizer: Tokenizer, kind, theme) -> None:
+    subject = drawn(kind, make_network, tokenizer)
+    figure = step_figure(subject, "posterior").draw(subject, theme=theme)
+    go.Figure(json.loads(figure.to_json()))  # Plotly's own check of every property
+    prior, likelihood, posterior, mark = figure.data[:4]
+    found = subject.after_word
+    for bars, name in ((prior, "prior"), (likelihood, "likelihood"), (posterior, "posterior")):
+        np.testing.assert_array_equal(bars.x, getattr(found, name)[1])
+    shown = np.isfinite(mark.x)
+    np.testing.assert_array_equal(mark.x[shown], found.reading[1][shown])
+    assert np.all(found.reading[1][~shown] < 0.02)
+    texts = [[text.strip() for text in column.text] for column in figure.data[4:]]
+    assert texts[0] == [f"{weight:.2f}" for weight in found.prior[1]]
+    assert texts[2] == [f"{share:.2f}" for share in found.posterior[1]]
+    assert max(found.likelihood[1]) <= figure.layout.xaxis2.tickvals[1] <= 1
+    assert figure.layout.meta["narrowest"] <= 330
+    assert figure.layout.meta["order"] == sorted(range(len(prior.x)), key=lambda j: -found.prior[1, j])
+    table = step_figure(subject, "posterior").table(subject)
+    np.testing.assert_array_equal(table["posterior p(j | y)"], found.posterior[1])
+    np.testing.assert_allclose(table["product"], found.prior[1] * found.likelihood[1])
+    assert len(table) == len(subject.trace.source_pieces)
+
+
+def test_an_axis_of_likelihoods_ends_at_a_round_number() -> None:
+    trace = synthetic.trace()
+    for largest, end, name in ((0.97, 1, "1"), (0.5, 0.5, "0.5"), (0.031, 0.04, "0.04"), (2.1e-5, 3e-5, "3·10⁻⁵")):
+        figure = posterior_bars(trace, after(trace, np.full(trace.alignment.shape, largest)), 0)
+        assert figure.layout.xaxis2.tickvals[1] == pytest.approx(end)
+        assert figure.layout.xaxis2.ticktext[1] == name
+
+
+def test_a_long_sentence_has_bars_without_numbers() -> None:
+    trace = synthetic.trace(LONG)
+    found = after(trace, np.random.default_rng(0).uniform(size=trace.alignment.shape))
+    figure = posterior_bars(trace, found, 0)
+    assert len(figure.data) == 4
+    assert figure.layout.meta["thinned"]
+    assert len(posterior_table(trace, found, 0)) == len(trace.source_pieces)
+
+
+def test_what_is_said_of_the_word_is_what_the_columns_show() -> None:
+    trace = synthetic.trace()
+    count = len(trace.source_pieces)
+    row = np.full(count, 0.1 / (count - 2))
+    row[:2] = 0.6, 0.3
+    alignment = np.tile(row, (len(trace.target_pieces), 1)).astype(np.float32)
+    trace = dataclasses.replace(trace, alignment=alignment)
+    first, second = (f"“{trace.source_pieces[j].lstrip('▁')}”" for j in (0, 1))
+    rest = np.full(count, 0.001)
+
+    def told(*likely: float) -> str:
+        return after_sentence(trace, after(trace, np.tile(np.r_[likely, rest[2:]], (len(alignment), 1))), 0)
+
+    other = told(0.02, 0.9)
+    assert other.startswith(f"Most of the look, 60\u00a0%, was on {first}.")
+    assert f"about {second}: 30\u00a0% before the word, 96\u00a0% after it" in other
+    same = told(0.9, 0.02)
+    assert f"of {second} alone, 2\u00a0%" in same
+    assert f"share of {first} goes from 60\u00a0% before the word to 99\u00a0% after it" in same
+    rest = np.full(count, 0.5)
+    assert told(0.5, 0.5).startswith(f"The word changes little: {first} had 60\u00a0% of the look before it")
+
+
+def test_the_equation_multiplies_out() -> None:
+    trace = synthetic.trace()
+    found = after(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
+    for i, j in ((0, 0), (2, 3)):
+        cells = {name: row[j] for name, row in texts_of_cells(found, i).items()}
+        template = after_equation(trace)
+        texts = texts_of_step(found, i) | texts_of_source(j) | cells
+        assert template.places <= set(texts)
+        prior, likelihood, posterior = (float(cells[name]) for name in ("prior", "likelihood", "posterior"))
+        evidence = found.prior[i] @ found.likelihood[i]
+        assert prior * likelihood / evidence == pytest.approx(posterior, rel=0.02, abs=1e-3)
+        filled = template.filled(texts)
+        assert rf"\frac{{{cells['prior']} \cdot {cells['likelihood']}}}" in filled.latex
+        assert "⟦" not in filled.latex + filled.note
+        assert f"α′ = {cells['reading']}" in filled.note
+
+
+def test_a_model_that_reads_from_the_new_state_says_that_the_annotation_goes_through_it(
+    make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    notes = {kind: after_equation(translated(make_network, tokenizer, kind)[0]).note for kind in KINDS}
+    for (_, readout_state), note in notes.items():
+        assert ("through the new state too" in note) == (readout_state == "current")
+
+
+def test_in_french_the_columns_are_french() -> None:
+    trace = synthetic.trace()
+    found = after(trace, np.full(trace.alignment.shape, 0.25))
+    speak("fr")
+    try:
+        figure, sentence = posterior_bars(trace, found, 0), after_sentence(trace, found, 0)
+        cells = texts_of_cells(found, 0)
+    finally:
+        speak("en")
+    assert "0,25" in figure.data[5].text[0]
+    assert "vraisemblance" in figure.layout.meta["alt"]
+    assert "regard" in sentence
+    assert cells["likelihood"][0] == "0{,}250"
+
+
+def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    picture = STEP_FIGURES["posterior"]
+    assert "nothing to choose from" in picture.lacking(Subject(synthetic.trace(attention="none"), 0))
+    assert "folder of models" in picture.lacking(Subject(synthetic.trace(), 0))
+    trace, weights = translated(make_network, tokenizer, KINDS[0])
+    assert not picture.lacking(Subject(trace, 0, weights))
+    table = contents(trace, "csv", Look("posterior", step=1), weights).decode("utf-8-sig")
+    assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
+    with pytest.raises(AttnvizError, match="folder of models"):
+        contents(trace, "csv", Look("posterior", step=1))

@@ -1,0 +1,172 @@
+"""The part that looks back from the word on the page: folded, opened by link or by hand, remembered, in both
+languages."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import analysis
+from attnviz.checkpoint import save_model
+from attnviz.text import Tokenizer
+from attnviz.trace import Trace
+from attnviz.ui import resources
+from attnviz.ui.page_state.address import address_record, forget_view
+from attnviz.ui.page_state.looking_back import look_back, looks_back
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.resources import translate
+from attnviz.ui.toolbar.downloads import pictures
+from attnviz.wording.after_word import after_sentence
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.figures import synthetic
+from tests.ui.shown_records import badge, fetched, mounted, shown_equations
+
+Run = Callable[..., AppTest]
+READING = "α′ of the heatmap"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path / "en-fr"
+
+
+@pytest.fixture
+def page(folder: Path) -> Run:
+    """Return a function that opens the page as a link does."""
+
+    def run(**linked: str) -> AppTest:
+        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+        for name, value in linked.items():
+            app.query_params[name] = value
+        return app.run()
+
+    return run
+
+
+def places(app: AppTest) -> dict[str, str]:
+    """Return where the components of the page fetch their records, by the names of these."""
+    assert not app.exception
+    found = [given["at"] for kind in ("chart", "equation") for given in mounted(app, kind) if "at" in given]
+    return {at.split("?")[0].rpartition("/")[2]: at for at in found}
+
+
+def written(app: AppTest) -> str | None:
+    """Return what stands of the part in the address."""
+    (server,) = mounted(app, "messenger")
+    value: str | None = server["address"]["parameters"]["after_word"]
+    return value
+
+
+def proved(app: AppTest) -> list[str]:
+    return [row[0] for row in badge(app)["rows"]]
+
+
+def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(resources, "after_word", lambda *given: made.append(given) or analysis.after_word(*given))
+    app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
+    assert "After the word: what was that look about?" in [box.label for box in app.expander]
+    assert not {"posterior", "equation-after"} & places(app).keys()
+    assert made == []
+    assert written(app) is None
+    assert READING not in proved(app)
+    assert "posterior p(j | y)" in proved(app)
+    app.session_state["after_word"] = True
+    app.run()
+    assert written(app) == "1"
+    assert READING in proved(app)
+    assert {"posterior", "equation-after"} <= places(app).keys()
+    record, trace = fetched(places(app)["posterior"]), translate_of(app)
+    found = analysis.after_word(trace, resources.weights_of(trace))
+    for step in range(len(trace.target_pieces)):
+        assert record["captions"][str(step)] == ["Prior × likelihood → posterior", after_sentence(trace, found, step)]
+    shown = shown_equations(app)
+    assert len(shown) == 6
+    assert "\\mid" in shown[5]
+    assert len(made) == 1
+
+
+def translate_of(app: AppTest) -> Trace:
+    trace: Trace = app.session_state["last_trace"]
+    return trace
+
+
+def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run) -> None:
+    app = page(after_word="1")
+    assert "posterior" in places(app)
+    app.button_group(key="lang").set_value("fr").run()
+    assert "Après le mot : que concernait ce regard ?".replace(" :", "\u00a0:").replace(" ?", "\u00a0?") in [
+        box.label for box in app.expander
+    ]
+    assert "posterior" in places(app)
+    app.button_group(key="lang").set_value("en").run()
+    app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
+    assert "posterior" in places(app)
+    app.session_state["after_word"] = False
+    app.run()
+    assert "posterior" not in places(app)
+    assert written(app) is None
+    assert "posterior" not in places(page(after_word="yes please"))
+
+
+def test_another_link_folds_it_or_opens_it() -> None:
+    view, session = View(MAIN, synthetic.trace()), {}
+    assert looks_back(session, view, {"after_word": "1"})
+    assert looks_back(session, view, {}), "a link is followed once"
+    assert address_record(session, view)["parameters"]["after_word"] == "1"
+    look_back(session, view, False)
+    assert address_record(session, view)["parameters"]["after_word"] is None
+    forget_view(session, MAIN)
+    assert looks_back(session, view, {"after_word": "1"})
+    assert not looks_back({}, view, {"after_word": "2"})
+
+
+def test_without_attention_or_without_the_model_it_says_so(
+    page: Run, folder: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(folder.parent / "fixed", make_network("none"), tokenizer)
+    app = page(model="fixed", after_word="1")
+    assert "posterior" not in places(app)
+    assert any("nothing to choose from" in text.value for text in app.text)
+    monkeypatch.setattr(resources, "_found", lambda _: None)
+    app = page(after_word="1")
+    assert "posterior" not in places(app)
+    assert any("folder of models" in text.value and "about once its word" in text.value for text in app.text)
+
+
+def test_the_table_and_the_files_have_its_numbers(folder: Path, page: Run) -> None:
+    app = page(sentence=SENTENCES[0], search="greedy", step="2")
+    app.session_state["tables"] = True
+    app.run()
+    trace = translate(str(folder), "auto", SENTENCES[0], 1, None)
+    found = analysis.after_word(trace, analysis.load_weights(folder))
+    assert "**Before and after the word of step 2**" in [one.value for one in app.markdown]
+    np.testing.assert_allclose(app.dataframe[-1].value["posterior p(j | y)"], found.posterior[1], atol=1e-6)
+    saved = {one.name: one for one in pictures(View(MAIN, trace), {})}["step-1-posterior"]
+    assert saved.title == "Before and after the word"
+    np.testing.assert_allclose(saved.numbers["posterior p(j | y)"], found.posterior[0], atol=1e-6)
+
+
+def test_one_wrong_weight_turns_the_badge_red(folder: Path, page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = page(sentence=SENTENCES[0], search="greedy", after_word="1")
+    assert badge(app)["holds"]
+    true = analysis.likelihood.__globals__["Readouts"].log_likelihood
+
+    def altered(*given, **named):
+        found = true(*given, **named)
+        found[0, 1] += 0.05
+        return found
+
+    monkeypatch.setattr("attnviz.analysis.proof.Readouts.log_likelihood", altered)
+    app = page(sentence=SENTENCES[0], search="greedy", after_word="1", step="3")
+    found = badge(app)
+    assert not found["holds"]
+    assert "logarithms of the likelihoods" in found["told"] + "".join(found["wrong"])
+    assert next(row[0] for row in found["rows"] if row[3] == "✗").startswith(("likelihoods", "logarithms"))
