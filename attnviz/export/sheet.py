@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from unicodedata import combining, east_asian_width
-
 import plotly.graph_objects as go
 
 from attnviz.figures.build import for_print
 from attnviz.figures.labels import literal
+from attnviz.figures.letters import width
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -25,11 +24,6 @@ _EDGE = 10
 """Pixels added at the other edges, where on the page there is room anyhow."""
 _NARROWEST = 520
 """Pixels of the narrowest sheet: the title needs some, also above a picture of three words."""
-
-_EM = {" .,;:'’|ijlI": 0.33, "rtf()-/“”«»": 0.45, "cksvxyz": 0.6, "mwMW…—": 1.0}
-"""Widths of letters, in font sizes, in the widest of the faces that a machine falls back on: with which of them a file
-will be drawn is not known."""
-_WIDTHS = {letter: width for letters, width in _EM.items() for letter in letters}
 
 
 def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName = "light") -> go.Figure:
@@ -68,16 +62,3 @@ def fit(text: str, room: float, size: int) -> str:
         # A single word that is too long, or a script that sets no blanks, is cut between letters.
         kept = words[0] if len(words) == 2 and len(words[1]) < 30 else kept[:-1]
     return kept.rstrip() + " …"
-
-
-def width(text: str, size: int) -> float:
-    """Return the pixels that `text` takes at most, in letters of `size` pixels."""
-    return size * sum(map(_em, text))
-
-
-def _em(letter: str) -> float:
-    if combining(letter):
-        return 0
-    if east_asian_width(letter) in "WF":
-        return 1.05
-    return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)

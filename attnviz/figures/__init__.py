@@ -2,6 +2,7 @@
 
 from attnviz.figures.answers import agreement_table, answer_table, answers_figure, answers_table
 from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.firmness import firmness_figure, firmness_table
@@ -23,6 +24,8 @@ __all__ = [
     "answers_table",
     "attention_bars",
     "attention_table",
+    "beam_tree_figure",
+    "beam_tree_table",
     "candidates",
     "candidates_table",
     "context_strips",

@@ -30,9 +30,10 @@ from attnviz.export import Look, save
 from attnviz.export.files import heading
 from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
 from attnviz.export.lecture import difference
-from attnviz.export.sheet import fit, printed, width
+from attnviz.export.sheet import fit, printed
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print
+from attnviz.figures.letters import width
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, speak

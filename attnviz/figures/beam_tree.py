@@ -1,0 +1,230 @@
+"""The tree of a beam search: every hypothesis, a column for each step, the winner's way strong along the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.figures.beam_places import Part, Places, places_of
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.figures.letters import width
+from attnviz.languages import say
+from attnviz.palette import BAND, Palette, ThemeName, palette
+from attnviz.text import SPACE, piece_name
+from attnviz.trace import BeamTree
+from attnviz.wording.beam_tree import course_of_search, fate_name, fate_of, why_it_won
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal
+
+_LABEL, _TAIL = 14, 48
+"""Characters of a piece, and of what stands before it in a hover text."""
+_ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 44, 12, 34, 16
+"""Pixels of a row, and of the margins; the left one has room for `<s>`."""
+_NARROW, _WIDE, _ROOM = 22, 64, 760
+"""Pixels between two columns, at least and at most, and those that a short search fills."""
+_LEAST = 34
+"""Pixels of the narrowest column."""
+_TIGHT = 0.86
+"""Share of the room that letters take at most which those of the page's face take."""
+_POINTS = np.linspace(0, 1, 9)
+_BEND = 3 * _POINTS**2 - 2 * _POINTS**3
+"""Of a link between two rows, how far down it is."""
+_APART = 3
+"""Pixels between a label and its links."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How a part of the tree is drawn."""
+
+    size: float
+    """Of letters, in pixels."""
+    line: float
+    """Width in pixels."""
+    dash: str = "solid"
+    wide: float = 1
+    """How much wider bold letters are."""
+
+
+_LOOKS: dict[Part, _Look] = {
+    "twig": _Look(10.5, 0.7, dash="dot"), "dropped": _Look(11.5, 1.1), "finished": _Look(12.5, 1.7),
+    "winner": _Look(13.5, 3, wide=1.08),
+}  # fmt: skip
+"""In the order in which they are drawn."""
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where the steps stand, in pixels from the left of the plot."""
+
+    middles: NDArray[np.float64]
+    ends: NDArray[np.float64]
+    """Right edges; the first is that of `<s>`, before all steps. Between one and the next column links bend."""
+    starts: NDArray[np.float64]
+    """Left edges of the steps."""
+    widest: int
+
+
+def beam_tree_figure(tree: BeamTree, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
+    """Draw all hypotheses of a beam search: a column for each step, in it the pieces that it considered, linked to what
+    they continue, so that a prefix which several share stands there once.
+
+    The winner's way lies on top; the score stands behind each that finished, after its place. `step` (0-based) has a
+    band. The `customdata` of a label is the index of its node in `tree.nodes`. In `layout.meta` are `alt`, the one
+    width in which it is drawn (`narrowest`, `widest`), the edges of each step's column (`spans`, on the x axis) and
+    the colour of their band (`mark`).
+    """
+    ink, places = palette(theme), places_of(tree)
+    names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
+    halves = [_half(node.piece, _LOOKS[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]
+    columns = _columns(tree, halves)
+    traces = [_links(tree, places, columns, halves, part, ink) for part in _LOOKS]
+    traces += [_labels(tree, places, columns, names, part, ink) for part in _LOOKS]
+    layout = _layout(tree, places, columns, ink)
+    layout["annotations"] = [_root(ink), *(_score(tree, places, columns, index, ink) for index in tree.finished)]
+    if step is not None and step < tree.steps:
+        layout["shapes"] = [_band(layout["meta"]["spans"][step], ink)]
+    return build(traces, layout)
+
+
+def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
+    """Return all hypotheses, one a row, numbered from 1, step by step: which it continues, its last piece, what it
+    says, log p of the piece and of all its pieces in nats, its score if it finished, when and why it was dropped."""
+    nodes = tree.nodes
+    dropped = [tree.dropped_at(index) for index in range(len(nodes))]
+    frame = {
+        say("step"): [node.step + 1 for node in nodes],
+        say("continues"): pd.array([None if node.parent is None else node.parent + 1 for node in nodes], "Int64"),
+        say("piece"): [node.piece for node in nodes],
+        say("so far"): [tree.text(index) for index in range(len(nodes))],
+        say("log p of the piece"): [node.log_probability for node in nodes],
+        say("log p so far"): [node.total for node in nodes],
+        say("rank at its step"): [node.rank + 1 for node in nodes],
+        say("score"): [
+            tree.score(index) if node.fate == "finished" else np.nan for index, node in enumerate(nodes)
+        ],
+        say("dropped at step"): pd.array([None if at is None else at + 1 for at in dropped], "Int64"),
+        say("what became of it"): [fate_name(tree, index) for index in range(len(nodes))],
+    }  # fmt: skip
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(nodes) + 1, name=say("hypothesis")))
+
+
+def _half(piece: str, look: _Look) -> float:
+    """Return half the pixels that a label takes."""
+    return _TIGHT * look.wide * width(shorten(piece_name(piece), _LABEL), look.size) / 2
+
+
+def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
+    """Return columns as wide as their widest labels, with room to bend between them, and one more for the scores of
+    what ends at the last step."""
+    widths = np.full(tree.steps + 1, float(_LEAST))
+    for node, half in zip(tree.nodes, halves, strict=True):
+        widths[node.step] = max(widths[node.step], 2 * half)
+        if node.fate == "finished":  # its score stands behind it
+            widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 22)
+    between = float(np.clip((_ROOM - widths.sum()) / tree.steps, _NARROW, _WIDE))
+    starts = between + np.concatenate([[0.0], np.cumsum(widths + between)[:-1]])
+    ends = np.concatenate([[0.0], starts + widths])
+    return _Columns(starts + widths / 2, ends, starts, int(np.ceil(ends[-1])))
+
+
+def _links(
+    tree: BeamTree, places: Places, columns: _Columns, halves: list[float], part: Part, ink: Palette
+) -> Spec:  # fmt: skip
+    """Return the links to the labels of a part: from the end of one label level to the edge of its column, down or up
+    to the other's row before the next, and level to its beginning."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for index, node in enumerate(tree.nodes):
+        if places.parts[index] != part:
+            continue
+        if node.parent is None:
+            begin, row = 0.0, 0.0
+        else:
+            begin = columns.middles[node.step - 1] + halves[node.parent] + _APART
+            row = float(places.rows[node.parent])
+        bend = columns.ends[node.step] + _POINTS * (columns.starts[node.step] - columns.ends[node.step])
+        end, own = columns.middles[node.step] - halves[index] - _APART, float(places.rows[index])
+        x += [begin, *bend.tolist(), end, None]
+        y += [row, *(row + _BEND * (own - row)).tolist(), own, None]
+    look = _LOOKS[part]
+    return {
+        "type": "scatter", "mode": "lines", "name": f"links: {part}", "x": x, "y": y, "hoverinfo": "skip",
+        "line": {"color": _colour(part, ink), "width": look.line, "dash": look.dash},
+    }  # fmt: skip
+
+
+def _labels(
+    tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: Part, ink: Palette
+) -> Spec:  # fmt: skip
+    """Return the pieces of a part, each in the middle of its column."""
+    own = [index for index, one in enumerate(places.parts) if one == part]
+    return {
+        "type": "scatter", "mode": "text", "name": part, "x": [columns.middles[tree.nodes[i].step] for i in own],
+        "y": [int(places.rows[i]) for i in own], "customdata": own, "hoverinfo": "text",
+        "text": [f"<b>{names[i]}</b>" if part == "winner" else names[i] for i in own],
+        "hovertext": [_hover(tree, i, names[i]) for i in own],
+        "textfont": {"size": _LOOKS[part].size, "color": _colour(part, ink)},
+    }  # fmt: skip
+
+
+def _colour(part: Part, ink: Palette) -> str:
+    return {"winner": ink.decoder, "finished": ink.ink}.get(part, ink.quiet)
+
+
+def _hover(tree: BeamTree, index: int, name: str) -> str:
+    """Return the numbers of a hypothesis, and what became of it."""
+    node, text = tree.nodes[index], "".join(tree.pieces(index)).replace(SPACE, " ").strip()
+    tail = text if len(text) <= _TAIL else "…" + text[-_TAIL:]
+    p = decimal(float(np.exp(node.log_probability)), 3)
+    return "<br>".join([
+        f"<b>{name}</b>", literal(tail), f"log p({name}) = {decimal(node.log_probability, 3)}  (p = {p})",
+        f"log p = {decimal(node.total, 3)}, {say('all pieces so far')}", fate_of(tree, index),
+    ])  # fmt: skip
+
+
+def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
+    """Return the place and the score of a finished hypothesis, behind the column of its end."""
+    place, part = tree.finished.index(index) + 1, places.parts[index]
+    text = f"{place}.  {decimal(tree.score(index), 2)}"
+    return {
+        "x": columns.starts[tree.nodes[index].step + 1] - 2 * _APART, "y": int(places.rows[index]), "showarrow": False,
+        "xanchor": "left", "yanchor": "middle", "text": f"<b>{text}</b>" if part == "winner" else text,
+        "font": {"size": 12, "color": _colour(part, ink)},
+    }  # fmt: skip
+
+
+def _band(span: list[float], ink: Palette) -> Spec:
+    """Return what stands behind the column of a step."""
+    return {"type": "rect", "x0": span[0], "x1": span[1], "y0": 0, "y1": 1, "yref": "paper", "layer": "below",
+            "fillcolor": ink.decoder, "opacity": BAND, "line": {"width": 0}}  # fmt: skip
+
+
+def _root(ink: Palette) -> Spec:
+    return {"xref": "paper", "x": 0, "xshift": -_APART, "y": 0, "text": "&lt;s&gt;", "showarrow": False,
+            "xanchor": "right", "yanchor": "middle", "font": {"size": 12, "color": ink.quiet}}  # fmt: skip
+
+
+def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> Spec:
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    full = _LEFT + columns.widest + _RIGHT
+    beside = np.stack([columns.starts - _NARROW / 2, columns.ends[1:] + _NARROW / 2], axis=1)[:-1]
+    return base_layout(ink) | {
+        "height": _TOP + _ROW * places.height + _BOTTOM,
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM}, "hovermode": "closest", "hoverdistance": 26,
+        "xaxis": axis | {
+            "side": "top", "range": [0, columns.widest], "tickvals": columns.middles[:-1],
+            "ticktext": [str(i + 1) for i in range(tree.steps)],
+            "title": {"text": say("step"), "font": {"size": 12, "color": ink.quiet}, "standoff": 4},
+        },
+        "yaxis": axis | {"range": [places.height - 0.5, -0.5], "showticklabels": False},
+        "meta": {
+            "alt": f"{why_it_won(tree)} {course_of_search(tree)}", "narrowest": full, "widest": full,
+            "spans": beside.tolist(), "mark": ink.decoder,
+        },
+    }  # fmt: skip

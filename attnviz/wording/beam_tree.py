@@ -1,0 +1,113 @@
+"""A beam search in words: why the winner won, and what became of every other hypothesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import takewhile
+
+from attnviz.languages import say
+from attnviz.trace import BeamTree
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, significant
+
+_LONGEST = 70
+"""Characters of a hypothesis that a sentence quotes."""
+_BEFORE = 2
+"""Words before the first in which a hypothesis differs from another."""
+
+
+def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> str:
+    """Return what a hypothesis says, in quotation marks; where it begins as the one `beside` it does, and is long, only
+    from shortly before the first word in which they differ."""
+    text = tree.text(index)
+    if not text:
+        return say("the empty translation")
+    if beside is not None and len(text) > _LONGEST:
+        words, others = text.split(), tree.text(beside).split()
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False)))
+        first = max(same - _BEFORE, 0)
+        text = ("… " if first else "") + " ".join(words[first:])
+    return quote(shorten(text, _LONGEST))
+
+
+def scoring(tree: BeamTree, index: int) -> str:
+    """Return the score of a hypothesis with what it is reckoned from, as in `−1.43 / 8 = −0.179`."""
+    node, score = tree.nodes[index], decimal(tree.score(index), 3)
+    if not tree.length_penalty:
+        return f"log p = {score}"
+    power = "" if tree.length_penalty == 1 else f"^{significant(tree.length_penalty, 3)}"
+    return f"{decimal(node.total)} / {node.step + 1}{power} = {score}"
+
+
+def why_it_won(tree: BeamTree) -> str:
+    """Say why the winner won, and who would have without the length normalisation."""
+    winner, likeliest = tree.winner, tree.likeliest
+    if len(tree.finished) == 1:
+        told = say("One hypothesis finished, {winner}: {score}.", winner=told_hypothesis(tree, winner),
+                   score=scoring(tree, winner))  # fmt: skip
+        return told + (" " + say("Greedy search has no other.") if tree.beam == 1 else "")
+    told = say(
+        "{winner} won: of the {count} hypotheses that finished it has the largest score, {score}; next comes {second} "
+        "with {beaten}.", winner=told_hypothesis(tree, winner), count=len(tree.finished), score=scoring(tree, winner),
+        second=told_hypothesis(tree, tree.finished[1], winner), beaten=scoring(tree, tree.finished[1]),
+    )  # fmt: skip
+    return f"{told} {_without_normalisation(tree, winner, likeliest)}"
+
+
+def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
+    """Say what the length normalisation changed."""
+    if not tree.length_penalty:
+        return say("Nothing is divided by the length here (the length penalty is 0).")
+    if likeliest == winner:
+        return say("It is also the likeliest as it stands: to divide log p by the length changed nothing.")
+    return say(
+        "Without the division by the length {likeliest} would have won: its log p, {larger}, is larger than {smaller}. "
+        "Each piece adds a negative number, so that a short hypothesis is likelier; the division makes up for it.",
+        likeliest=told_hypothesis(tree, likeliest, winner), larger=decimal(tree.nodes[likeliest].total),
+        smaller=decimal(tree.nodes[winner].total),
+    )  # fmt: skip
+
+
+def course_of_search(tree: BeamTree) -> str:
+    """Say how many hypotheses the search considered, and what became of them."""
+    counts: Counter[str] = Counter(node.fate for node in tree.nodes)
+    told = say("In {steps} steps the search considered {count} hypotheses.", steps=tree.steps, count=len(tree.nodes))
+    dropped = [
+        say("{count} fell out of the beam at once", count=counts["outside"]),
+        say("{count} a step later", count=counts["overtaken"]),
+        say("{count} were open when it ended", count=counts["pruned"]),
+    ]
+    shown = [part for part, fate in zip(dropped, ("outside", "overtaken", "pruned"), strict=True) if counts[fate]]
+    return f"{told} {', '.join(shown)}." if shown else told
+
+
+def fate_of(tree: BeamTree, index: int) -> str:
+    """Say what became of one hypothesis, and when. Steps count from 1."""
+    node, step = tree.nodes[index], tree.nodes[index].step + 1
+    match node.fate:
+        case "continued":
+            return say("It went on.")
+        case "outside":
+            return say("Dropped at step {step}: number {rank} of those considered, and the beam keeps {beam}.",
+                       step=step, rank=node.rank + 1, beam=tree.beam)  # fmt: skip
+        case "overtaken":
+            return say("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
+        case "pruned":
+            return say("Open when the search ended at step {step}: {beam} others had finished.",
+                       step=step, beam=tree.beam)  # fmt: skip
+        case "late":
+            return say("Ended at step {step}, when {beam} others had finished.", step=step, beam=tree.beam)
+    if index == tree.winner:
+        return say("Finished at step {step}, and won: {score}.", step=step, score=scoring(tree, index))
+    return say("Finished at step {step}, and was beaten as number {place}: {score}.", step=step,
+               place=tree.finished.index(index) + 1, score=scoring(tree, index))  # fmt: skip
+
+
+def fate_name(tree: BeamTree, index: int) -> str:
+    """Return what became of a hypothesis, in a word or two: for a table."""
+    if index == tree.winner:
+        return say("won")
+    return {
+        "continued": say("went on"), "outside": say("outside the beam"), "overtaken": say("overtaken"),
+        "pruned": say("open at the end"), "late": say("ended too late"), "finished": say("finished, beaten"),
+    }[tree.nodes[index].fate]  # fmt: skip
