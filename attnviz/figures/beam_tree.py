@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
 from attnviz.languages import say
 from attnviz.palette import BAND, Palette, ThemeName, palette
-from attnviz.text import SPACE, piece_name
+from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
 from attnviz.wording.beam_tree import course_of_search, fate_name, fate_of, why_it_won
 from attnviz.wording.labels import shorten
@@ -23,7 +24,7 @@ from attnviz.wording.numbers import decimal
 
 _LABEL, _TAIL = 14, 48
 """Characters of a piece, and of what stands before it in a hover text."""
-_ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 44, 12, 34, 16
+_ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 19, 28, 12, 40, 16
 """Pixels of a row, and of the margins; the left one has room for `<s>`."""
 _NARROW, _WIDE, _ROOM = 22, 64, 760
 """Pixels between two columns, at least and at most, and those that a short search fills."""
@@ -70,14 +71,18 @@ class _Columns:
     widest: int
 
 
-def beam_tree_figure(tree: BeamTree, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
+def beam_tree_figure(
+    tree: BeamTree, *, step: int | None = None, shown: Sequence[int] = (), theme: ThemeName = "light"
+) -> go.Figure:
     """Draw all hypotheses of a beam search: a column for each step, in it the pieces that it considered, linked to what
     they continue, so that a prefix which several share stands there once.
 
     The winner's way lies on top; the score stands behind each that finished, after its place. `step` (0-based) has a
     band. The `customdata` of a label is the index of its node in `tree.nodes`. In `layout.meta` are `alt`, the one
-    width in which it is drawn (`narrowest`, `widest`), the edges of each step's column (`spans`, on the x axis) and
-    the colour of their band (`mark`).
+    width in which it is drawn (`narrowest`, `widest`), the edges of each step's column (`spans`, on the x axis), the
+    colour of their band (`mark`), and of each node, in `tree`, its parent (-1: none), the id of its piece and whether
+    it went on (`inner`), with the id that ends one (`end`)
+    and the ids of the translation on show (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
     names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
@@ -86,7 +91,8 @@ def beam_tree_figure(tree: BeamTree, *, step: int | None = None, theme: ThemeNam
     traces = [_links(tree, places, columns, halves, part, ink) for part in _LOOKS]
     traces += [_labels(tree, places, columns, names, part, ink) for part in _LOOKS]
     layout = _layout(tree, places, columns, ink)
-    layout["annotations"] = [_root(ink), *(_score(tree, places, columns, index, ink) for index in tree.finished)]
+    layout["meta"] = _meta(tree, columns, shown, ink)
+    layout["annotations"] = [*_beginning(ink), *(_score(tree, places, columns, index, ink) for index in tree.finished)]
     if step is not None and step < tree.steps:
         layout["shapes"] = [_band(layout["meta"]["spans"][step], ink)]
     return build(traces, layout)
@@ -126,7 +132,7 @@ def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
     for node, half in zip(tree.nodes, halves, strict=True):
         widths[node.step] = max(widths[node.step], 2 * half)
         if node.fate == "finished":  # its score stands behind it
-            widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 22)
+            widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 28)
     between = float(np.clip((_ROOM - widths.sum()) / tree.steps, _NARROW, _WIDE))
     starts = between + np.concatenate([[0.0], np.cumsum(widths + between)[:-1]])
     ends = np.concatenate([[0.0], starts + widths])
@@ -191,7 +197,7 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
 def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
     """Return the place and the score of a finished hypothesis, behind the column of its end."""
     place, part = tree.finished.index(index) + 1, places.parts[index]
-    text = f"{place}.  {decimal(tree.score(index), 2)}"
+    text = f"{place}.  {decimal(tree.score(index), 3)}"
     return {
         "x": columns.starts[tree.nodes[index].step + 1] - 2 * _APART, "y": int(places.rows[index]), "showarrow": False,
         "xanchor": "left", "yanchor": "middle", "text": f"<b>{text}</b>" if part == "winner" else text,
@@ -205,26 +211,39 @@ def _band(span: list[float], ink: Palette) -> Spec:
             "fillcolor": ink.decoder, "opacity": BAND, "line": {"width": 0}}  # fmt: skip
 
 
-def _root(ink: Palette) -> Spec:
-    return {"xref": "paper", "x": 0, "xshift": -_APART, "y": 0, "text": "&lt;s&gt;", "showarrow": False,
-            "xanchor": "right", "yanchor": "middle", "font": {"size": 12, "color": ink.quiet}}  # fmt: skip
+def _beginning(ink: Palette) -> list[Spec]:
+    """Return what stands left of the first step: `<s>`, and above it what the numbers of the columns are."""
+    beside = {"xref": "paper", "x": 0, "xshift": -_APART, "xanchor": "right", "showarrow": False,
+              "font": {"size": 12, "color": ink.quiet}}  # fmt: skip
+    return [
+        beside | {"y": 0, "yanchor": "middle", "text": "&lt;s&gt;"},
+        beside | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 2, "text": say("step")},
+    ]
 
 
 def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> Spec:
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    full = _LEFT + columns.widest + _RIGHT
-    beside = np.stack([columns.starts - _NARROW / 2, columns.ends[1:] + _NARROW / 2], axis=1)[:-1]
     return base_layout(ink) | {
         "height": _TOP + _ROW * places.height + _BOTTOM,
         "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM}, "hovermode": "closest", "hoverdistance": 26,
         "xaxis": axis | {
             "side": "top", "range": [0, columns.widest], "tickvals": columns.middles[:-1],
             "ticktext": [str(i + 1) for i in range(tree.steps)],
-            "title": {"text": say("step"), "font": {"size": 12, "color": ink.quiet}, "standoff": 4},
         },
         "yaxis": axis | {"range": [places.height - 0.5, -0.5], "showticklabels": False},
-        "meta": {
-            "alt": f"{why_it_won(tree)} {course_of_search(tree)}", "narrowest": full, "widest": full,
-            "spans": beside.tolist(), "mark": ink.decoder,
+    }  # fmt: skip
+
+
+def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette) -> Spec:
+    full = _LEFT + columns.widest + _RIGHT
+    spans = np.stack([columns.starts - _NARROW / 2, columns.ends[1:] + _NARROW / 2], axis=1)[:-1]
+    return {
+        "alt": f"{why_it_won(tree)} {course_of_search(tree)}", "narrowest": full, "widest": full,
+        "spans": spans.tolist(), "mark": ink.decoder,
+        "tree": {
+            "parents": [-1 if node.parent is None else node.parent for node in tree.nodes],
+            "pieces": [node.piece_id for node in tree.nodes],
+            "inner": [int(node.fate == "continued") for node in tree.nodes],
+            "shown": list(shown), "end": EOS,
         },
     }  # fmt: skip

@@ -28,6 +28,7 @@ from attnviz.model_folder import (
 )
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
+from attnviz.trace import BeamTree
 from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.quantities import RECORDED
@@ -138,16 +139,31 @@ def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) 
 
 def attributions_of(trace: Trace) -> Attributions | None:
     """Return what `Translator.attributions` says of `trace`, or None where `weights_of` has none, or the trace does not
-    say which weights made it.
+    say which weights made it."""
+    translator = _translator_of(trace)
+    return translator.attributions(trace) if translator and trace.weights_digest else None
 
-    The translator is asked by the thread that calls, beside those who wait for translations.
+
+def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
+    """Return the tree of a search of this width for the sentence of `trace`, with what was changed by hand, or None
+    where `weights_of` has none; raise AttnvizError where the search does not reach what was changed."""
+    translator = _translator_of(trace)
+    if translator is None:
+        return None
+    penalty = trace.search.length_penalty if trace.search.method == "beam" else 1.0
+    return translator.beam_tree(trace.source_text, beam=beam, length_penalty=penalty, interventions=trace.interventions)
+
+
+def _translator_of(trace: Trace) -> Translator | None:
+    """Return the translator that made `trace`, or None where `weights_of` has none.
+
+    It is asked by the thread that calls, beside those who wait for translations.
     """
-    if _found(trace) is None or not trace.weights_digest:
+    if _found(trace) is None:
         return None
     folder = str(models()[trace.model])
     device = trace.device if trace.device in available_devices() else "cpu"
-    shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES))
-    return shared.translator.attributions(trace)
+    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES)).translator
 
 
 def after_word_of(trace: Trace) -> AfterWord | None:

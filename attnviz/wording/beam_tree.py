@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import takewhile
 
 from attnviz.languages import say
@@ -62,10 +63,31 @@ def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
         return say("It is also the likeliest as it stands: to divide log p by the length changed nothing.")
     return say(
         "Without the division by the length {likeliest} would have won: its log p, {larger}, is larger than {smaller}. "
-        "Each piece adds a negative number, so that a short hypothesis is likelier; the division makes up for it.",
+        "Each piece adds a negative number, which favours short hypotheses; the division makes up for it.",
         likeliest=told_hypothesis(tree, likeliest, winner), larger=decimal(tree.nodes[likeliest].total),
         smaller=decimal(tree.nodes[winner].total),
     )  # fmt: skip
+
+
+def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
+    """Say where a translation, its pieces `ids` with `</s>` last, is in a tree that it does not win; nothing where it
+    does."""
+    index = tree.find(ids)
+    if index == tree.winner:
+        return ""
+    if index is None:
+        known = next(length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None)
+        told = say("The translation on show parts from this tree at step {step}: what it writes there was not "
+                   "considered.", step=known + 1)  # fmt: skip
+        last = tree.find(ids[:known])
+        if last is None or tree.nodes[last].fate == "continued":
+            return told
+        fate = fate_of(tree, last)
+        return f"{told} " + say("Its beginning: {fate}", fate=fate[0].lower() + fate[1:])
+    if index in tree.finished:
+        return say("The translation on show is number {place} of those that finished.",
+                   place=tree.finished.index(index) + 1)  # fmt: skip
+    return say("The translation on show is in the tree, but did not finish. {fate}", fate=fate_of(tree, index))
 
 
 def course_of_search(tree: BeamTree) -> str:
@@ -75,7 +97,7 @@ def course_of_search(tree: BeamTree) -> str:
     dropped = [
         say("{count} fell out of the beam at once", count=counts["outside"]),
         say("{count} a step later", count=counts["overtaken"]),
-        say("{count} were open when it ended", count=counts["pruned"]),
+        say("{count} still open when it ended", count=counts["pruned"]),
     ]
     shown = [part for part, fate in zip(dropped, ("outside", "overtaken", "pruned"), strict=True) if counts[fate]]
     return f"{told} {', '.join(shown)}." if shown else told

@@ -92,11 +92,27 @@ interface Meta {
   panels?: Record<string, { xaxis: string; yaxis: string }>;
   /** The point of each step, across and up. */
   points?: [number, number][];
+  /** The edges of each step's column. */
+  spans?: [number, number][];
+  /** The hypotheses of a search, which a click shows. */
+  tree?: TreeMeta;
   /** Pieces of the vocabulary that a click takes apart. */
   words?: number[];
   /** Colours of the frames of the row and of the cell. */
   frame?: string;
   mark?: string;
+}
+
+/** The hypotheses of a beam search by their number, which the points have in `customdata`. */
+interface TreeMeta {
+  /** The hypothesis that each continues, -1 for none, and the id of its last piece. */
+  parents: number[];
+  pieces: number[];
+  /** 1 where it has continuations. */
+  inner: number[];
+  /** Ids of the translation on show, and of the piece that ends one. */
+  shown: number[];
+  end: number;
 }
 
 /** An axis with its place in pixels. */
@@ -122,5 +138,6 @@ interface Point {
   curveNumber: number;
   /** Of a heatmap row and column, of other traces the place in it. */
   pointNumber: number | [number, number];
+  customdata?: unknown;
   y: number;
 }

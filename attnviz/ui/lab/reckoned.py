@@ -11,6 +11,8 @@ from attnviz.analysis.firmness import Firmness, firmness
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.shuffled import Shuffled, shuffled
 from attnviz.kept import Kept, size_of
+from attnviz.trace import BeamTree
+from attnviz.ui import resources
 from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
 
 Result = TypeVar("Result")
@@ -32,6 +34,17 @@ def shuffled_of(trace: Trace) -> Shuffled:
 def firmness_of(trace: Trace) -> Firmness:
     """Return how firm the choice of every step of `trace` is."""
     return _once("firmness", trace, lambda weights: firmness(trace, weights))
+
+
+def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
+    """Return the tree of a search of this width; raise AttnvizError where it misses what was changed."""
+
+    def grow(_: Weights) -> BeamTree:
+        tree = resources.beam_tree_of(trace, beam)
+        assert tree is not None  # lacking
+        return tree
+
+    return _once(f"beam tree {beam}", trace, grow)
 
 
 def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result]) -> Result:

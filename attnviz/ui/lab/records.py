@@ -8,6 +8,7 @@ from typing import get_args
 
 from attnviz.analysis.grid import By
 from attnviz.ui.lab.answers import SHAPES, answers_record
+from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
 from attnviz.ui.lab.trials import firmness_record, shuffled_record, trials_record
 from attnviz.ui.records import Maker
 
@@ -16,5 +17,7 @@ MAKERS: Mapping[str, Maker] = {
     "trials": trials_record,
     "shuffled": shuffled_record,
     "firmness": firmness_record,
+    **{f"tree-{beam}": partial(tree_record, beam) for beam in WIDTHS},
+    **{f"hypotheses-{beam}": partial(finished_record, beam) for beam in WIDTHS},
 }
 """By the names in their addresses."""

@@ -15,6 +15,8 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.lab.answers import answers_panel, answers_pictures
+from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
+from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
@@ -39,11 +41,14 @@ class Section:
     """Draws it."""
     pictures: Callable[[View, Session], Iterator[Picture]]
     """Yields its pictures as they are on show, to be saved; none where it has none."""
+    choices: tuple[str, ...] = ()
+    """What is chosen in it, by the names in the session and in the address."""
 
 
 SECTIONS: Mapping[str, Section] = {
     "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures),
     "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures),
+    "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
 }
 """By their names in the address, in the order of the page; it opens with the first."""
 
@@ -59,21 +64,26 @@ def lab_room(view: View) -> None:
             section = SECTIONS[_chosen_section()]
             _downloads(view, section)
             copy_link(view)
-        with sentences:
-            transport(view)  # after the choice of the section, which the address is written with
         with st.container(key=view.key("section_panel")):
             section.panel(view, theme_name())
+        with sentences:
+            transport(view)  # after the choice of the section and in it, which the address is written with
 
 
 def open_section() -> None:
-    """Take over the section of a link, where nobody has chosen one."""
-    session = st.session_state
-    session.setdefault(SECTION, st.query_params.get(SECTION))
+    """Take over the section of a link and what is chosen in it, where nobody has chosen."""
+    for name in _choices():
+        st.session_state.setdefault(name, st.query_params.get(name))
 
 
 def forget_section() -> None:
-    """Forget which section was chosen: another link is to be followed."""
-    st.session_state.pop(SECTION, None)
+    """Forget which section was chosen, and what in each: another link is to be followed."""
+    for name in _choices():
+        st.session_state.pop(name, None)
+
+
+def _choices() -> tuple[str, ...]:
+    return SECTION, *(name for section in SECTIONS.values() for name in section.choices)
 
 
 def _chosen_section() -> str:

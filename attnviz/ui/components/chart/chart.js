@@ -52,7 +52,7 @@ function caption(root, [heading, sentence]) {
  */
 function describe(root, layout, state) {
   const chart = chartOf(root);
-  const { alt, narrowest, widest, steps, order, entries, words } = layout.meta;
+  const { alt, narrowest, widest, steps, order, entries, words, tree } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
   const bounds = { minWidth: `${narrowest}px`, maxWidth: widest ? `${widest}px` : "" };
@@ -61,7 +61,7 @@ function describe(root, layout, state) {
     state.width = 0;
   }
   chart.style.height = `${layout.height}px`;
-  chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words));
+  chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words ?? tree));
 }
 
 /**
@@ -70,8 +70,9 @@ function describe(root, layout, state) {
  * @param {Chart} chart
  * @param {ChartState} state
  */
-function aim(root, chart, { source }) {
-  const column = at(chart.layout.meta.columns, source);
+function aim(root, chart, { step, source }) {
+  const { columns, spans } = chart.layout.meta;
+  const column = at(columns, source) ?? middle(spans?.[step ?? -1]);
   if (column === null) return;
   const scroll = find(root, ".scroll");
   if (scroll.scrollWidth <= scroll.clientWidth) return;
@@ -131,6 +132,8 @@ function listen(Plotly, root, chart, state) {
   });
   fade(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
+    const { tree } = chart.layout.meta;
+    if (tree) openHypothesis(root, tree, Number(point.customdata));
     const chosen = choice(chart.layout.meta, point);
     if (chosen) chooseIn(root, chosen);
   });

@@ -41,6 +41,7 @@ function marks(layout, { step, source }, places) {
   const { meta } = layout;
   if (places) return band(meta, at(places, source));
   if (meta.points && step !== null) return [ring(meta, meta.points[step])];
+  if (meta.spans && step !== null) return columnBand(meta, meta.spans[step]);
   const row = at(meta.rows, step);
   if (row === null) return [];
   const column = at(meta.columns, source);

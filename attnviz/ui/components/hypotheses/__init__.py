@@ -1,0 +1,1 @@
+"""The finished hypotheses of a beam search."""

@@ -1,0 +1,23 @@
+// What is written of the finished hypotheses of a search.
+
+interface HypothesesRecord {
+  /** What the numbers are. */
+  unit: string;
+  entries: HypothesisRecord[];
+}
+
+interface HypothesisRecord {
+  text: string;
+  /** The score with what it is reckoned from. */
+  score: string;
+  note: string;
+  /** Whether it is the translation on show. */
+  shown: boolean;
+  /** Ids, that of the end last. */
+  pieces: number[];
+}
+
+interface HypothesesState extends Fetching<HypothesesRecord> {
+  /** What is written. */
+  record?: HypothesesRecord;
+}

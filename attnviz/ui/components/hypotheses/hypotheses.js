@@ -1,0 +1,62 @@
+// The finished hypotheses of a search, each a button that has it as the translation. Words are set by textContent, so that
+// nothing is ever read as markup.
+
+/**
+ * @param {string} kind
+ * @param {string} text
+ */
+function told(kind, text) {
+  const node = document.createElement("span");
+  node.className = kind;
+  node.textContent = text;
+  return node;
+}
+
+/**
+ * @param {HypothesisRecord} hypothesis
+ */
+function entry({ text, score, note, shown, pieces }) {
+  const item = document.createElement("li");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.append(told("text", text), " ", told("score", score));
+  if (note) button.append(" ", told("note", note));
+  if (shown) button.setAttribute("aria-current", "true");
+  button.onclick = (event) => {
+    if (!shown) tryIn(button, { kind: "hypothesis", pieces });
+    letGo(event);
+  };
+  item.append(button);
+  return item;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {HypothesesState} state
+ */
+function draw(root, state) {
+  const record = recordOf(root, state, draw);
+  if (!record || record === state.record) return;
+  state.record = record;
+  write(find(root, ".unit"), record.unit);
+  find(root, "ol").replaceChildren(...record.entries.map(entry));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {HypothesesState}
+ */
+function start(root) {
+  const state = /** @type {HypothesesState} */ ({ light: true });
+  return follow(root, state, ["step"], () => soon(root, state, draw));
+}
+
+/** @param {Mounted<Place>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".hypotheses");
+  /** @type {HypothesesState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  soon(root, state, draw);
+  return state.stop;
+}

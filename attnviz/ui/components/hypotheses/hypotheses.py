@@ -1,0 +1,36 @@
+"""The hypotheses that a beam search finished, best first: each a button that has it as the translation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.languages import say
+from attnviz.trace import BeamTree
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+from attnviz.wording.beam_tree import scoring
+
+
+def hypotheses(view: View, at: str) -> None:
+    """Draw the list, whose record (`hypotheses_record`) lies at the address `at`."""
+    component("hypotheses", isolate=False)(key=view.key("hypotheses"), data={"at": at})
+
+
+def hypotheses_record(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
+    """Return what the browser writes of each finished hypothesis, plain text; that whose pieces are the ids `shown` is
+    on show."""
+    entries = []
+    for index, found in zip(tree.finished, tree.hypotheses, strict=True):
+        ids = tree.ids(index)
+        notes = [
+            say("likeliest without the division by the length")
+            if index == tree.likeliest != tree.winner else "",
+            say("on show") if ids == tuple(shown) else "",
+        ]  # fmt: skip
+        entries.append({
+            "text": found.translation or say("the empty translation"), "score": scoring(tree, index),
+            "note": ", ".join(filter(None, notes)), "shown": ids == tuple(shown), "pieces": ids,
+        })  # fmt: skip
+    penalty = say("score = log p / pieces") if tree.length_penalty == 1 else say("score")
+    return {"unit": penalty, "entries": entries}

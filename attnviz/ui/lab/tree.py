@@ -1,0 +1,129 @@
+"""The beam search as a tree: every hypothesis, why the winner won, and any of them as the translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.trace.interventions import ForceWord
+from attnviz.ui.components.chart.chart import chart, steady_record
+from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_record
+from attnviz.ui.lab.reckoned import beam_tree_of
+from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.page_state import address as page_address
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.resources import weights_of
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.wording.beam_tree import course_of_search, where_it_is, why_it_won
+
+WIDTH = "width"
+"""The width of the search that is drawn, in the session and in the address."""
+WIDTHS = range(1, 13)
+_USUAL = 5
+
+
+def tree_panel(view: View, theme: ThemeName) -> None:
+    """Draw the search of the chosen width, and what it finished."""
+    if weights_of(view.trace) is None:
+        st.text(_model_missing(view.trace))
+        return
+    beam = _chosen_width(view)
+    if problem := _problem(view.trace, beam):
+        st.text(problem)
+        return
+    st.html(f'<p class="reading">{_how_to_read(beam)}</p>')
+    chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
+    st.html(f'<h2 class="section">{say("What finished")}</h2>')
+    hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
+    st.fragment(_table)(view, beam)
+
+
+def _chosen_width(view: View) -> int:
+    """Draw the choice of the width, and have it in the address; return it."""
+    usual = view.trace.search.beam if view.trace.search.beam in WIDTHS and _searched(view.trace) else _USUAL
+    chosen = localised(
+        st.segmented_control, say("Width of the beam"), {str(beam): str(beam) for beam in WIDTHS}, key=WIDTH,
+        default=str(usual), required=True,
+    )  # fmt: skip
+    page_address.write_too(st.session_state, {WIDTH: None if chosen == str(usual) else chosen})
+    return int(chosen)
+
+
+def _searched(trace: Trace) -> bool:
+    return trace.search.method != "forced"
+
+
+def _how_to_read(beam: int) -> str:
+    if beam == 1:
+        return say("Greedy search takes the likeliest piece at each step: its tree is a single line.")
+    return say(
+        "Each column is a step, and each piece in it a hypothesis: all the pieces on the way to it, from the left. The "
+        'search keeps the {beam} likeliest. <span class="decoder">On top is the winner</span>; what else finished has '
+        "its place and its score behind it; what fell out of the beam later is grey, what fell out at once small and "
+        "dotted. Click the end of a hypothesis to have it as the translation: one that was dropped is finished by the "
+        "search. Any other piece leads to its step.", beam=beam,
+    )  # fmt: skip
+
+
+def _model_missing(trace: Trace) -> str:
+    return say("Only the model that made this translation, “{model}”, can search again, and it is not here.",
+               model=trace.model)  # fmt: skip
+
+
+def _problem(trace: Trace, beam: int) -> str:
+    """Return why there is no tree: the search may end before a step whose attention was changed by hand."""
+    if all(one.step is None or isinstance(one, ForceWord) for one in trace.interventions):
+        return ""
+    try:
+        beam_tree_of(trace, beam)
+    except AttnvizError as error:
+        return str(error)
+    return ""
+
+
+def _table(view: View, beam: int) -> None:
+    """Offer all hypotheses as a table, made only when opened."""
+    speak_as_chosen()
+    box = st.expander(say("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
+    if box.open:
+        with box:
+            st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
+
+
+def tree_record(beam: int, asked: Asked) -> dict[str, Any]:
+    """Return the picture of the search of this width, with what is said of it; raise UnknownRecordError where there is
+    none."""
+    trace = asked.trace
+    tree = _asked_tree(beam, asked)
+    told = " ".join(filter(None, (why_it_won(tree), where_it_is(tree, trace.target_ids), course_of_search(tree))))
+    figure = beam_tree_figure(tree, shown=trace.target_ids, theme=asked.theme)
+    return steady_record(figure.to_json(), dict.fromkeys(asked.steps, ("", told)))
+
+
+def finished_record(beam: int, asked: Asked) -> dict[str, Any]:
+    """Return the finished hypotheses of the search of this width; raise UnknownRecordError where there are none."""
+    return hypotheses_record(_asked_tree(beam, asked), asked.trace.target_ids)
+
+
+def _asked_tree(beam: int, asked: Asked) -> Any:
+    if asked.weights is None or _problem(asked.trace, beam):
+        raise UnknownRecordError("tree")
+    return beam_tree_of(asked.trace, beam)
+
+
+def tree_pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the picture of the tree as it is saved."""
+    beam = int(session.get(WIDTH) or _USUAL)
+    if weights_of(view.trace) is None or _problem(view.trace, beam):
+        return
+    tree, step = beam_tree_of(view.trace, beam), selection_of(session, view).step
+    title = say("Beam search, width {width}", width=beam)
+    yield Picture(title, title, f"beam-{beam}", beam_tree_figure(tree, step=step), beam_tree_table(tree))
