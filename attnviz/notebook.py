@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import export, figures
-from attnviz.trace import Record, Trace
+from attnviz.trace import BeamTree, Record, Trace
 
 
 def heatmap(trace: Record, **choices: Any) -> go.Figure:
@@ -21,6 +21,11 @@ def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Fig
     """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name."""
     subject = figures.Subject(trace, step)
     return figures.step_figure(subject, picture).draw(subject, **choices)
+
+
+def beam_tree(tree: BeamTree, **choices: Any) -> go.Figure:
+    """Return a beam search as a tree; choices as those of `figures.beam_tree_figure`."""
+    return figures.beam_tree_figure(tree, **choices)
 
 
 def table_html(trace: Record) -> str:

@@ -130,7 +130,7 @@ def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
     what ends at the last step."""
     widths = np.full(tree.steps + 1, float(_LEAST))
     for node, half in zip(tree.nodes, halves, strict=True):
-        widths[node.step] = max(widths[node.step], 2 * half)
+        widths[node.step] = max(widths[node.step], 2 * (half + _APART))
         if node.fate == "finished":  # its score stands behind it
             widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 28)
     between = float(np.clip((_ROOM - widths.sum()) / tree.steps, _NARROW, _WIDE))

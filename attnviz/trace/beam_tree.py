@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from attnviz.text import join_pieces
+from attnviz.trace.drawing import drawing
 from attnviz.trace.interventions import ForceWord, Intervention, keep_words
 from attnviz.trace.parts import Hypothesis
 
@@ -144,3 +145,7 @@ class BeamTree:
     def going_on(self, index: int) -> tuple[ForceWord, ...]:
         """Return the interventions with which a search writes the pieces of a hypothesis and goes on from there."""
         return keep_words(self.ids(index), self.nodes[index].step + 1)
+
+    def figure(self, **choices: Any) -> Any:
+        """Return the tree as a Plotly figure, which a notebook shows; choices: `figures.beam_tree_figure`."""
+        return drawing().beam_tree(self, **choices)

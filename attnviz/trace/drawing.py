@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from attnviz.trace.beam_tree import BeamTree
     from attnviz.trace.record import Record
     from attnviz.trace.trace import Trace
 
@@ -21,6 +22,9 @@ class Drawing(Protocol):
 
     def step_figure(self, trace: Trace, step: int, picture: str, **choices: Any) -> Any:
         """Return a picture of 0-based `step` as a Plotly figure."""
+
+    def beam_tree(self, tree: BeamTree, **choices: Any) -> Any:
+        """Return a beam search as a Plotly figure."""
 
     def table_html(self, trace: Record) -> str:
         """Return the alignment as a bare HTML table."""

@@ -25,11 +25,11 @@ function openHypothesis(root, tree, node) {
   if (tree.inner[node]) {
     chooseIn(root, { step: pieces.length - 1 });
   } else if (pieces.at(-1) === end) {
-    if (pieces.join() !== now.join()) tryIn(root, { kind: "hypothesis", pieces });
+    if (pieces.join() !== now.join()) send(root, "try", { kind: "hypothesis", pieces });
   } else {
     const parting = pieces.findIndex((piece, i) => piece !== now[i]);
     const step = parting < 0 ? pieces.length - 1 : parting;
-    tryIn(root, { kind: "words", step, pieces: pieces.slice(step), held: false });
+    send(root, "try", { kind: "words", step, pieces: pieces.slice(step), held: false });
   }
 }
 

@@ -23,7 +23,7 @@ function entry({ text, score, note, shown, pieces }) {
   if (note) button.append(" ", told("note", note));
   if (shown) button.setAttribute("aria-current", "true");
   button.onclick = (event) => {
-    if (!shown) tryIn(button, { kind: "hypothesis", pieces });
+    if (!shown) send(button, "try", { kind: "hypothesis", pieces });
     letGo(event);
   };
   item.append(button);

@@ -1,0 +1,177 @@
+"""The picture of a beam search: everything in its place, nothing over anything else, and readable."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections import defaultdict
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import Translator
+from attnviz.figures import beam_tree_figure, beam_tree_table
+from attnviz.figures.beam_places import places_of
+from attnviz.figures.letters import width
+from attnviz.languages import speak
+from attnviz.palette import ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import BeamTree
+from tests.conftest import SENTENCES
+from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
+from tests.figures.trees import small
+
+PARTS = ("winner", "finished", "dropped", "twig")
+
+
+@pytest.fixture(scope="module")
+def trees(translator: Translator) -> list[BeamTree]:
+    return [translator.beam_tree(SENTENCES[k], beam=beam) for k, beam in enumerate((1, 2, 5, 12))]
+
+
+@settings(max_examples=25, deadline=None)
+@given(text=st.sampled_from(SENTENCES), beam=st.integers(1, 12), penalty=st.sampled_from([0.0, 1.0]))
+def test_every_hypothesis_has_a_place_of_its_own(translator: Translator, text: str, beam: int, penalty: float) -> None:
+    tree = translator.beam_tree(text, beam=beam, length_penalty=penalty)
+    places = places_of(tree)
+    cells = [(int(row), node.step) for row, node in zip(places.rows, tree.nodes, strict=True)]
+    assert len(set(cells)) == len(cells)
+    assert set(places.rows.tolist()) == set(range(places.height)), "no row is empty"
+    on_top = {index for index, row in enumerate(places.rows) if row == 0}
+    assert on_top == set(tree.path(tree.winner)) == {i for i, part in enumerate(places.parts) if part == "winner"}
+    for index in tree.finished:
+        assert (int(places.rows[index]), tree.nodes[index].step + 1) not in cells, "its score stands there"
+        assert all(places.parts[one] in ("winner", "finished") for one in tree.path(index))
+    for part, node in zip(places.parts, tree.nodes, strict=True):
+        assert (part == "twig") == (node.fate in ("outside", "late"))
+    assert places.height <= 5 * beam + 2
+
+
+def _labels(figure: go.Figure) -> dict[int, tuple[float, int, str, float]]:
+    """Return where the label of each node stands, what it says, and the size of its letters."""
+    found = {}
+    for trace in figure.data:
+        if trace.mode == "text":
+            for node, x, y, text in zip(trace.customdata, trace.x, trace.y, trace.text, strict=True):
+                found[node] = (x, y, text, trace.textfont.size)
+    return found
+
+
+def test_labels_are_in_their_columns_and_apart(trees: list[BeamTree]) -> None:
+    for tree in trees:
+        figure = beam_tree_figure(tree)
+        labels, spans = _labels(figure), figure.layout.meta["spans"]
+        assert sorted(labels) == list(range(len(tree.nodes)))
+        rows = defaultdict(list)
+        for index, (x, y, _, size) in labels.items():
+            node = tree.nodes[index]
+            half = 0.8 * width(piece_name(node.piece)[:14], size) / 2
+            left, right = spans[node.step]
+            assert left <= x - half, node
+            assert x + half <= right, node
+            rows[y].append((x - half, x + half))
+        for row in rows.values():
+            row.sort()
+            assert all(one[1] < other[0] for one, other in itertools.pairwise(row))
+        assert all(one[1] <= other[0] + 1e-6 for one, other in itertools.pairwise(spans))
+        assert figure.layout.meta["narrowest"] == figure.layout.meta["widest"]
+        assert (
+            figure.layout.xaxis.range[1] + figure.layout.margin.l + figure.layout.margin.r
+            == (figure.layout.meta["narrowest"])
+        )
+
+
+def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
+    for tree in trees:
+        figure = beam_tree_figure(tree)
+        labels, joined = _labels(figure), set()
+        for trace in figure.data:
+            if trace.mode != "lines" or not len(trace.x):
+                continue
+            x, y = np.array(trace.x, dtype=float), np.array(trace.y, dtype=float)
+            ends = np.flatnonzero(np.isnan(x))
+            for first, last in zip([0, *(ends[:-1] + 1)], ends - 1, strict=True):
+                assert (np.diff(x[first : last + 1]) > -1e-9).all(), "to the right"
+                joined.add((round(y[first]), round(x[last]), round(y[last])))
+        assert len(joined) == len(tree.nodes)
+        for index, node in enumerate(tree.nodes):
+            x, y, _, _ = labels[index]
+            above = 0 if node.parent is None else labels[node.parent][1]
+            assert any(row == above and end == y and place < x for row, place, end in joined)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(trees: list[BeamTree], theme: ThemeName) -> None:
+    paper = palette(theme).paper
+    for tree in trees:
+        figure = beam_tree_figure(tree, step=1, theme=theme)
+        go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
+        assert len(figure.layout.meta["alt"]) > 40
+        for name, colour in marks(figure.to_dict(), paper):
+            assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), name
+        for name, colour in axis_texts(figure.to_dict()):
+            assert contrast(colour, rgb(paper)) >= TEXT, name
+        assert [one.name for one in figure.data if one.mode == "text"] == [*reversed(PARTS)]
+
+
+def test_the_step_has_a_band_as_long_as_there_is_a_column(trees: list[BeamTree]) -> None:
+    tree = trees[2]
+    figure = beam_tree_figure(tree, step=1)
+    (band,) = figure.layout.shapes
+    assert [band.x0, band.x1] == figure.layout.meta["spans"][1]
+    assert not beam_tree_figure(tree, step=tree.steps).layout.shapes
+    assert not beam_tree_figure(tree).layout.shapes
+
+
+def test_what_is_said_of_a_hypothesis_and_what_a_click_needs() -> None:
+    tree = small()
+    figure = beam_tree_figure(tree, shown=(8, 3))
+    hover = {
+        node: text for one in figure.data if one.mode == "text"
+        for node, text in zip(one.customdata, one.hovertext, strict=True)
+    }  # fmt: skip
+    assert "log p(chat) = \u22120.500  (p = 0.607)" in hover[3]
+    assert "le chat" in hover[3]
+    assert "number 3 of those considered, and the beam keeps 2" in hover[2]
+    assert "Finished at step 4, and won: \u22123.00 / 4 = \u22120.750." in hover[10]
+    scores = [note.text for note in figure.layout.annotations]
+    assert "<b>1.  \u22120.750</b>" in scores
+    assert "2.  \u22121.000" in scores
+    meta = figure.layout.meta["tree"]
+    assert (meta["parents"][0], meta["parents"][10], meta["shown"], meta["end"]) == (-1, 7, [8, 3], 3)
+    assert [i for i, inner in enumerate(meta["inner"]) if inner] == [0, 3, 5, 7, 8]
+
+
+def test_pieces_are_never_read_as_markup() -> None:
+    tree = small()
+    odd = dataclasses.replace(tree.nodes[3], piece="\u2581<b>$x$</b>")
+    figure = beam_tree_figure(dataclasses.replace(tree, nodes=(*tree.nodes[:3], odd, *tree.nodes[4:])))
+    texts = [text for one in figure.data if one.mode == "text" for text in (*one.text, *one.hovertext)]
+    drawn = [text for text in texts if "x" in text and "&#36;" in text]
+    assert drawn
+    assert all("<b>$" not in text and "$x$" not in text for text in texts)
+
+
+def test_a_tree_draws_itself_in_a_notebook() -> None:
+    assert small().figure(step=0) == beam_tree_figure(small(), step=0)
+
+
+def test_the_table_has_every_hypothesis() -> None:
+    speak("en")
+    tree = small()
+    table = beam_tree_table(tree)
+    assert len(table) == len(tree.nodes)
+    row = table.loc[11]
+    assert (row["step"], row["continues"], row["so far"], row["what became of it"]) == (4, 8, "le chat noir", "won")
+    assert row["score"] == pytest.approx(-0.75)
+    assert table.loc[5, "what became of it"] == "finished, beaten"
+    assert table.loc[5, "dropped at step"] == 4
+    assert table.loc[2, "dropped at step"] == 2
+    assert table["score"].notna().sum() == 2
+    np.testing.assert_allclose(table["log p so far"], [node.total for node in tree.nodes])
+    assert table["continues"].isna().sum() == 3
+    assert ",".join(table.columns).count(",") == 9
