@@ -49,10 +49,12 @@ def tree_panel(view: View, theme: ThemeName) -> None:
 def _chosen_width(view: View) -> int:
     """Draw the choice of the width, and have it in the address; return it."""
     usual = view.trace.search.beam if view.trace.search.beam in WIDTHS and _searched(view.trace) else _USUAL
-    chosen = localised(
-        st.segmented_control, say("Width of the beam"), {str(beam): str(beam) for beam in WIDTHS}, key=WIDTH,
-        default=str(usual), required=True,
-    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
+        st.text(say("Width of the beam"), width="content")
+        chosen = localised(
+            st.segmented_control, say("Width of the beam"), {str(beam): str(beam) for beam in WIDTHS}, key=WIDTH,
+            default=str(usual), required=True, label_visibility="collapsed",
+        )  # fmt: skip
     page_address.write_too(st.session_state, {WIDTH: None if chosen == str(usual) else chosen})
     return int(chosen)
 

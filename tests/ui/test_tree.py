@@ -1,0 +1,173 @@
+"""The Lab's section of the beam search as Streamlit runs it: which search is drawn, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Trace, Translator
+from attnviz.checkpoint import save_model
+from attnviz.text import Tokenizer
+from attnviz.trace.interventions import Temperature
+from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
+from attnviz.ui.records import Asked, UnknownRecordError
+from attnviz.ui.resources import weights_of
+from tests.conftest import SENTENCES, ModelFactory
+from tests.ui.shown_records import records_of
+from tests.ui.test_lab import PAGE, address, texts
+
+Run = Callable[..., AppTest]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def page(folder: Path) -> Run:
+    """Return a function that opens the section as a link does."""
+
+    def run(**linked: str) -> AppTest:
+        app = AppTest.from_string(PAGE, default_timeout=60)
+        for name, value in ({"section": "tree", "sentence": SENTENCES[0]} | linked).items():
+            app.query_params[name] = value
+        return app.run()
+
+    return run
+
+
+@pytest.fixture
+def shown(folder: Path) -> Translator:
+    """Return the translator of the model that the page shows."""
+    return Translator.load(folder / "en-fr", device="cpu")
+
+
+def _figure(app: AppTest) -> dict[str, Any]:
+    (record,) = records_of(app, "chart")
+    drawn: dict[str, Any] = json.loads(record["template"])
+    return drawn
+
+
+def test_it_draws_the_search_that_made_the_translation(page: Run, shown: Translator) -> None:
+    app = page(search="beam 3")
+    assert not app.exception
+    assert "width" not in address(app)
+    tree = shown.beam_tree(SENTENCES[0], beam=3)
+    assert _figure(app)["layout"]["meta"]["tree"]["pieces"] == [node.piece_id for node in tree.nodes]
+    (listed,) = records_of(app, "hypotheses")
+    assert [entry["text"] for entry in listed["entries"]] == [one.translation for one in tree.hypotheses]
+    assert [tuple(entry["pieces"]) for entry in listed["entries"]] == [tree.ids(index) for index in tree.finished]
+    assert [entry["shown"] for entry in listed["entries"]] == [True, False, False]
+    assert _figure(app)["layout"]["meta"]["tree"]["shown"] == listed["entries"][0]["pieces"]
+
+
+def test_another_width_is_in_the_address_and_in_a_link(page: Run) -> None:
+    app = page(search="beam 3")
+    app.button_group(key="width-en").set_value("7").run()
+    assert not app.exception
+    assert address(app)["width"] == "7"
+    assert len(records_of(app, "hypotheses")[0]["entries"]) == 7
+    linked = page(search="beam 3", width="7")
+    assert linked.button_group(key="width-en").value == "7"
+    assert address(linked)["width"] == "7"
+    assert _figure(linked) == _figure(app)
+    app.button_group(key="width-en").set_value("3").run()
+    assert "width" not in address(app)
+
+
+@pytest.mark.parametrize("width", ["0", "13", "5.0", "many", ""])
+def test_a_width_that_is_none_is_the_usual_one(page: Run, width: str) -> None:
+    app = page(search="beam 3", width=width)
+    assert not app.exception
+    assert app.button_group(key="width-en").value == "3"
+
+
+def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(page: Run) -> None:
+    assert "single line" in "".join(one.body for one in page(search="greedy").get("html"))
+    app = page(target="Une fille fait du vélo.")
+    assert app.button_group(key="width-en").value == "5"
+    assert "parts from this tree" in records_of(app, "chart")[0]["captions"]["0"][1]
+
+
+def test_without_attention_there_is_a_search_all_the_same(
+    folder: Path, page: Run, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    save_model(folder / "plain", make_network("none"), tokenizer)
+    app = page(model="plain", search="beam 3")
+    assert not app.exception
+    assert len(records_of(app, "hypotheses")[0]["entries"]) == 3
+
+
+def test_the_table_is_made_when_it_is_opened(page: Run, shown: Translator) -> None:
+    app = page(search="beam 3")
+    assert not app.dataframe
+    app.session_state["tree_table"] = True
+    app.run()
+    assert len(app.dataframe[0].value) == len(shown.beam_tree(SENTENCES[0], beam=3).nodes)
+
+
+def _asked(trace: Trace) -> Asked:
+    return Asked(trace, weights_of(trace), tuple(range(len(trace.target_pieces))), "light", None)
+
+
+def test_what_was_changed_by_hand_is_in_the_search(folder: Path, shown: Translator) -> None:
+    changed = [Temperature(4.0)]
+    trace = shown.translate(SENTENCES[0], beam=4, interventions=changed)
+    tree = shown.beam_tree(SENTENCES[0], beam=4, interventions=changed)
+    listed = finished_record(4, _asked(trace))["entries"]
+    assert [tuple(one["pieces"]) for one in listed] == [tree.ids(index) for index in tree.finished]
+    assert listed[0]["shown"]
+    told = tree_record(4, _asked(trace))["captions"]["0"][1]
+    assert "won" in told
+    assert "parts" not in told
+
+
+def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(folder: Path, shown: Translator) -> None:
+    long = shown.translate(SENTENCES[0], target=" ".join(SENTENCES[:6]))
+    late = shown.translate(
+        SENTENCES[0], target=" ".join(SENTENCES[:6]), interventions=[Temperature(2.0, len(long.target_ids) - 1)]
+    )
+    with pytest.raises(UnknownRecordError):
+        tree_record(2, _asked(late))
+    app = AppTest.from_function(_panel_of, kwargs={"saved": late.to_json()}, default_timeout=60).run()
+    assert not app.exception
+    assert "nothing can be changed at step" in texts(app)
+    assert app.button_group(key="width-en")
+
+
+def test_without_the_model_nothing_can_be_searched(
+    shown: Translator, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = shown.translate(SENTENCES[0])
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
+    app = AppTest.from_function(_panel_of, kwargs={"saved": trace.to_json()}, default_timeout=60).run()
+    assert not app.exception
+    assert "Only the model that made this translation" in texts(app)
+    with pytest.raises(UnknownRecordError):
+        finished_record(2, _asked(trace))
+
+
+def _panel_of(saved: str) -> None:
+    from attnviz import Trace
+    from attnviz.ui.lab.tree import tree_panel
+    from attnviz.ui.page_state.view import View
+
+    tree_panel(View("", Trace.from_json(saved)), "light")
+
+
+def test_every_width_has_its_records(folder: Path, shown: Translator) -> None:
+    from attnviz.ui.lab.records import MAKERS
+
+    assert max(WIDTHS) == 12
+    trace = shown.translate(SENTENCES[0])
+    for beam in WIDTHS:
+        assert len(MAKERS[f"hypotheses-{beam}"](_asked(trace))["entries"]) == beam
