@@ -1,0 +1,160 @@
+"""Two translations side by side on common axes: both heatmaps in one scale, their difference, and how likely each found
+its words."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.analysis.comparison import Comparison
+from attnviz.analysis.grid import scale_end
+from attnviz.analysis.shared_words import SharedAxis
+from attnviz.figures.build import PRINT_WIDTH, Spec, build, rectangle
+from attnviz.figures.comparison_layout import WORDS, Sheet, colour_bar, gaps, sheet_layout
+from attnviz.figures.comparison_table import comparison_alt
+from attnviz.figures.heatmap import MOST_TEXTS
+from attnviz.figures.labels import literal
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
+from attnviz.wording.comparison import cell_lines, plain_names, word_lines
+
+Array = NDArray[np.float64]
+
+
+def comparison(
+    compared: Comparison,
+    names: tuple[str, str] | None = None,
+    *,
+    end: bool = True,
+    root: bool = False,
+    colours: Colours = "paper",
+    across: int = 2,
+    step: int | None = None,
+    width: int = PRINT_WIDTH,
+    theme: ThemeName = "light",
+) -> go.Figure:
+    """Draw what `analysis.compare` returns, as panels with the same axes, `across` of them side by side: the first and
+    the other as heatmaps of one scale, the other less the first (blue more, red less), and log p of each word in both.
+    Cells of words that one of them has not are hatched; where a model has no attention, log p stands alone.
+
+    `names` are what the two are called. `root` colours by the square root, `step` (0-based, of the first) frames its
+    row; `end=False` leaves out `</s>`. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `rows`,
+    `columns`, `frame` and `mark`, of steps and source pieces of the first; `steps` and `sources` are None where it has
+    none. `panels` are the axes of each panel by its kind. Raise ValueError unless `across` is at least 1.
+    """
+    if across < 1:
+        raise ValueError(f"across must be at least 1, not {across!r}")
+    ink, called = palette(theme), names or plain_names()
+    sheet = Sheet.of(compared, end=end, across=across, width=width)
+    layout = sheet_layout(compared, sheet, called, ink)
+    traces = _heatmaps(compared, sheet, called, root, colours, ink) if compared.looks else []
+    layout["meta"] |= _meta(compared, sheet) | {
+        "alt": comparison_alt(compared, called, end=end), "panels": sheet.axes, "step": step,
+    }  # fmt: skip
+    row = None if step is None else layout["meta"]["rows"][step]
+    if row is not None:
+        layout["shapes"] += row_frames(sheet, row)
+    return build([*traces, *_words(compared, sheet, called, ink)], layout)
+
+
+def row_frames(sheet: Sheet, row: int) -> list[Spec]:
+    """Return the frames of a row, one in each panel."""
+    return [
+        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
+        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
+        for axes in sheet.axes.values()
+    ]
+
+
+def _meta(compared: Comparison, sheet: Sheet) -> Spec:
+    return {
+        "steps": [steps[0] if steps else None for steps in compared.first_steps[: sheet.rows]],
+        "sources": [pieces[0] if pieces else None for pieces in compared.first_pieces[: sheet.columns]],
+        "rows": _places(compared.first_steps, sheet.rows),
+        "columns": _places(compared.first_pieces, sheet.columns),
+        "frame": ROW_FRAME,
+        "mark": CELL_FRAME,
+    }
+
+
+def _places(groups: tuple[tuple[int, ...], ...], shown: int) -> list[int | None]:
+    """Return the place of each step or piece of the first on the common axis, None where it is not drawn."""
+    found = {index: place for place, group in enumerate(groups) for index in group}
+    return [found[index] if found[index] < shown else None for index in range(len(found))]
+
+
+def _heatmaps(
+    compared: Comparison, sheet: Sheet, names: tuple[str, str], root: bool, colours: Colours, ink: Palette
+) -> list[Spec]:
+    """Return both heatmaps, their difference, and the hatching of what one of them has not."""
+    cut = np.s_[: sheet.rows, : sheet.columns]
+    shown = {"first": compared.first[cut], "other": compared.other[cut], "difference": compared.difference[cut]}
+    signs = compared.face == "difference"
+    largest = {"first": _largest(shown["first"], shown["other"]), "difference": _largest(shown["difference"])}
+    texts: Spec = {"hoverinfo": "skip"}
+    if compared.first.size <= MOST_TEXTS:
+        cells = [[_drawn(cell_lines(compared, names, i, j)) for j in range(sheet.columns)] for i in range(sheet.rows)]
+        texts = {"text": cells, "hoverinfo": "text"}
+    traces: list[Spec] = []
+    absent = {
+        "first": (_absent(compared.target, 0), _absent(compared.source, 0)),
+        "other": (_absent(compared.target, 1), _absent(compared.source, 1)),
+        "difference": (~compared.target.shared, ~compared.source.shared),
+    }
+    for kind, values in shown.items():
+        signed = signs or kind == "difference"
+        limit = scale_end(largest["difference" if kind == "difference" else "first"]) if signed else 1
+        rooted = root and not signed
+        traces.append({
+            "type": "heatmap", "name": kind, "z": np.sqrt(values) if rooted else values,
+            "zmin": -limit if signed else 0, "zmax": limit,
+            "colorscale": (ink.signed_root if root else ink.signed) if signed else scale(colours),
+            "xgap": sheet.seam, "ygap": sheet.seam, "showscale": kind != "other", "hoverongaps": False,
+        } | texts | sheet.axes[kind])  # fmt: skip
+        if kind != "other":
+            traces[-1]["colorbar"] = colour_bar(sheet, kind, compared.face, signed, limit, rooted, ink)
+        rows, columns = (places[:shown] for places, shown in zip(absent[kind], values.shape, strict=True))
+        if rows.any() or columns.any():
+            traces.append(gaps(rows, columns, ink) | sheet.axes[kind])
+    return traces
+
+
+def _absent(axis: SharedAxis, which: int) -> NDArray[np.bool_]:
+    """Return at which places the first (0) or the other (1) has no word."""
+    return np.array([place is None for place in (axis.first, axis.other)[which]], dtype=bool)
+
+
+def _largest(*matrices: Array) -> float:
+    return max(float(np.abs(np.nan_to_num(values)).max()) for values in matrices)
+
+
+def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Palette) -> list[Spec]:
+    """Return log p of each word: a ring for the first, a dot for the other, the way between them in the colour of its
+    sign."""
+    one, two = (
+        logs[: sheet.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities)
+    )  # fmt: skip
+    axes, places = sheet.axes[WORDS], np.arange(sheet.rows)
+    traces: list[Spec] = []
+    for name, colour, chosen in (("likelier", ink.plus, two > one), ("less likely", ink.minus, two < one)):
+        ends = np.stack([one, two, np.full(len(one), np.nan)], axis=1)[chosen]
+        traces.append({
+            "type": "scatter", "mode": "lines", "name": name, "x": ends.ravel(), "y": np.repeat(places[chosen], 3),
+            "line": {"color": colour, "width": 3}, "hoverinfo": "skip",
+        } | axes)  # fmt: skip
+    texts = [_drawn(word_lines(compared, names, row)) for row in range(sheet.rows)]
+    rings: tuple[tuple[str, Array, Spec], ...] = (
+        ("first", one, {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}}),
+        ("other", two, {"color": ink.decoder}),
+    )
+    for name, logs, marker in rings:
+        traces.append({
+            "type": "scatter", "mode": "markers", "name": f"log p, {name}", "x": logs, "y": places, "text": texts,
+            "hoverinfo": "text", "marker": marker | {"size": 9}, "cliponaxis": False,
+        } | axes)  # fmt: skip
+    return traces
+
+
+def _drawn(lines: list[str]) -> str:
+    """Return lines of a hover text, each as it stands."""
+    return "<br>".join(literal(line) for line in lines)
