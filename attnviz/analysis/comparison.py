@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from attnviz.trace import Record
 
 Array = NDArray[np.float64]
 Groups = tuple[tuple[int, ...], ...]
+Side = Literal["first", "other"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +36,10 @@ class Comparison:
     first_log_probabilities: Array
     """log p of each word of the first, the sum over its pieces, in nats, (R,)."""
     other_log_probabilities: Array
-    first_steps: Groups
-    """For each row, the 0-based steps that wrote its word in the first; none where only the other has it."""
-    other_steps: Groups
-    first_pieces: Groups
-    """For each column, its 0-based source pieces in the first."""
-    other_pieces: Groups
+    steps: Mapping[Side, Groups]
+    """Of either, for each row the 0-based steps that wrote its word; none where it has no such word."""
+    pieces: Mapping[Side, Groups]
+    """Of either, for each column its 0-based source pieces."""
     looks: bool
     """Whether both models chose where to look, so that there is something to be compared in the cells."""
 
@@ -64,14 +64,19 @@ class Comparison:
         places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
         return [place for place in places if amounts[place] > 0]
 
-    def other_step(self, step: int) -> int | None:
-        """Return the other's step that wrote what 0-based `step` of the first wrote: of a word of several pieces, the
-        piece of the same number, or its last. None where the other has no such word. Raise IndexError where the first
-        has no such step."""
-        for ours, theirs in zip(self.first_steps, self.other_steps, strict=True):
-            if step in ours:
-                return theirs[min(ours.index(step), len(theirs) - 1)] if theirs else None
-        raise IndexError(f"the first has no step {step}")
+    def row_of(self, step: int, side: Side = "first") -> int:
+        """Return the row of 0-based `step` of one side; raise IndexError where it has no such step."""
+        for row, steps in enumerate(self.steps[side]):
+            if step in steps:
+                return row
+        raise IndexError(f"the {side} has no step {step}")
+
+    def aligned_step(self, step: int, side: Side = "first") -> int | None:
+        """Return the step of the other side that wrote what 0-based `step` of this `side` wrote: of a word of several
+        pieces, the piece of the same number, or its last. None where there it has no such word. Raise as `row_of`."""
+        row = self.row_of(step, side)
+        theirs = self.steps["other" if side == "first" else "first"][row]
+        return theirs[min(self.steps[side][row].index(step), len(theirs) - 1)] if theirs else None
 
 
 def compare(
@@ -98,8 +103,8 @@ def compare(
         by, face, source, target,
         _placed(trace, one, target.first, source.first), _placed(other, two, target.other, source.other),
         _logs(trace, one, target.first), _logs(other, two, target.other),
-        _groups(one.steps, target.first), _groups(two.steps, target.other),
-        _groups(one.pieces, source.first), _groups(two.pieces, source.other),
+        {"first": _groups(one.steps, target.first), "other": _groups(two.steps, target.other)},
+        {"first": _groups(one.pieces, source.first), "other": _groups(two.pieces, source.other)},
         looks=trace.attends and other.attends,
     )  # fmt: skip
 

@@ -31,10 +31,6 @@ class SharedAxis:
         """Whether every place is shared, so that the sentences differ in capitals at most."""
         return bool(self.shared.all())
 
-    def counterpart(self, word: int) -> int | None:
-        """Return the word of the other sentence that shares its place with 0-based `word` of the first, or None."""
-        return self.other[self.first.index(word)]
-
 
 def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
     """Return two sentences on one axis: the longest run of words that both have, then likewise what is left and right

@@ -7,11 +7,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.analysis.comparison import Comparison
+from attnviz.analysis.comparison import Comparison, Side
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.shared_words import SharedAxis
 from attnviz.figures.build import PRINT_WIDTH, Spec, build, rectangle
-from attnviz.figures.comparison_layout import WORDS, Sheet, colour_bar, gaps, sheet_layout
+from attnviz.figures.comparison_layout import WORDS, Sheet, colour_axis, gaps, sheet_layout
 from attnviz.figures.comparison_table import comparison_alt
 from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.figures.labels import literal
@@ -30,6 +30,7 @@ def comparison(
     colours: Colours = "paper",
     across: int = 2,
     step: int | None = None,
+    leads: Side = "first",
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
 ) -> go.Figure:
@@ -37,20 +38,22 @@ def comparison(
     the other as heatmaps of one scale, the other less the first (blue more, red less), and log p of each word in both.
     Cells of words that one of them has not are hatched; where a model has no attention, log p stands alone.
 
-    `names` are what the two are called. `root` colours by the square root, `step` (0-based, of the first) frames its
-    row; `end=False` leaves out `</s>`. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `rows`,
-    `columns`, `frame` and `mark`, of steps and source pieces of the first; `steps` and `sources` are None where it has
-    none. `panels` are the axes of each panel by its kind. Raise ValueError unless `across` is at least 1.
+    `names` are what the two are called. `root` colours by the square root, `end=False` leaves out `</s>`, `step`
+    (0-based, of the one that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
+    `widest`, `rows`, `columns`, `frame` and `mark`, of steps and source pieces of the one that leads; `steps` and
+    `sources` are None where it has none. `panels` are the axes of the heatmaps by their kind, `beside` those of the
+    rest. Raise ValueError unless `across` is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
     ink, called = palette(theme), names or plain_names()
     sheet = Sheet.of(compared, end=end, across=across, width=width)
     layout = sheet_layout(compared, sheet, called, ink)
-    traces = _heatmaps(compared, sheet, called, root, colours, ink) if compared.looks else []
-    layout["meta"] |= _meta(compared, sheet) | {
-        "alt": comparison_alt(compared, called, end=end), "panels": sheet.axes, "step": step,
-    }  # fmt: skip
+    traces: list[Spec] = []
+    if compared.looks:
+        layout |= _colour_axes(compared, sheet, root, colours, ink)
+        traces += _heatmaps(compared, sheet, called, root, ink)
+    layout["meta"] |= _meta(compared, sheet, leads) | {"alt": comparison_alt(compared, called, end=end)}
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         layout["shapes"] += row_frames(sheet, row)
@@ -66,12 +69,15 @@ def row_frames(sheet: Sheet, row: int) -> list[Spec]:
     ]
 
 
-def _meta(compared: Comparison, sheet: Sheet) -> Spec:
+def _meta(compared: Comparison, sheet: Sheet, leads: Side) -> Spec:
+    all_steps, all_pieces = compared.steps[leads], compared.pieces[leads]
     return {
-        "steps": [steps[0] if steps else None for steps in compared.first_steps[: sheet.rows]],
-        "sources": [pieces[0] if pieces else None for pieces in compared.first_pieces[: sheet.columns]],
-        "rows": _places(compared.first_steps, sheet.rows),
-        "columns": _places(compared.first_pieces, sheet.columns),
+        "steps": [steps[0] if steps else None for steps in all_steps[: sheet.rows]],
+        "sources": [pieces[0] if pieces else None for pieces in all_pieces[: sheet.columns]],
+        "rows": _places(all_steps, sheet.rows),
+        "columns": _places(all_pieces, sheet.columns),
+        "panels": {kind: axes for kind, axes in sheet.axes.items() if kind != WORDS},
+        "beside": [sheet.axes[WORDS]],
         "frame": ROW_FRAME,
         "mark": CELL_FRAME,
     }
@@ -83,45 +89,46 @@ def _places(groups: tuple[tuple[int, ...], ...], shown: int) -> list[int | None]
     return [found[index] if found[index] < shown else None for index in range(len(found))]
 
 
-def _heatmaps(
-    compared: Comparison, sheet: Sheet, names: tuple[str, str], root: bool, colours: Colours, ink: Palette
-) -> list[Spec]:
+def _colour_axes(compared: Comparison, sheet: Sheet, root: bool, colours: Colours, ink: Palette) -> Spec:
+    """Return the scale of both heatmaps, and that of their difference. It is the scale of signs that has the root, not
+    the numbers."""
+    signs = compared.face == "difference"
+    rooted = ink.signed_root if root else ink.signed
+    both = scale_end(_largest(compared.first, compared.other)) if signs else 1.0
+    apart = scale_end(_largest(compared.difference))
+    return {
+        "coloraxis": colour_axis(sheet, "first", compared.face, rooted if signs else scale(colours), both, root, ink),
+        "coloraxis2": colour_axis(sheet, "difference", compared.face, rooted, apart, root, ink),
+    }  # fmt: skip
+
+
+def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: bool, ink: Palette) -> list[Spec]:
     """Return both heatmaps, their difference, and the hatching of what one of them has not."""
     cut = np.s_[: sheet.rows, : sheet.columns]
     shown = {"first": compared.first[cut], "other": compared.other[cut], "difference": compared.difference[cut]}
-    signs = compared.face == "difference"
-    largest = {"first": _largest(shown["first"], shown["other"]), "difference": _largest(shown["difference"])}
     texts: Spec = {"hoverinfo": "skip"}
     if compared.first.size <= MOST_TEXTS:
         cells = [[_drawn(cell_lines(compared, names, i, j)) for j in range(sheet.columns)] for i in range(sheet.rows)]
         texts = {"text": cells, "hoverinfo": "text"}
     traces: list[Spec] = []
-    absent = {
-        "first": (_absent(compared.target, 0), _absent(compared.source, 0)),
-        "other": (_absent(compared.target, 1), _absent(compared.source, 1)),
-        "difference": (~compared.target.shared, ~compared.source.shared),
-    }
     for kind, values in shown.items():
-        signed = signs or kind == "difference"
-        limit = scale_end(largest["difference" if kind == "difference" else "first"]) if signed else 1
-        rooted = root and not signed
+        rooted = root and kind != "difference" and compared.face != "difference"
         traces.append({
-            "type": "heatmap", "name": kind, "z": np.sqrt(values) if rooted else values,
-            "zmin": -limit if signed else 0, "zmax": limit,
-            "colorscale": (ink.signed_root if root else ink.signed) if signed else scale(colours),
-            "xgap": sheet.seam, "ygap": sheet.seam, "showscale": kind != "other", "hoverongaps": False,
+            "type": "heatmap", "name": kind, "z": np.sqrt(values) if rooted else values, "hoverongaps": False,
+            "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis", "xgap": sheet.seam, "ygap": sheet.seam,
         } | texts | sheet.axes[kind])  # fmt: skip
-        if kind != "other":
-            traces[-1]["colorbar"] = colour_bar(sheet, kind, compared.face, signed, limit, rooted, ink)
-        rows, columns = (places[:shown] for places, shown in zip(absent[kind], values.shape, strict=True))
+        rows = _absent(compared.target, kind)[: sheet.rows]
+        columns = _absent(compared.source, kind)[: sheet.columns]
         if rows.any() or columns.any():
             traces.append(gaps(rows, columns, ink) | sheet.axes[kind])
     return traces
 
 
-def _absent(axis: SharedAxis, which: int) -> NDArray[np.bool_]:
-    """Return at which places the first (0) or the other (1) has no word."""
-    return np.array([place is None for place in (axis.first, axis.other)[which]], dtype=bool)
+def _absent(axis: SharedAxis, kind: str) -> NDArray[np.bool_]:
+    """Return at which places a panel has nothing to show."""
+    if kind == "difference":
+        return ~axis.shared
+    return np.array([place is None for place in (axis.first if kind == "first" else axis.other)], dtype=bool)
 
 
 def _largest(*matrices: Array) -> float:

@@ -13,7 +13,7 @@ from attnviz.analysis.shared_words import SharedAxis
 from attnviz.figures.build import Spec, base_axis, base_layout
 from attnviz.figures.labels import label_stride, literal
 from attnviz.figures.margins import SEAM
-from attnviz.palette import Palette
+from attnviz.palette import ColourScale, Palette
 from attnviz.wording.comparison import panel_captions
 from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
@@ -133,9 +133,13 @@ def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink
     return layout
 
 
-def colour_bar(sheet: Sheet, kind: str, face: Face, signed: bool, limit: float, root: bool, ink: Palette) -> Spec:
-    """Return the colour bar below a panel; `root` where colours are of the square root."""
+def colour_axis(
+    sheet: Sheet, kind: str, face: Face, colouring: ColourScale, limit: float, root: bool, ink: Palette
+) -> Spec:
+    """Return the scale of the panel `kind`, with its bar below: shares from 0 to 1, coloured by their square root where
+    `root`, or differences to either side of 0 up to `limit`."""
     across, down = sheet.domains(kind)
+    signed = kind == "difference" or face == "difference"
     if signed:
         places = np.linspace(-limit, limit, 5).tolist()
         names = [localised(f"{t:+.2g}" if t else "0") for t in places]
@@ -143,11 +147,12 @@ def colour_bar(sheet: Sheet, kind: str, face: Face, signed: bool, limit: float, 
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
         places = [float(np.sqrt(t)) if root else t for t in ticks]
         names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
-    return {
+    bar = {
         "orientation": "h", "x": across[0], "xanchor": "left", "y": down[0], "yanchor": "top", "xpad": 0, "ypad": 8,
         "thickness": 8, "lenmode": "pixels", "len": 180, "outlinewidth": 1, "outlinecolor": ink.line,
         "tickvals": places, "ticktext": names, "tickfont": {"size": 11, "color": ink.quiet},
     }  # fmt: skip
+    return {"colorscale": colouring, "cmin": -limit if signed else 0, "cmax": limit, "colorbar": bar}
 
 
 def gaps(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> Spec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.comparison import Comparison
+from attnviz.analysis.comparison import Comparison, Side
 from attnviz.analysis.grid import Face
 from attnviz.analysis.shared_words import SharedAxis
 from attnviz.languages import say
@@ -108,6 +108,42 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
     row = int(np.nanargmax(np.abs(gains)))
     return told + say("; of shared words {word} changes most, from {one} to {two}.", word=_quoted(compared.target, row),
                       one=decimal(float(logs[0][row])), two=decimal(float(logs[1][row])))  # fmt: skip
+
+
+def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:
+    """Return in words how the word of 0-based `step` of one `side` fared in both: where each looked most for it, how
+    far the looks lie apart, and how likely each found it. Raise IndexError where there is no such step."""
+    row = compared.row_of(step, side)
+    word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
+    one, two = names if side == "first" else names[::-1]
+    if there is None:
+        told = [say("{word} is written in “{first}” alone.", word=word, first=one)]
+    elif there == step:
+        told = [say("{word}, step {step} of both.", word=word, step=step + 1)]
+    else:
+        told = [say("{word}, step {step} of “{first}” and step {there} of “{other}”.", word=word, step=step + 1,
+                    first=one, there=there + 1, other=two)]  # fmt: skip
+    told += _step_looks(compared, names, row)
+    logs = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
+    told.append(say("log p: {listed}.", listed="; ".join(
+        f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)
+    )))  # fmt: skip
+    return " ".join(told)
+
+
+def _step_looks(compared: Comparison, names: Names, row: int) -> list[str]:
+    """Say where each looked most in a row, and how far both looks lie apart."""
+    if not compared.looks or compared.face == "difference":
+        return []
+    listed = []
+    for name, values in zip(names, (compared.first[row], compared.other[row]), strict=True):
+        if not np.isnan(values).all():
+            column = int(np.nanargmax(values))
+            listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
+    told = [say("Looked at most: {listed}.", listed="; ".join(listed))]
+    if not np.isnan(compared.moved[row]):
+        told.append(say("Share of the look that lies elsewhere: {share}.", share=percent(float(compared.moved[row]))))
+    return told
 
 
 def _quoted(axis: SharedAxis, place: int) -> str:

@@ -41,12 +41,8 @@ def test_both_sentences_stand_on_the_axis_in_their_order(first: list[str], other
 @given(first=WORDS, other=WORDS)
 def test_what_is_shared_is_so_both_ways_and_a_sentence_shares_all_of_itself(first: list[str], other: list[str]) -> None:
     assert shared_axis(first, [word.upper() for word in first]).same
-    axis = shared_axis(first, other)
     common = [word.casefold() for word in first if word.casefold() in {w.casefold() for w in other}]
-    assert bool(axis.shared.any()) == bool(common)
-    for word, place in enumerate(axis.first):
-        if place is not None:
-            assert axis.counterpart(place) == axis.other[word]
+    assert bool(shared_axis(first, other).shared.any()) == bool(common)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +75,7 @@ def test_a_translation_beside_itself_has_no_gap_and_no_difference(source: str, t
     np.testing.assert_array_equal(found.difference, 0)
     np.testing.assert_array_equal(found.moved, 0)
     assert found.most_changed(5) == []
-    assert [found.other_step(i) for i in range(len(trace.target_pieces))] == list(range(len(trace.target_pieces)))
+    assert [found.aligned_step(i) for i in range(len(trace.target_pieces))] == list(range(len(trace.target_pieces)))
     assert math.isclose(found.first_log_probabilities.sum(), trace.log_probabilities.sum(), rel_tol=1e-5)
 
 
@@ -143,12 +139,17 @@ def test_steps_are_those_that_wrote_the_same_word() -> None:
     two = synthetic.trace(target="Un accord signé .")
     found = compare(one, two)
     assert one.target_pieces[1:4] == ("▁extr", "aordinaire", "▁accord")
-    assert found.other_step(0) is None
-    assert found.other_step(2) is None
-    assert found.other_step(3) == 1
-    assert found.other_step(len(one.target_pieces) - 1) == len(two.target_pieces) - 1
+    assert found.aligned_step(0) is None
+    assert found.aligned_step(2) is None
+    assert found.aligned_step(3) == 1
+    assert found.aligned_step(len(one.target_pieces) - 1) == len(two.target_pieces) - 1
+    for i in range(len(two.target_pieces)):  # and back, where there is one
+        there = found.aligned_step(i, "other")
+        assert there is None or found.aligned_step(there) == i
+        assert found.row_of(i, "other") == (found.row_of(there) if there is not None else found.row_of(i, "other"))
+    assert found.aligned_step(0, "other") is None
     with pytest.raises(IndexError):
-        found.other_step(99)
+        found.aligned_step(99)
 
 
 def test_a_word_in_other_pieces_is_the_same_word_and_its_later_pieces_meet_the_last() -> None:
@@ -160,7 +161,7 @@ def test_a_word_in_other_pieces_is_the_same_word_and_its_later_pieces_meet_the_l
     )
     found = compare(one, two)
     assert found.target.same
-    assert [found.other_step(i) for i in range(4)] == [0, 0, 1, 2]
+    assert [found.aligned_step(i) for i in range(4)] == [0, 0, 1, 2]
     assert found.first_log_probabilities[0] == pytest.approx(one.log_probabilities[:2].sum())
     assert found.other_log_probabilities[0] == pytest.approx(two.log_probabilities[0])
 

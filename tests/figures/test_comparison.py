@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Translator, analysis, figures
 from attnviz.analysis.comparison import Comparison, compare
-from attnviz.figures.comparison_layout import WORDS
 from attnviz.languages import speak
 from attnviz.palette import ThemeName, palette
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, without_looks
@@ -54,16 +53,25 @@ def test_the_panels_share_axes_and_both_heatmaps_their_scale() -> None:
     np.testing.assert_array_equal(panels["first"].z, compared.first)
     np.testing.assert_array_equal(panels["other"].z, compared.other)
     np.testing.assert_array_equal(panels["difference"].z, compared.difference)
-    assert (panels["first"].zmin, panels["first"].zmax) == (panels["other"].zmin, panels["other"].zmax) == (0, 1)
-    assert panels["difference"].zmin == -panels["difference"].zmax
-    assert np.nanmax(np.abs(compared.difference)) <= panels["difference"].zmax
     layout = figure.layout
-    for axes in figure.layout.meta["panels"].values():
+    assert [panels[name].coloraxis for name in panels] == ["coloraxis", "coloraxis", "coloraxis2"]
+    assert (layout.coloraxis.cmin, layout.coloraxis.cmax) == (0, 1)
+    assert layout.coloraxis2.cmin == -layout.coloraxis2.cmax
+    assert np.nanmax(np.abs(compared.difference)) <= layout.coloraxis2.cmax
+    for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]:
         assert layout[axes["yaxis"].replace("y", "yaxis")].range == (len(compared.target.names) - 0.5, -0.5)
     names = [layout[panels[name].xaxis.replace("x", "xaxis")].ticktext for name in panels]
     assert names[0] == names[1] == names[2]
     assert "+ new" in names[0][1]
     assert names[0][0] == "The"
+
+
+def test_however_it_is_laid_out_the_data_are_the_same() -> None:
+    """The browser is sent them once."""
+    compared = pair(other="The new agreement was signed .")
+    one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
+    for other in others:
+        assert json.loads(other.to_json())["data"] == json.loads(one.to_json())["data"]
 
 
 def test_gaps_are_hatched_where_one_has_no_word_and_nowhere_else() -> None:
@@ -95,12 +103,16 @@ def test_a_step_is_framed_in_every_panel_and_meta_knows_steps_and_pieces() -> No
     figure = figures.comparison(compared, NAMES, step=4, end=False)
     meta = figure.layout.meta
     frames = [shape for shape in figure.layout.shapes if shape.line.color == meta["frame"]]
-    assert len(frames) == len(meta["panels"]) == 4
+    assert len(frames) == 4
+    assert list(meta["panels"]) == ["first", "other", "difference"]
+    assert len(meta["beside"]) == 1
     assert {frame.y0 + 0.5 for frame in frames} == {meta["rows"][4]}
     assert meta["rows"] == [0, 1, 2, 3, 4, 5, None]  # `</s>` is left out
     assert meta["sources"] == [0, None, 1, 3, 4, 5]
     assert meta["columns"] == [0, 2, 2, 3, 4, 5, None]
-    assert figures.comparison(compared, NAMES, step=6, end=False).layout.meta["step"] == 6
+    led = figures.comparison(compared, NAMES, leads="other").layout.meta
+    assert led["sources"] == [0, 1, 2, 4, 5, 6, 7]
+    assert led["columns"] == [0, 1, 2, 2, 3, 4, 5, 6]
     with pytest.raises(ValueError, match="across"):
         figures.comparison(compared, NAMES, across=0)
 
@@ -110,7 +122,7 @@ def test_panels_neither_overlap_nor_leave_the_sheet() -> None:
         layout = figures.comparison(pair(), NAMES, across=across).layout
         boxes = [
             (*layout[axes["xaxis"].replace("x", "xaxis")].domain, *layout[axes["yaxis"].replace("y", "yaxis")].domain)
-            for axes in layout.meta["panels"].values()
+            for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]
         ]
         for k, (left, right, bottom, top) in enumerate(boxes):
             assert -1e-9 <= left < right <= 1 + 1e-9
@@ -126,7 +138,8 @@ def test_without_attention_words_stand_alone(which: int) -> None:
     traces[which] = synthetic.trace(seed=2, attention="none")
     compared = compare(*traces)
     figure = figures.comparison(compared, NAMES, step=0)
-    assert list(figure.layout.meta["panels"]) == [WORDS]
+    assert figure.layout.meta["panels"] == {}
+    assert figure.layout.meta["beside"] == [{"xaxis": "x", "yaxis": "y"}]
     assert not [trace for trace in figure.data if trace.type == "heatmap"]
     assert "log p" in figure.layout.meta["alt"]
     assert len(figures.comparison_table(compared)) == np.isfinite(np.stack([compared.first, compared.other])).sum()

@@ -15,10 +15,12 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.lab.answers import answers_panel, answers_pictures
+from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, open_comparison_of
 from attnviz.ui.lab.trials import trials_panel, trials_pictures
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.comparison import forget_comparison
+from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
@@ -39,11 +41,14 @@ class Section:
     """Draws it."""
     pictures: Callable[[View, Session], Iterator[Picture]]
     """Yields its pictures as they are on show, to be saved; none where it has none."""
+    opened: Callable[[View], dict[str, str | None]] = lambda _: {}
+    """Takes over what a link says of it, before it is drawn; returns its parameters of the address, None for none."""
 
 
 SECTIONS: Mapping[str, Section] = {
     "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures),
     "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures),
+    "comparison": Section(lambda: say("Side by side"), comparison_panel, comparison_pictures, open_comparison_of),
 }
 """By their names in the address, in the order of the page; it opens with the first."""
 
@@ -56,7 +61,9 @@ def lab_room(view: View) -> None:
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         sentences = st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
-            section = SECTIONS[_chosen_section()]
+            chosen = _chosen_section()
+            section = SECTIONS[chosen]
+            _write_address(view, chosen)
             _downloads(view, section)
             copy_link(view)
         with sentences:
@@ -72,8 +79,9 @@ def open_section() -> None:
 
 
 def forget_section() -> None:
-    """Forget which section was chosen: another link is to be followed."""
+    """Forget which section was chosen, and what in it: another link is to be followed."""
     st.session_state.pop(SECTION, None)
+    forget_comparison(st.session_state, MAIN)
 
 
 def _chosen_section() -> str:
@@ -85,6 +93,13 @@ def _chosen_section() -> str:
     )  # fmt: skip
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
+
+
+def _write_address(view: View, chosen: str) -> None:
+    """Have in the address what the section `chosen` says, and nothing of the others."""
+    for name, section in SECTIONS.items():
+        said = section.opened(view)
+        address.write_too(st.session_state, said if name == chosen else dict.fromkeys(said))
 
 
 @st.fragment
