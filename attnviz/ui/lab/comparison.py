@@ -1,4 +1,5 @@
-"""Two translations side by side: by two models, or of two sentences; one player moves both."""
+"""Two translations side by side: by two models, of two sentences, or before and after a change by hand; one player
+moves both."""
 
 from __future__ import annotations
 
@@ -18,15 +19,17 @@ from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import fitting_record, given_chart
 from attnviz.ui.lab.marked import marked_sentences
-from attnviz.ui.lab.partner import Pair, other_models, pair_on_show, unread
+from attnviz.ui.lab.partner import Pair, branch_name, other_models, pair_on_show, unread
 from attnviz.ui.lab.sentence_editor import sentence_editor
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.comparison import (
+    BRANCH,
     KIND,
     MODEL,
     comparison_address,
     link_problems,
     open_comparison,
+    other_branches,
 )
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
@@ -109,7 +112,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
 
 def _choices(view: View) -> None:
     """Draw what is compared with what."""
-    kinds = {"model": say("Two models"), "sentence": say("Two sentences")}
+    kinds = {"model": say("Two models"), "sentence": say("Two sentences"), "branch": say("A what-if")}
     models = other_models(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
         kind = localised(
@@ -119,16 +122,25 @@ def _choices(view: View) -> None:
         if kind == "model" and models:
             localised(st.selectbox, say("The other model"), {name: name for name in models}, key=view.key(MODEL),
                       default=models[0], label_visibility="collapsed", width=240)  # fmt: skip
-    if kind == "model":
+        tried = {str(number): branch_name(number) for number in other_branches(view)}
+        if kind == "branch" and tried:
+            localised(st.selectbox, say("The other"), tried, key=view.key(BRANCH), default=next(iter(tried)),
+                      label_visibility="collapsed", width=240)  # fmt: skip
+    if kind == "branch":
+        st.html('<p class="reading">' + say(
+            "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
+            "hatched in the other."
+        ) + "</p>")  # fmt: skip
+    elif kind == "model":
         st.html('<p class="reading">' + say(
             "Both models are led through the same translation, so that cell stands against cell: what differs is where "
             "each looked, and how likely each found every word."
         ) + "</p>")  # fmt: skip
     else:
         st.html('<p class="reading">' + say(
-            "Change the sentence below, or choose one of its words to drop it or to swap it with the next, and see what "
-            "becomes of the translation. Words that both have stand in one row or column; what only one has is hatched "
-            "in the other."
+            "Change the sentence below, or choose one of its words to drop it or to swap it with the next, and see "
+            "what becomes of the translation. Words that both have stand in one row or column; what only one has is "
+            "hatched in the other."
         ) + "</p>")  # fmt: skip
         sentence_editor(view)
 

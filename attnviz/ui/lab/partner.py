@@ -1,4 +1,4 @@
-"""The translation that another is compared with: made by another model, or of another sentence."""
+"""The translation that another is compared with: made by another model, of another sentence, or by hand."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def other_models(trace: Trace) -> list[str]:
 def pair_on_show(session: Session, view: View) -> Pair:
     """Return the two translations that were chosen; raise AttnvizError with a sentence where there are none."""
     chosen, trace = chosen_partner(session, view), view.trace
+    if chosen.kind == "branch":
+        return _two_branches(view, chosen.branch)
     if chosen.kind == "model":
         return _two_models(session, trace, chosen)
     return _two_sentences(session, trace, chosen)
@@ -56,6 +58,21 @@ def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
     folder, target = str(models()[trace.model]), trace.translation if chosen.held else None
     other = translate(folder, _device(session), chosen.sentence, _beam(session, trace), target)
     return Pair(trace, other, (say("first sentence"), say("other sentence")), "first")
+
+
+def _two_branches(view: View, number: int) -> Pair:
+    """Return what is on show and another what-if of its sentence, the earlier one first."""
+    if view.branches is None or not view.branches.branches:
+        raise AttnvizError(say("Nothing was tried by hand on this translation yet: do so on the page Translate, and "
+                               "each what-if can be compared here."))  # fmt: skip
+    one, two = sorted((view.number, number))
+    shown = view.branches.trace(one), view.branches.trace(two)
+    return Pair(*shown, (branch_name(one), branch_name(two)), "first" if one == view.number else "other")
+
+
+def branch_name(number: int) -> str:
+    """Return what a what-if is called, by its number; 0 is what they were tried on."""
+    return say("what-if {number}", number=number) if number else say("as translated")
 
 
 def _device(session: Session) -> str:
