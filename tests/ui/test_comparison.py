@@ -1,4 +1,4 @@
-"""The lab's section *Side by side* without a browser: what is compared, what is said of it, and what the address has."""
+"""The lab's section *Side by side* without a browser: what is compared, what is said of it, what the address has."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_two_models_are_led_through_the_same_translation(two_models: Any, page: 
     assert widths[-1] <= 390
     names = [trace["name"] for trace in orjson.loads(shown["template"])["data"] if trace["type"] == "heatmap"]
     assert names == ["first", "other", "difference"]
-    assert len(shown["captions"]) == len(sum((word["steps"] for word in mounted(app, "player")[0]["target"]), []))
+    assert len(shown["captions"]) == sum(len(word["steps"]) for word in mounted(app, "player")[0]["target"])
     assert "dotted" in shown["captions"]["1"][1]
     assert address(app) == {"section": "comparison", "sentence": SENTENCES[6], "step": "2"}
     before = shown["template"]

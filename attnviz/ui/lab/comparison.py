@@ -60,7 +60,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
         with st.spinner(say("Translating…")):
             pair = pair_on_show(st.session_state, view)
     except AttnvizError as error:
-        _told(str(error), "compare_lacking")
+        _told(str(error), "compare_told")
         return
     look = shown_look(st.session_state, view, pair)
     compared = compared_pair(pair, look)
@@ -149,7 +149,7 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
     """Draw how both are shown; the choices are those of the heatmap."""
     if not compared.looks:
         silent = next(trace for trace in (pair.first, pair.other) if not trace.attends)
-        _told(without_looks(silent.model), "compare_without")
+        _told(without_looks(silent.model), "compare_told_looks")
         return
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
         if all(knows_after(trace) for trace in (pair.first, pair.other)):
@@ -168,7 +168,7 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
 def _sentences(pair: Pair) -> None:
     """Write both sentences and translations, where they differ, with the words marked that only one has."""
     if problem := unread(pair):
-        _told(problem, "compare_unread")
+        _told(problem, "compare_told_unread")
     if marked := marked_sentences(pair):
         st.html(f'<div class="compared">{marked}</div>')
 
