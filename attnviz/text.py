@@ -64,6 +64,12 @@ def normalise(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def word_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where each word of `text` begins and ends: runs of letters and digits, French elisions (`l'`), and single
+    marks of punctuation."""
+    return tuple(match.span() for match in _WORD.finditer(text))
+
+
 class Tokenizer:
     """A trained SentencePiece model shared by both languages, with ids PAD, UNK, BOS, EOS at 0 to 3."""
 
@@ -182,7 +188,7 @@ def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
             blank = len(piece) - len(piece.lstrip(SPACE))
             starts.append(len(surface) + min(blank, len(piece) - 1))
             surface += piece.replace(SPACE, " ")
-    ends = [match.end() for match in _WORD.finditer(surface)]
+    ends = [end for _, end in word_spans(surface)]
     groups: dict[int, list[int]] = {}
     word = 0
     for index, start in enumerate(starts):

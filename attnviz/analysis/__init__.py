@@ -1,11 +1,13 @@
 """What can be said of a `Trace` with NumPy alone: measures of its alignment, its reading after the word, what its words
-depended on, what it would have thought of other looks, and its recomputation from the weights."""
+depended on, what it would have thought of other looks, how another translation differs, and its recomputation from the
+weights."""
 
 from attnviz.analysis.adversary import adversary
 from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.answers import ANSWERS, Answers, added_logits, answers
 from attnviz.analysis.best_look import best_look
+from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.firmness import Firmness, firmness
 from attnviz.analysis.looks import Trial
 from attnviz.analysis.posterior import likelihood, posterior
@@ -18,6 +20,7 @@ __all__ = [
     "AfterWord",
     "Agreement",
     "Answers",
+    "Comparison",
     "Firmness",
     "Shuffled",
     "Trial",
@@ -28,6 +31,7 @@ __all__ = [
     "agreement",
     "answers",
     "best_look",
+    "compare",
     "firmness",
     "likelihood",
     "load_weights",

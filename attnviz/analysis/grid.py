@@ -56,9 +56,14 @@ class Grid:
         seen."""
         if self.face != "difference":
             return 0, 1
-        largest = float(np.abs(self.shown).max())
-        end = next((end for end in _ENDS if end >= largest), 1.0)
+        end = scale_end(float(np.abs(self.shown).max()))
         return -end, end
+
+
+def scale_end(largest: float) -> float:
+    """Return where the scale of differences ends of which none is larger: a round number, so that small ones are
+    seen."""
+    return next((end for end in _ENDS if end >= largest), 1.0)
 
 
 def grid(

@@ -4,6 +4,8 @@ from attnviz.figures.answers import agreement_table, answer_table, answers_figur
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
+from attnviz.figures.comparison import comparison
+from attnviz.figures.comparison_table import compared_words_table, comparison_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.heatmap import heatmap
@@ -28,6 +30,9 @@ __all__ = [
     "beam_tree_table",
     "candidates",
     "candidates_table",
+    "compared_words_table",
+    "comparison",
+    "comparison_table",
     "context_strips",
     "context_table",
     "firmness_figure",

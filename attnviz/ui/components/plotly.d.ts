@@ -78,8 +78,8 @@ interface Meta {
   narrowest: number;
   widest?: number;
   /** The step of each row, and the source piece of each column, that a click chooses. */
-  steps?: number[];
-  sources?: number[];
+  steps?: (number | null)[];
+  sources?: (number | null)[];
   /** The row of each step, the column of each source piece; null where it has none. */
   rows?: (number | null)[];
   columns?: (number | null)[];
@@ -89,7 +89,9 @@ interface Meta {
   order?: number[];
   thinned?: { rows: number; height: number; more: string } | null;
   /** The axes of each of several heatmaps of the same rows and columns, by its name. */
-  panels?: Record<string, { xaxis: string; yaxis: string }>;
+  panels?: Record<string, PanelAxes>;
+  /** Those of what stands beside them in the same rows. */
+  beside?: PanelAxes[];
   /** The point of each step, across and up. */
   points?: [number, number][];
   /** The edges of each step's column. */
@@ -115,9 +117,15 @@ interface TreeMeta {
   end: number;
 }
 
+interface PanelAxes {
+  xaxis: string;
+  yaxis: string;
+}
+
 /** An axis with its place in pixels. */
 interface DrawnAxis {
   _offset: number;
+  _length: number;
   c2p(value: number): number;
 }
 

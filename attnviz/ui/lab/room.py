@@ -15,12 +15,14 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.lab.answers import answers_panel, answers_pictures
+from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, open_comparison_of
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
-from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.page_state.comparison import forget_comparison
+from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
@@ -43,12 +45,17 @@ class Section:
     """Yields its pictures as they are on show, to be saved; none where it has none."""
     choices: tuple[str, ...] = ()
     """What is chosen in it, by the names in the session and in the address."""
+    opened: Callable[[View], dict[str, str | None]] = lambda _: {}
+    """Takes over what a link says of it, before it is drawn; returns its parameters of the address, None for none."""
 
 
 SECTIONS: Mapping[str, Section] = {
     "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures),
     "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures),
     "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
+    "comparison": Section(
+        lambda: say("Side by side"), comparison_panel, comparison_pictures, opened=open_comparison_of
+    ),
 }
 """By their names in the address, in the order of the page; it opens with the first."""
 
@@ -61,7 +68,9 @@ def lab_room(view: View) -> None:
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         sentences = st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
-            section = SECTIONS[_chosen_section()]
+            chosen = _chosen_section()
+            section = SECTIONS[chosen]
+            _write_address(view, chosen)
             _downloads(view, section)
             copy_link(view)
         with st.container(key=view.key("section_panel")):
@@ -80,6 +89,7 @@ def forget_section() -> None:
     """Forget which section was chosen, and what in each: another link is to be followed."""
     for name in _choices():
         st.session_state.pop(name, None)
+    forget_comparison(st.session_state, MAIN)
 
 
 def _choices() -> tuple[str, ...]:
@@ -95,6 +105,13 @@ def _chosen_section() -> str:
     )  # fmt: skip
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
+
+
+def _write_address(view: View, chosen: str) -> None:
+    """Have in the address what the section `chosen` says, and nothing of the others."""
+    for name, section in SECTIONS.items():
+        said = section.opened(view)
+        address.write_too(st.session_state, said if name == chosen else dict.fromkeys(said))
 
 
 @st.fragment

@@ -103,10 +103,13 @@ function fade(scroll) {
 function choice({ steps, sources, order, entries, words }, point) {
   const { pointNumber: place } = point;
   if (typeof place !== "number") {
-    const [row, column] = place;
-    return steps ? { step: steps[row], ...(sources && { source: sources[column] }) } : null;
+    const step = at(steps, place[0]), source = at(sources, place[1]);
+    return step === null ? null : { step, ...(source !== null && { source }) };
   }
-  if (steps) return { step: steps[place] };
+  if (steps) {
+    const step = at(steps, place);
+    return step === null ? null : { step };
+  }
   if (order) return { source: place };
   if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) } : null;
   if (words) return { word: words[place] };
@@ -152,7 +155,7 @@ async function draw(root, state) {
   if (!record) return;
   const { template, values, captions } = record;
   const chosen = state.chosen[step];
-  const text = chosen?.values ?? values["every"] ?? values[step];
+  const text = chosen?.values ?? fitting(root, record) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
   caption(root, chosen?.caption ?? captions[step] ?? ["", ""]);
@@ -175,6 +178,17 @@ async function draw(root, state) {
   aim(root, chart, state);
 }
 
+/**
+ * Of a picture that can be laid out in several ways, what fills it in the first way for which there is room, or in the
+ * last.
+ * @param {HTMLElement} root
+ * @param {ChartRecord} record
+ */
+function fitting(root, { fits }) {
+  const room = fits && find(root, ".scroll").clientWidth;
+  return (fits?.find(({ narrowest }) => narrowest <= Number(room)) ?? fits?.at(-1))?.values;
+}
+
 const MESSAGES = ["step", "source", "order"];
 
 /**
@@ -183,7 +197,17 @@ const MESSAGES = ["step", "source", "order"];
  */
 function start(root) {
   const state = /** @type {ChartState} */ ({});
-  return follow(root, state, MESSAGES, () => soon(root, state, draw));
+  follow(root, state, MESSAGES, () => soon(root, state, draw));
+  const room = new ResizeObserver(() => {
+    if ("fits" in state.data) soon(root, state, draw);
+  });
+  room.observe(find(root, ".scroll"));
+  const { stop } = state;
+  state.stop = () => {
+    room.disconnect();
+    stop();
+  };
+  return state;
 }
 
 /** @param {Mounted<(ChartRecord | Place) & { chosen: ChosenAtSteps }>} mounted */

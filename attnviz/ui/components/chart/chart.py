@@ -7,9 +7,12 @@ step then waits for the server. This component has one template and what fills i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import plotly.graph_objects as go
+
+from attnviz.figures.template import Slot, to_json
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
@@ -45,6 +48,26 @@ def steady_record(figure: str, captions: Mapping[int, tuple[str, str]]) -> dict[
     """Return what a chart draws from that is the same at every step, a `figure` as JSON; heading and sentence are those
     of the step (`captions`)."""
     return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
+
+
+def fitting_record(figures: Sequence[go.Figure], captions: Mapping[int, tuple[str, str]]) -> dict[str, Any]:
+    """Return what a chart draws from that is the same at every step and can be laid out in several ways: `figures` of
+    the same data, the widest first, of which the browser takes the first that its box has room for."""
+    plain = [figure.to_plotly_json() for figure in figures]
+    return {
+        "template": to_json({"data": list(plain[0]["data"]), "layout": Slot("layout")}),
+        "values": {},
+        "fits": [
+            {"narrowest": one["layout"]["meta"]["narrowest"], "values": to_json({"layout": one["layout"]})}
+            for one in plain
+        ],
+        "captions": {str(step): one for step, one in captions.items()},
+    }
+
+
+def given_chart(view: View, record: Mapping[str, Any], name: str) -> None:
+    """Draw a picture of `view` from a record that goes along with the page."""
+    component("chart", isolate=False)(key=view.key(name), data={**record, "chosen": {}})
 
 
 def steady_chart(view: View, template: str, values: str, name: str) -> None:

@@ -46,7 +46,11 @@ function marks(layout, { step, source }, places) {
   if (row === null) return [];
   const column = at(meta.columns, source);
   const [x0, x1] = layout.xaxis.range;
-  return Object.values(meta.panels ?? { only: { xaxis: "x", yaxis: "y" } }).flatMap(({ xaxis, yaxis }) => {
+  const rowsBeside = (meta.beside ?? []).map(({ xaxis, yaxis }) => {
+    const here = { xref: `${xaxis} domain`, yref: yaxis };
+    return box(0, 1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here);
+  });
+  const inPanels = Object.values(meta.panels ?? { only: { xaxis: "x", yaxis: "y" } }).flatMap(({ xaxis, yaxis }) => {
     const here = { xref: xaxis, yref: yaxis };
     const found = [box(x0, x1, row - 0.5, row + 0.5, meta.frame, ROW_FRAME_WIDTH, here)];
     if (column !== null) {
@@ -54,6 +58,7 @@ function marks(layout, { step, source }, places) {
     }
     return found;
   });
+  return [...inPanels, ...rowsBeside];
 }
 
 /**

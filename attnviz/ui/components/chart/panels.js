@@ -20,21 +20,36 @@ function axisOf(chart, id) {
  * @param {number} column
  */
 function frameCell(root, chart, row, column) {
-  const { panels } = chart.layout.meta;
+  const { panels, beside } = chart.layout.meta;
   const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }) => {
-    const x = axisOf(chart, xaxis), y = axisOf(chart, yaxis);
+    const x = axisOf(chart, xaxis);
     const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-    const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
-    const frame = document.createElement("div");
-    Object.assign(frame.style, {
-      left: `${left}px`,
-      top: `${top}px`,
-      width: `${right - left}px`,
-      height: `${bottom - top}px`,
-    });
-    return frame;
+    return frameOf(axisOf(chart, yaxis), row, left, right - left);
   });
-  find(root, ".cursor").replaceChildren(...frames);
+  const lines = (beside ?? []).map(({ xaxis, yaxis }) => {
+    const x = axisOf(chart, xaxis);
+    return frameOf(axisOf(chart, yaxis), row, x._offset, x._length);
+  });
+  find(root, ".cursor").replaceChildren(...frames, ...lines);
+}
+
+/**
+ * A frame in a row, from the pixel `left` on.
+ * @param {DrawnAxis} axis
+ * @param {number} row
+ * @param {number} left
+ * @param {number} width
+ */
+function frameOf(axis, row, left, width) {
+  const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => axis._offset + axis.c2p(edge));
+  const frame = document.createElement("div");
+  Object.assign(frame.style, {
+    left: `${left}px`,
+    top: `${top}px`,
+    width: `${width}px`,
+    height: `${bottom - top}px`,
+  });
+  return frame;
 }
 
 /**

@@ -1,0 +1,128 @@
+"""Two translations cell against cell: their looks on the words they share, and how likely each found its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.analysis.shared_words import SharedAxis, shared_axis
+from attnviz.trace import Record
+
+Array = NDArray[np.float64]
+Groups = tuple[tuple[int, ...], ...]
+Side = Literal["first", "other"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two translations on common axes of R target and C source places. What one of them has not is nan: cells in the
+    rows and columns of words of the other alone, and all cells of one whose model has no attention."""
+
+    by: By
+    face: Face
+    source: SharedAxis
+    """The columns."""
+    target: SharedAxis
+    """The rows."""
+    first: Array
+    """What the face shows of the first, (R, C)."""
+    other: Array
+    """Likewise of the other."""
+    first_log_probabilities: Array
+    """log p of each word of the first, the sum over its pieces, in nats, (R,)."""
+    other_log_probabilities: Array
+    steps: Mapping[Side, Groups]
+    """Of either, for each row the 0-based steps that wrote its word; none where it has no such word."""
+    pieces: Mapping[Side, Groups]
+    """Of either, for each column its 0-based source pieces."""
+    looks: bool
+    """Whether both models chose where to look, so that there is something to be compared in the cells."""
+
+    @property
+    def difference(self) -> Array:
+        """What the other has more than the first, (R, C): in [-1, 1] for shares, nan but for the shared cells."""
+        return self.other - self.first
+
+    @property
+    def moved(self) -> Array:
+        """For each shared row half the sum of what its cells differ by, (R,), a cell that one has not counting as 0:
+        for shares their total variation, from 0 (the same look) to 1 (nothing in common). nan where not shared."""
+        missing = np.isnan(self.first).all(axis=1) | np.isnan(self.other).all(axis=1)
+        half: Array = 0.5 * np.abs(np.nan_to_num(self.other) - np.nan_to_num(self.first)).sum(axis=1)
+        return np.where(missing, np.nan, half)
+
+    def most_changed(self, count: int = 1) -> list[tuple[int, int]]:
+        """Return the `count` shared cells, (row, column), that differ by most, the largest first; those that do not
+        differ are left out."""
+        amounts = np.nan_to_num(np.abs(self.difference))
+        order = np.argsort(-amounts, axis=None, kind="stable")[:count]
+        places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
+        return [place for place in places if amounts[place] > 0]
+
+    def row_of(self, step: int, side: Side = "first") -> int:
+        """Return the row of 0-based `step` of one side; raise IndexError where it has no such step."""
+        for row, steps in enumerate(self.steps[side]):
+            if step in steps:
+                return row
+        raise IndexError(f"the {side} has no step {step}")
+
+    def aligned_step(self, step: int, side: Side = "first") -> int | None:
+        """Return the step of the other side that wrote what 0-based `step` of this `side` wrote: of a word of several
+        pieces, the piece of the same number, or its last. None where there it has no such word. Raise as `row_of`."""
+        row = self.row_of(step, side)
+        theirs = self.steps["other" if side == "first" else "first"][row]
+        return theirs[min(self.steps[side][row].index(step), len(theirs) - 1)] if theirs else None
+
+
+def compare(
+    trace: Record,
+    other: Record,
+    *,
+    by: By = "words",
+    face: Face = "before",
+    posteriors: tuple[Array | None, Array | None] = (None, None),
+) -> Comparison:
+    """Return two translations on common axes, word by word, or piece by piece, which says little where the tokenizers
+    differ: of one sentence by two models, of two sentences, or of a translation and what became of it.
+
+    Words are merged as in `grid`, and shared as in `shared_axis`. Another `face` than "before" needs the `posteriors`
+    of both, (Ty, Tx), as `analysis.posterior` returns them, but for one without attention. Raise as `grid` does.
+    """
+    faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
+    one, two = (
+        grid(record, by, face=shown, posterior=posterior)
+        for record, shown, posterior in zip((trace, other), faces, posteriors, strict=True)
+    )
+    source, target = shared_axis(one.source, two.source), shared_axis(one.target, two.target)
+    return Comparison(
+        by, face, source, target,
+        _placed(trace, one, target.first, source.first), _placed(other, two, target.other, source.other),
+        _logs(trace, one, target.first), _logs(other, two, target.other),
+        {"first": _groups(one.steps, target.first), "other": _groups(two.steps, target.other)},
+        {"first": _groups(one.pieces, source.first), "other": _groups(two.pieces, source.other)},
+        looks=trace.attends and other.attends,
+    )  # fmt: skip
+
+
+def _placed(record: Record, cells: Grid, rows: Sequence[int | None], columns: Sequence[int | None]) -> Array:
+    """Return the cells of one on the common axes, (R, C)."""
+    placed = np.full((len(rows), len(columns)), np.nan)
+    if record.attends:
+        own = [[k for k, word in enumerate(places) if word is not None] for places in (rows, columns)]
+        placed[np.ix_(*own)] = cells.shown
+    return placed
+
+
+def _logs(record: Record, cells: Grid, rows: Sequence[int | None]) -> Array:
+    """Return the log probability of the word in each row, (R,)."""
+    logs = record.log_probabilities.astype(np.float64)
+    return np.array([np.nan if word is None else logs[list(cells.steps[word])].sum() for word in rows])
+
+
+def _groups(groups: Groups, places: Sequence[int | None]) -> Groups:
+    return tuple(() if word is None else groups[word] for word in places)

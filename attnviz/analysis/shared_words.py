@@ -1,0 +1,56 @@
+"""Which words two sentences share, and the one axis on which both stand: shared words once, the others between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class SharedAxis:
+    """Two sentences on one axis of N places; every word of either has one, in the order of its sentence."""
+
+    first: tuple[int | None, ...]
+    """For each place, the 0-based word of the first sentence, or None where only the other has a word."""
+    other: tuple[int | None, ...]
+    """Likewise of the other."""
+    names: tuple[str, ...]
+    """What stands at each place; where the two write a shared word otherwise, both ways."""
+
+    @property
+    def shared(self) -> NDArray[np.bool_]:
+        """Whether both have a word there, (N,)."""
+        return np.array([None not in pair for pair in zip(self.first, self.other, strict=True)], dtype=bool)
+
+    @property
+    def same(self) -> bool:
+        """Whether every place is shared, so that the sentences differ in capitals at most."""
+        return bool(self.shared.all())
+
+
+def shared_axis(first: Sequence[str], other: Sequence[str]) -> SharedAxis:
+    """Return two sentences on one axis: the longest run of words that both have, then likewise what is left and right
+    of it (Ratcliff & Obershelp 1988, as `difflib` has it). Capitals do not tell words apart.
+
+    Where one sentence has other words than the other between two shared ones, those of the first come first. A word
+    that moved is shared in one place at most.
+    """
+    folded, other_folded = ([word.casefold() for word in words] for words in (first, other))
+    places: list[tuple[int | None, int | None]] = []
+    for kind, one, one_end, two, two_end in SequenceMatcher(None, folded, other_folded, False).get_opcodes():
+        if kind == "equal":
+            places += zip(range(one, one_end), range(two, two_end), strict=True)
+        else:
+            places += [(word, None) for word in range(one, one_end)]
+            places += [(None, word) for word in range(two, two_end)]
+    names = tuple(_name(first, one, other, two) for one, two in places)
+    return SharedAxis(tuple(one for one, _ in places), tuple(two for _, two in places), names)
+
+
+def _name(first: Sequence[str], one: int | None, other: Sequence[str], two: int | None) -> str:
+    written = dict.fromkeys(words[place] for words, place in ((first, one), (other, two)) if place is not None)
+    return " / ".join(written)

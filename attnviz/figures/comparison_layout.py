@@ -1,0 +1,234 @@
+"""Where the panels of a comparison stand: how large they are, what their axes say, and how gaps are hatched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.comparison import Comparison
+from attnviz.analysis.grid import Face
+from attnviz.analysis.shared_words import SharedAxis
+from attnviz.figures.build import Spec, base_axis, base_layout
+from attnviz.figures.labels import label_stride, literal
+from attnviz.figures.margins import SEAM
+from attnviz.palette import ColourScale, Palette
+from attnviz.wording.comparison import panel_captions
+from attnviz.wording.faces import SYMBOLS
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import localised, significant
+
+WORDS = "words"
+"""The kind of the panel of log p; the others are "first", "other" and "difference"."""
+_ROW, _ROWS = (16, 34), 380
+"""Pixels: least and most of a row, and of all rows together in between."""
+_CAPTION, _BELOW, _GAP, _RIGHT = 40, 44, 18, 12
+_COLUMN, _NARROWEST_PANEL, _ASPECT = 15, 210, 1.6
+"""Pixels of the narrowest column with its slanted label, and of the narrowest panel; the most that a cell is wider than
+high."""
+_LABEL, _EM, _UPRIGHT = 14, 0.56, 24
+"""Characters of a label; its width by letter, in font sizes; more columns than that are labelled upright."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The sizes of one comparison, in pixels, and the axes of its panels."""
+
+    rows: int
+    columns: int
+    """Those drawn."""
+    across: int
+    row: float
+    """Height of a row."""
+    left: int
+    top: int
+    """Room for the labels left of a line of panels, and above each heatmap."""
+    right: int
+    axes: dict[str, dict[str, str]]
+    """The axes of each panel by its kind."""
+    width: int
+    """Of the whole figure, for the gaps between panels."""
+
+    @staticmethod
+    def of(compared: Comparison, *, end: bool, across: int, width: int) -> Sheet:
+        """Return the sizes in which `compared` is drawn."""
+        rows, columns = (
+            max(1, len(axis.names) - (not end and axis.names[-1:] == ("</s>",)))
+            for axis in (compared.target, compared.source)
+        )
+        kinds = ["first", "other", "difference", WORDS] if compared.looks else [WORDS]
+        axes = {
+            kind: {axis + "axis": f"{axis}{'' if place == 0 else place + 1}" for axis in "xy"}
+            for place, kind in enumerate(kinds)
+        }
+        size, slanted = _size(columns), columns <= _UPRIGHT
+        down = _longest(compared.source) * size * _EM
+        top = (int(down * 0.77) + size if slanted else int(down)) + 8 if compared.looks else 6
+        right = _RIGHT + (int(down * 0.62) if slanted and compared.looks else 0)
+        left = int(_longest(compared.target) * _size(rows) * _EM) + 14
+        row = float(np.clip(_ROWS / rows, *_ROW))
+        return Sheet(rows, columns, min(across, len(kinds)), row, left, top, right, axes, width)
+
+    @property
+    def seam(self) -> int:
+        """Pixels between two cells."""
+        return 1 if max(self.rows, self.columns) <= 32 else 0
+
+    @property
+    def pitch(self) -> float:
+        """Height of a line of panels with what stands above and below them."""
+        return _CAPTION + self.top + self.rows * self.row + _BELOW
+
+    @property
+    def height(self) -> float:
+        """Of all lines."""
+        return -(-len(self.axes) // self.across) * self.pitch
+
+    def bounds(self) -> tuple[int, int]:
+        """Return the widths of the whole figure below which it should scroll, and above which cells would be too wide
+        to pass for squares."""
+        beside = self.left + self.right + (self.across - 1) * _GAP
+        narrowest = max(_NARROWEST_PANEL, _COLUMN * self.columns if len(self.axes) > 1 else 0)
+        widest = max(narrowest, 320, round(_ASPECT * self.row * self.columns))
+        return beside + self.across * narrowest, beside + self.across * widest
+
+    def domains(self, kind: str) -> tuple[list[float], list[float]]:
+        """Return where a panel stands, in shares of the figure: from left to right, from the bottom up."""
+        line, column = divmod(list(self.axes).index(kind), self.across)
+        inner = max(1, self.width - self.left - self.right)
+        gap = _GAP / inner
+        wide = (1 - gap * (self.across - 1)) / self.across
+        top = 1 - (line * self.pitch + _CAPTION + self.top) / self.height
+        start = column * (wide + gap)
+        return [start, start + wide], [max(0.0, top - self.rows * self.row / self.height), top]
+
+
+def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Palette) -> Spec:
+    """Return the layout with the axes and captions of all panels."""
+    narrowest, widest = sheet.bounds()
+    layout = base_layout(ink) | {
+        "height": round(sheet.height) + 4, "margin": {"l": sheet.left, "r": sheet.right, "t": 0, "b": 4},
+        "hovermode": "closest", "annotations": [], "shapes": [], "meta": {"narrowest": narrowest, "widest": widest},
+    }  # fmt: skip
+    captions = panel_captions(names, compared.face)
+    for place, (kind, axes) in enumerate(sheet.axes.items()):
+        across, down = sheet.domains(kind)
+        named = place % sheet.across == 0
+        # Below the other panels, whose heatmap hides nothing of it: what shows between the cells.
+        if kind != WORDS:
+            layout["shapes"].append(_ground(axes, ink.line if kind == "difference" else SEAM))
+        x = _source_axis(compared.source, sheet, ink) if kind != WORDS else _log_axis(compared, sheet, ink)
+        layout[_key(axes["xaxis"])] = x | {"domain": across, "anchor": axes["yaxis"]}
+        layout[_key(axes["yaxis"])] = _target_axis(compared.target, sheet, ink, grid=kind == WORDS) | {
+            "domain": down, "anchor": axes["xaxis"], "showticklabels": named,
+        }  # fmt: skip
+        name, told = captions[kind]
+        layout["annotations"].append({
+            "text": f'<b>{literal(name)}</b><br><span style="color:{ink.quiet}">{literal(told)}</span>',
+            "showarrow": False, "align": "left", "xref": "paper", "yref": "paper", "x": across[0],
+            "y": down[1] + (sheet.top + _CAPTION) / sheet.height, "xanchor": "left", "yanchor": "top", "xshift": -3,
+            "font": {"size": 13, "color": ink.ink},
+        })  # fmt: skip
+    return layout
+
+
+def colour_axis(
+    sheet: Sheet, kind: str, face: Face, colouring: ColourScale, limit: float, root: bool, ink: Palette
+) -> Spec:
+    """Return the scale of the panel `kind`, with its bar below: shares from 0 to 1, coloured by their square root where
+    `root`, or differences to either side of 0 up to `limit`."""
+    across, down = sheet.domains(kind)
+    signed = kind == "difference" or face == "difference"
+    if signed:
+        places = np.linspace(-limit, limit, 5).tolist()
+        names = [localised(f"{t:+.2g}" if t else "0") for t in places]
+    else:
+        ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
+        places = [float(np.sqrt(t)) if root else t for t in ticks]
+        names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
+    bar = {
+        "orientation": "h", "x": across[0], "xanchor": "left", "y": down[0], "yanchor": "top", "xpad": 0, "ypad": 8,
+        "thickness": 8, "lenmode": "pixels", "len": 180, "outlinewidth": 1, "outlinecolor": ink.line,
+        "tickvals": places, "ticktext": names, "tickfont": {"size": 11, "color": ink.quiet},
+    }  # fmt: skip
+    return {"colorscale": colouring, "cmin": -limit if signed else 0, "cmax": limit, "colorbar": bar}
+
+
+def gaps(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> Spec:
+    """Return the hatching of the rows and columns that a panel has not."""
+    high, wide = len(rows) - 0.5, len(columns) - 0.5
+    boxes = [(-0.5, wide, row - 0.5, row + 0.5) for row, absent in enumerate(rows) if absent]
+    boxes += [(column - 0.5, column + 0.5, -0.5, high) for column, absent in enumerate(columns) if absent]
+    x = [value for x0, x1, _, _ in boxes for value in (x0, x1, x1, x0, x0, np.nan)]
+    y = [value for _, _, y0, y1 in boxes for value in (y0, y0, y1, y1, y0, np.nan)]
+    return {
+        "type": "scatter", "mode": "lines", "name": "gaps", "x": np.array(x), "y": np.array(y), "fill": "toself",
+        "line": {"width": 0}, "hoverinfo": "skip",
+        "fillpattern": {"shape": "/", "fgcolor": ink.quiet, "bgcolor": ink.paper, "size": 8, "solidity": 0.12},
+    }  # fmt: skip
+
+
+def _ground(axes: dict[str, str], colour: str) -> Spec:
+    return {
+        "type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": f"{axes['xaxis']} domain",
+        "yref": f"{axes['yaxis']} domain", "fillcolor": colour, "line": {"width": 0}, "layer": "below",
+    }  # fmt: skip
+
+
+def _key(axis: str) -> str:
+    """Return the name in a layout of the axis that traces call x2, say."""
+    return f"{axis[0]}axis{axis[1:]}"
+
+
+def _source_axis(axis: SharedAxis, sheet: Sheet, ink: Palette) -> Spec:
+    stride = label_stride(sheet.columns)
+    return base_axis(ink) | {
+        "side": "top", "showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True,
+        "range": [-0.5, sheet.columns - 0.5], "tickangle": -50 if sheet.columns <= _UPRIGHT else -90,
+        "tickvals": list(range(0, sheet.columns, stride)), "ticktext": _labels(axis, sheet.columns, ink)[::stride],
+        "tickfont": {"size": _size(sheet.columns), "color": ink.encoder},
+    }  # fmt: skip
+
+
+def _target_axis(axis: SharedAxis, sheet: Sheet, ink: Palette, *, grid: bool) -> Spec:
+    stride = label_stride(sheet.rows)
+    return base_axis(ink) | {
+        "showgrid": grid, "zeroline": False, "linecolor": ink.line, "mirror": not grid,
+        "range": [sheet.rows - 0.5, -0.5], "tickvals": list(range(0, sheet.rows, stride)),
+        "ticktext": _labels(axis, sheet.rows, ink)[::stride],
+        "tickfont": {"size": _size(sheet.rows), "color": ink.decoder},
+    }  # fmt: skip
+
+
+def _log_axis(compared: Comparison, sheet: Sheet, ink: Palette) -> Spec:
+    logs = np.concatenate([compared.first_log_probabilities[: sheet.rows],
+                           compared.other_log_probabilities[: sheet.rows]])  # fmt: skip
+    lowest = min(-0.5, float(np.nan_to_num(logs).min()))
+    return base_axis(ink) | {
+        "range": [1.06 * lowest, -0.05 * lowest], "zerolinecolor": ink.quiet, "nticks": 6, "title": {
+            "text": "log p", "font": {"size": 12, "color": ink.quiet}, "standoff": 2,
+        },
+    }  # fmt: skip
+
+
+def _labels(axis: SharedAxis, shown: int, ink: Palette) -> list[str]:
+    """Return the names of places; a word that only the first has, or only the other, has its sign and colour."""
+    labels = []
+    for name, one, two in list(zip(axis.names, axis.first, axis.other, strict=True))[:shown]:
+        label = literal(shorten(name, _LABEL))
+        if one is None or two is None:
+            sign, colour = ("+", ink.plus) if one is None else ("−", ink.minus)
+            label = f'<span style="color:{colour}">{sign} {label}</span>'
+        labels.append(label)
+    return labels
+
+
+def _longest(axis: SharedAxis) -> int:
+    return max(len(shorten(name, _LABEL)) + (0 if shared else 2)
+               for name, shared in zip(axis.names, axis.shared, strict=True))  # fmt: skip
+
+
+def _size(count: int) -> int:
+    """Return the pixels of the letters beside one of `count` rows or columns."""
+    return 13 if count <= 16 else 12 if count <= 30 else 11

@@ -1,0 +1,73 @@
+"""A comparison without colours: its numbers as tables, and a sentence for those who do not see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnviz.analysis.comparison import Comparison
+from attnviz.analysis.shared_words import SharedAxis
+from attnviz.languages import say
+from attnviz.wording.comparison import comparison_sentences, plain_names
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import signed
+
+
+def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
+    """Return every cell that either has, a row each: target and source word, counted from 1 on the common axes, the
+    number in the first and in the other, and their difference; nan where one has none."""
+    one, two = names or plain_names()
+    rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
+    frame: dict[str, Any] = {
+        say("target word"): _numbered(compared.target, rows), say("source word"): _numbered(compared.source, columns),
+        one: compared.first[rows, columns], _apart(two, one): compared.other[rows, columns],
+        say("difference"): compared.difference[rows, columns],
+    }  # fmt: skip
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
+
+
+def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
+    """Return a row for each target word on the common axis, counted from 1: log p in both and the difference, and how
+    far its looks lie apart (`Comparison.moved`); nan where one has no such word."""
+    one, two = names or plain_names()
+    logs = compared.first_log_probabilities, compared.other_log_probabilities
+    frame: dict[str, Any] = {
+        say("target word"): list(compared.target.names), f"log p, {one}": logs[0],
+        f"log p, {_apart(two, one)}": logs[1], say("difference"): logs[1] - logs[0],
+    }  # fmt: skip
+    if compared.looks:
+        frame[say("total variation of the looks")] = compared.moved
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=say("row")))
+
+
+def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = True) -> str:
+    """Return a sentence for those who do not see the picture: what stands in it, and the cells that differ most;
+    `end=False` leaves out `</s>`."""
+    if compared.looks:
+        start = say(
+            "“{first}” and “{other}” as heatmaps of {rows} target and {columns} source words, their difference, and "
+            "log p of each word.", first=names[0], other=names[1], rows=len(compared.target.names),
+            columns=len(compared.source.names),
+        )  # fmt: skip
+    else:
+        start = say("log p of each word in “{first}” and in “{other}”.", first=names[0], other=names[1])
+    cells = [
+        f"{shorten(compared.target.names[row], 20)} ← {shorten(compared.source.names[column], 20)} "
+        f"{signed(float(compared.difference[row, column]))}"
+        for row, column in compared.most_changed(5)
+        if end or "</s>" not in (compared.target.names[row], compared.source.names[column])
+    ]
+    if cells:
+        start += " " + say("The cells that differ most: {listed}.", listed="; ".join(cells))
+    return " ".join([start, *comparison_sentences(compared, names)])
+
+
+def _numbered(axis: SharedAxis, places: Any) -> list[str]:
+    return [f"{place + 1} {axis.names[place]}" for place in places]
+
+
+def _apart(name: str, other: str) -> str:
+    """Return a name that differs from the other: columns must."""
+    return name if name != other else f"{name} (2)"

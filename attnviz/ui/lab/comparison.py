@@ -1,0 +1,219 @@
+"""Two translations side by side: by two models, of two sentences, or before and after a change by hand; one player
+moves both."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.comparison import Comparison, compare
+from attnviz.analysis.grid import By, Face
+from attnviz.figures.comparison import comparison
+from attnviz.figures.comparison_table import compared_words_table, comparison_table
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import fitting_record, given_chart
+from attnviz.ui.lab.marked import marked_sentences
+from attnviz.ui.lab.partner import Pair, branch_name, other_models, pair_on_show, unread
+from attnviz.ui.lab.sentence_editor import sentence_editor
+from attnviz.ui.language import localised
+from attnviz.ui.page_state.comparison import (
+    BRANCH,
+    KIND,
+    MODEL,
+    comparison_address,
+    link_problems,
+    open_comparison,
+    other_branches,
+)
+from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.wording.comparison import comparison_caveat, comparison_sentences, step_sentence, without_looks
+from attnviz.wording.faces import face_names
+
+LAYOUTS = {4: 1380, 2: 900, 1: 390}
+"""Panels side by side, and the width in pixels they are laid out for, the widest first."""
+
+
+def open_comparison_of(view: View) -> dict[str, str | None]:
+    """Take over what a link compares `view` with, the first of a visit; return the address parameters of what is
+    compared."""
+    session, models = st.session_state, other_models(view.trace)
+    open_comparison(session, view, st.query_params, models)
+    return comparison_address(session, view, models)
+
+
+def comparison_panel(view: View, theme: ThemeName) -> None:
+    """Draw what `view` can be compared with, and both side by side."""
+    if problems := link_problems(st.session_state, view):
+        _told("\n".join(problems), "compare_problem")
+    _choices(view)
+    try:
+        with st.spinner(say("Translating…")):
+            pair = pair_on_show(st.session_state, view)
+    except AttnvizError as error:
+        _told(str(error), "compare_told")
+        return
+    look = shown_look(st.session_state, view, pair)
+    compared = compared_pair(pair, look)
+    _sentences(pair)
+    _switches(view, pair, compared)
+    record = _record(compared, pair, _identity(pair), look, theme, language())
+    given_chart(view, record, "comparison")
+    st.html(f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} '
+            f"{comparison_caveat()}</p>")  # fmt: skip
+    _tables(view, pair, compared)
+
+
+def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
+    """Return how both are drawn: as the heatmap of `view`, but before the word where one cannot tell what it was about
+    after it, and by words where pieces do not compare."""
+    chosen = heatmap_choices(session, view)
+    after = all(knows_after(trace) for trace in (pair.first, pair.other) if trace.attends)
+    return dataclasses.replace(
+        chosen, face=chosen.face if after else "before", by=chosen.by if pieces_compare(pair) else "words"
+    )
+
+
+def pieces_compare(pair: Pair) -> bool:
+    """Return whether both are cut into pieces alike: by one model, or in the same way."""
+    one, two = pair.first, pair.other
+    return one.model == two.model or (one.source_pieces, one.target_pieces) == (two.source_pieces, two.target_pieces)
+
+
+def compared_pair(pair: Pair, look: HeatmapChoices) -> Comparison:
+    """Return both translations on common axes."""
+    by: By = look.by
+    face: Face = look.face
+    after = (None, None) if face == "before" else (posterior_of(pair.first), posterior_of(pair.other))
+    return compare(pair.first, pair.other, by=by, face=face, posteriors=after)
+
+
+def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the picture as it is saved."""
+    try:
+        pair = pair_on_show(session, view)
+    except AttnvizError:
+        return
+    look = shown_look(session, view, pair)
+    compared = compared_pair(pair, look)
+    told = say("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
+    figure = comparison(compared, pair.names, end=look.end, root=look.root, colours=look.colours, leads=pair.leads)
+    yield Picture(say("Side by side"), told, "comparison", figure, comparison_table(compared, pair.names))
+
+
+def _choices(view: View) -> None:
+    """Draw what is compared with what."""
+    kinds = {"model": say("Two models"), "sentence": say("Two sentences"), "branch": say("A what-if")}
+    models = other_models(view.trace)
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
+        kind = localised(
+            st.segmented_control, say("What is compared"), kinds, key=view.key(KIND), default="model", required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        if kind == "model" and models:
+            localised(st.selectbox, say("The other model"), {name: name for name in models}, key=view.key(MODEL),
+                      default=models[0], label_visibility="collapsed", width=240)  # fmt: skip
+        tried = {str(number): branch_name(number) for number in other_branches(view)}
+        if kind == "branch" and tried:
+            localised(st.selectbox, say("The other"), tried, key=view.key(BRANCH), default=next(iter(tried)),
+                      label_visibility="collapsed", width=240)  # fmt: skip
+    if kind == "branch":
+        st.html('<p class="reading">' + say(
+            "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
+            "hatched in the other."
+        ) + "</p>")  # fmt: skip
+    elif kind == "model":
+        st.html('<p class="reading">' + say(
+            "Both models are led through the same translation, so that cell stands against cell: what differs is where "
+            "each looked, and how likely each found every word."
+        ) + "</p>")  # fmt: skip
+    else:
+        st.html('<p class="reading">' + say(
+            "Change the sentence below, or choose one of its words to drop it or to swap it with the next, and see "
+            "what becomes of the translation. Words that both have stand in one row or column; what only one has is "
+            "hatched in the other."
+        ) + "</p>")  # fmt: skip
+        sentence_editor(view)
+
+
+def _switches(view: View, pair: Pair, compared: Comparison) -> None:
+    """Draw how both are shown; the choices are those of the heatmap."""
+    if not compared.looks:
+        silent = next(trace for trace in (pair.first, pair.other) if not trace.attends)
+        _told(without_looks(silent.model), "compare_told_looks")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
+        if all(knows_after(trace) for trace in (pair.first, pair.other)):
+            localised(
+                st.segmented_control, say("Before or after the word"), face_names(), key=view.key("face"),
+                default="before", required=True, label_visibility="collapsed",
+            )  # fmt: skip
+        if pieces_compare(pair):
+            localised(
+                st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
+                key=view.key("by"), default="words", required=True, label_visibility="collapsed",
+            )  # fmt: skip
+        st.toggle("√α", key=view.key("root"), help=say("Colour by the square root, so that small weights can be seen."))
+
+
+def _sentences(pair: Pair) -> None:
+    """Write both sentences and translations, where they differ, with the words marked that only one has."""
+    if problem := unread(pair):
+        _told(problem, "compare_told_unread")
+    if marked := marked_sentences(pair):
+        st.html(f'<div class="compared">{marked}</div>')
+
+
+def _told(sentence: str, key: str) -> None:
+    with st.container(key=key):
+        st.text(sentence)
+
+
+def _identity(pair: Pair) -> tuple[str, ...]:
+    """Return what tells what is drawn of a pair from what is drawn of another."""
+    made = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
+    return (*made, *pair.names, pair.leads)
+
+
+@made_once
+def _record(
+    _compared: Comparison,
+    _pair: Pair,
+    identity: tuple[str, ...],  # noqa: ARG001
+    look: HeatmapChoices,
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> Mapping[str, Any]:
+    """Return the picture for windows of every width, with what is said of each step; `identity` and the language `code`
+    are part of the key of the cache."""
+    names, leads = _pair.names, _pair.leads
+    figures = [
+        comparison(_compared, names, end=look.end, root=look.root, colours=look.colours, across=across, width=width,
+                   leads=leads, theme=theme)
+        for across, width in LAYOUTS.items()
+    ]  # fmt: skip
+    steps = sum(map(len, _compared.steps[leads]))
+    return fitting_record(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})
+
+
+def _tables(view: View, pair: Pair, compared: Comparison) -> None:
+    """Offer the numbers as tables, made only when opened."""
+    box = st.expander(say("The charts as tables"), key=view.key("comparison_tables"), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        tables = {say("log p of each word"): compared_words_table(compared, pair.names)}
+        if compared.looks:
+            tables[say("Side by side")] = comparison_table(compared, pair.names)
+        for name, table in tables.items():
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)

@@ -1,0 +1,95 @@
+"""The translation that another is compared with: made by another model, of another sentence, or by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.comparison import Side
+from attnviz.languages import say
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.comparison import Partner, chosen_partner
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.resources import devices, models, translate, weights_of
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two translations side by side."""
+
+    first: Trace
+    other: Trace
+    names: tuple[str, str]
+    """What they are called."""
+    leads: Side
+    """The one whose steps the player takes."""
+
+
+def other_models(trace: Trace) -> list[str]:
+    """Return the models that the one of `trace` can be compared with."""
+    return [name for name in models() if name != trace.model]
+
+
+def pair_on_show(session: Session, view: View) -> Pair:
+    """Return the two translations that were chosen; raise AttnvizError with a sentence where there are none."""
+    chosen, trace = chosen_partner(session, view), view.trace
+    if chosen.kind == "branch":
+        return _two_branches(view, chosen.branch)
+    if chosen.kind == "model":
+        return _two_models(session, trace, chosen)
+    return _two_sentences(session, trace, chosen)
+
+
+def _two_models(session: Session, trace: Trace, chosen: Partner) -> Pair:
+    if chosen.model is None:
+        raise AttnvizError(say("There is no other model here to compare with. Put its folder beside that of {model}.",
+                               model=trace.model))  # fmt: skip
+    folder = str(models()[chosen.model])
+    other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
+    return Pair(trace, other, (trace.model, chosen.model), "first")
+
+
+def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
+    if " ".join(chosen.sentence.split()) == " ".join(trace.source_text.split()):
+        raise AttnvizError(say("Both sentences are the same: drop a word, swap two, or write another sentence."))
+    if weights_of(trace) is None:
+        raise AttnvizError(say("Another sentence is translated by the model that made this translation, “{model}”, "
+                               "which is not here.", model=trace.model))  # fmt: skip
+    folder, target = str(models()[trace.model]), trace.translation if chosen.held else None
+    other = translate(folder, _device(session), chosen.sentence, _beam(session, trace), target)
+    return Pair(trace, other, (say("first sentence"), say("other sentence")), "first")
+
+
+def _two_branches(view: View, number: int) -> Pair:
+    """Return what is on show and another what-if of its sentence, the earlier one first."""
+    if view.branches is None or not view.branches.branches:
+        raise AttnvizError(say("Nothing was tried by hand on this translation yet: do so on the page Translate, and "
+                               "each what-if can be compared here."))  # fmt: skip
+    one, two = sorted((view.number, number))
+    shown = view.branches.trace(one), view.branches.trace(two)
+    return Pair(*shown, (branch_name(one), branch_name(two)), "first" if one == view.number else "other")
+
+
+def branch_name(number: int) -> str:
+    """Return what a what-if is called, by its number; 0 is what they were tried on."""
+    return say("what-if {number}", number=number) if number else say("as translated")
+
+
+def _device(session: Session) -> str:
+    return str(session.get(inputs.DEVICE) or devices()[0])
+
+
+def _beam(session: Session, trace: Trace) -> int:
+    """Return the width that `trace` was searched with; of one that was given, the width that is chosen for others."""
+    if trace.search.method != "forced":
+        return trace.search.beam
+    return inputs.beam_of(str(session.get(inputs.SEARCH) or "beam 5"))
+
+
+def unread(pair: Pair) -> str:
+    """Return the stretches of the other sentence that its model has never seen, in a sentence; nothing for none."""
+    unknown = pair.other.unknown_characters
+    if not unknown or pair.other.source_text == pair.first.source_text:
+        return ""
+    return say("The model has never seen these stretches of text and reads each as <unk>: {listed}",
+               listed="  ".join(unknown[:20]))  # fmt: skip

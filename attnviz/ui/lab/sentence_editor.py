@@ -1,0 +1,81 @@
+"""Where a visitor makes another sentence of the one on show: its words to drop or swap, and a box for the rest."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, without_word
+from attnviz.languages import say
+from attnviz.ui.page_state.comparison import HELD, SENTENCE, edit
+from attnviz.ui.page_state.view import View
+from attnviz.wording.labels import quote, shorten
+
+MOST_WORDS = 80
+"""Words that get a button each; of a longer sentence the rest is changed in the box."""
+_MARKS = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def sentence_editor(view: View) -> None:
+    """Draw the box, the words of what stands in it, and what can be done to the one chosen."""
+    session, key, chosen = st.session_state, view.key(SENTENCE), view.key("edited_word")
+    words = sentence_words(session[key] or "")[:MOST_WORDS]
+    if session.get(chosen) not in range(len(words)):
+        session[chosen] = None
+    st.text_area(
+        say("The other sentence"), key=key, height="content", persist_state="session", label_visibility="collapsed",
+        placeholder=say("Type an English sentence of up to 200 words."),
+    )  # fmt: skip
+    st.pills(
+        say("Words of the other sentence"), range(len(words)), format_func=lambda k: _label(words, k), key=chosen,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("edits")):
+        _actions(view, words)
+        st.toggle(say("Hold the translation"), key=view.key(HELD), persist_state="session", help=say(
+            "Lead the model through the translation of the first sentence, instead of having it written anew: then "
+            "word stands against word, and what changes is how the other sentence bears them."
+        ))  # fmt: skip
+
+
+def _actions(view: View, words: tuple[str, ...]) -> None:
+    """Draw what can be done to the word chosen, and what takes all changes back; nothing comes or goes."""
+    session, sentence = st.session_state, str(st.session_state[view.key(SENTENCE)] or "")
+    word: int | None = session[view.key("edited_word")]
+    follower = None if word is None else next_word(sentence, word)
+    drop, swap = say("Drop"), say("Swap with the next")
+    if word is not None:
+        drop = say("Drop {word}", word=_named(words[word]))
+    if word is not None and follower is not None:
+        other = sentence_words(sentence)[follower]
+        swap = say("Swap {word} and {next}", word=_named(words[word]), next=_named(other))
+
+    def take(changed: str) -> None:
+        session[view.key("edited_word")] = None
+        edit(session, view, changed)
+
+    st.button(drop, key=view.key("drop_word"), disabled=word is None, on_click=lambda: take(
+        without_word(sentence, word or 0)
+    ))  # fmt: skip
+    st.button(swap, key=view.key("swap_words"), disabled=follower is None, on_click=lambda: take(
+        swapped(sentence, word or 0)
+    ))  # fmt: skip
+    source = view.trace.source_text
+    st.button(say("Undo all"), key=view.key("undo_edits"), type="tertiary", disabled=sentence == source,
+              on_click=lambda: take(source))  # fmt: skip
+
+
+def _named(word: str) -> str:
+    return plain(quote(shorten(word, 20)))
+
+
+def _label(words: tuple[str, ...], place: int) -> str:
+    """Return a word as it stands on its button. Streamlit tells buttons apart by what is written on them: each time a
+    word comes again, one more sign that nobody sees stands behind it."""
+    return plain(shorten(words[place], 30)) + "\u2060" * words[:place].count(words[place])
+
+
+def plain(text: str) -> str:
+    """Return `text` so that Markdown draws these very characters."""
+    return _MARKS.sub(r"\\\1", text)

@@ -1,0 +1,164 @@
+"""What is said of two translations side by side: their names, their cells, and what they differ in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.comparison import Comparison, Side
+from attnviz.analysis.grid import Face
+from attnviz.analysis.shared_words import SharedAxis
+from attnviz.languages import say
+from attnviz.wording.faces import SYMBOLS, face_names
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent, signed
+
+Names = tuple[str, str]
+"""What the two are called."""
+_LONGEST = 26
+
+
+def plain_names() -> Names:
+    """Return what two translations are called of which nothing is known."""
+    return say("the first"), say("the other")
+
+
+def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
+    """Return of each panel, by its kind, what it is called and what it shows."""
+    one, two = (shorten(name, _LONGEST) for name in names)
+    shown = f"{SYMBOLS[face]}, {face_names()[face].lower()}"
+    return {
+        "first": (one, shown),
+        "other": (two, shown),
+        "difference": (say("Difference"), say("{other} less {first}", other=two, first=one)),
+        "words": (say("log p of each word"), f"○ {one}  ● {two}"),
+    }
+
+
+def cell_lines(compared: Comparison, names: Names, row: int, column: int) -> list[str]:
+    """Return what is said of a cell, in all panels alike: both words, both numbers, and what they differ by."""
+    words = f"{shorten(compared.target.names[row], 40)} ← {shorten(compared.source.names[column], 40)}"
+    numbers = float(compared.first[row, column]), float(compared.other[row, column])
+    return [words, *_both(names, numbers, SYMBOLS[compared.face], 4)]
+
+
+def word_lines(compared: Comparison, names: Names, row: int) -> list[str]:
+    """Return what is said of how likely each found the word of a row."""
+    numbers = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
+    return [shorten(compared.target.names[row], 40), *_both(names, numbers, "log p", 2)]
+
+
+def _both(names: Names, numbers: tuple[float, float], symbol: str, places: int) -> list[str]:
+    """Return a line for the number of each, and one for their difference where both have one."""
+    shown = signed if "−" in symbol else decimal
+    lines = [
+        f"{shorten(name, 40)}: " + (say("no such word") if np.isnan(number) else f"{symbol} = {shown(number, places)}")
+        for name, number in zip(names, numbers, strict=True)
+    ]
+    if not np.isnan(numbers).any():
+        lines.append(say("Difference: {amount}", amount=signed(numbers[1] - numbers[0], places)))
+    return lines
+
+
+def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
+    """Return in words what two translations share and what they differ in, a sentence each."""
+    told = []
+    if not (compared.source.same and compared.target.same):
+        told.append(say(
+            "They share {source} of {sources} English and {target} of {targets} French words.",
+            source=_count(compared.source), sources=len(compared.source.names),
+            target=_count(compared.target), targets=len(compared.target.names),
+        ))  # fmt: skip
+    if compared.looks and np.isfinite(compared.moved).any():
+        told.append(_looks(compared, names))
+    told.append(_likelihoods(compared, names))
+    return told
+
+
+def _count(axis: SharedAxis) -> int:
+    return int(axis.shared.sum())
+
+
+def _looks(compared: Comparison, names: Names) -> str:
+    """Say how far the looks lie apart, and where most."""
+    mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
+    if compared.moved[row] < 0.005:
+        return say("The looks of the words they share are the same.")
+    start = say(
+        "From one to the other {mean} of a word’s look lies elsewhere in the mean (total variation), most at {word}: "
+        "{share}.", mean=percent(mean), word=_quoted(compared.target, row), share=percent(float(compared.moved[row])),
+    )  # fmt: skip
+    one, two = (int(np.nanargmax(values[row])) for values in (compared.first, compared.other))
+    if one == two:
+        return start
+    return start + " " + say(
+        "There “{first}” has most on {one}, “{other}” on {two}.", first=names[0], one=_quoted(compared.source, one),
+        other=names[1], two=_quoted(compared.source, two),
+    )  # fmt: skip
+
+
+def _likelihoods(compared: Comparison, names: Names) -> str:
+    """Say how likely each found its words, and where they differ most."""
+    logs = compared.first_log_probabilities, compared.other_log_probabilities
+    sums = [float(np.nansum(one)) for one in logs]
+    told = say("All words together have log p = {one} in “{first}” and {two} in “{other}”",
+               one=decimal(sums[0]), first=names[0], two=decimal(sums[1]), other=names[1])  # fmt: skip
+    gains = logs[1] - logs[0]
+    if not np.isfinite(gains).any() or np.nanmax(np.abs(gains)) < 0.005:
+        return told + "."
+    row = int(np.nanargmax(np.abs(gains)))
+    return told + say("; of shared words {word} changes most, from {one} to {two}.", word=_quoted(compared.target, row),
+                      one=decimal(float(logs[0][row])), two=decimal(float(logs[1][row])))  # fmt: skip
+
+
+def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:
+    """Return in words how the word of 0-based `step` of one `side` fared in both: where each looked most for it, how
+    far the looks lie apart, and how likely each found it. Raise IndexError where there is no such step."""
+    row = compared.row_of(step, side)
+    word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
+    one, two = names if side == "first" else names[::-1]
+    if there is None:
+        told = [say("{word} is written in “{first}” alone.", word=word, first=one)]
+    elif there == step:
+        told = [say("{word}, step {step} of both.", word=word, step=step + 1)]
+    else:
+        told = [say("{word}, step {step} of “{first}” and step {there} of “{other}”.", word=word, step=step + 1,
+                    first=one, there=there + 1, other=two)]  # fmt: skip
+    told += _step_looks(compared, names, row)
+    logs = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
+    told.append(say("log p: {listed}.", listed="; ".join(
+        f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)
+    )))  # fmt: skip
+    return " ".join(told)
+
+
+def _step_looks(compared: Comparison, names: Names, row: int) -> list[str]:
+    """Say where each looked most in a row, and how far both looks lie apart."""
+    if not compared.looks or compared.face == "difference":
+        return []
+    listed = []
+    for name, values in zip(names, (compared.first[row], compared.other[row]), strict=True):
+        if not np.isnan(values).all():
+            column = int(np.nanargmax(values))
+            listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
+    told = [say("Looked at most: {listed}.", listed="; ".join(listed))]
+    if not np.isnan(compared.moved[row]):
+        told.append(say("Share of the look that lies elsewhere: {share}.", share=percent(float(compared.moved[row]))))
+    return told
+
+
+def _quoted(axis: SharedAxis, place: int) -> str:
+    return quote(shorten(axis.names[place], 30))
+
+
+def comparison_caveat() -> str:
+    """Return what two translations, side by side, do not say."""
+    return say(
+        "A difference says that two looked elsewhere, not which of them is right, nor why. Where the words before a "
+        "word differ, so does the question that its look answers."
+    )
+
+
+def without_looks(model: str) -> str:
+    """Return why there are no heatmaps to compare."""
+    return say("The model {model} has no attention: it looked nowhere, so that only how likely it found each word can "
+               "be compared.", model=model)  # fmt: skip

@@ -1,0 +1,239 @@
+"""Two translations on common axes: what is shared, what is a gap, what differs; and the sentences that are edited."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, analysis
+from attnviz.analysis.comparison import Comparison, compare
+from attnviz.analysis.grid import By, grid
+from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, with_word, without_word
+from attnviz.analysis.shared_words import shared_axis
+from attnviz.text import normalise
+from tests.analysis.test_grid import some_posterior
+from tests.figures import synthetic
+from tests.strategies import texts
+
+WORDS = st.lists(st.sampled_from(["a", "A", "red", "Red", "bicycle", "is", "the", ".", "</s>"]), max_size=12)
+SENTENCES = st.sampled_from(
+    ["The agreement was signed .", "Signed was the agreement .", "The extraordinary agreement", "A", "Nothing of it ?"]
+)
+
+
+@given(first=WORDS, other=WORDS)
+def test_both_sentences_stand_on_the_axis_in_their_order(first: list[str], other: list[str]) -> None:
+    axis = shared_axis(first, other)
+    for words, places in ((first, axis.first), (other, axis.other)):
+        assert [word for word in places if word is not None] == list(range(len(words)))
+    for one, two, name, shared in zip(axis.first, axis.other, axis.names, axis.shared, strict=True):
+        assert shared == (one is not None and two is not None)
+        written = [words[k] for words, k in ((first, one), (other, two)) if k is not None]
+        assert {word.casefold() for word in written} == {name.casefold().split(" / ")[0]}
+        assert name.split(" / ") == list(dict.fromkeys(written))
+
+
+@given(first=WORDS, other=WORDS)
+def test_what_is_shared_is_so_both_ways_and_a_sentence_shares_all_of_itself(first: list[str], other: list[str]) -> None:
+    assert shared_axis(first, [word.upper() for word in first]).same
+    common = [word.casefold() for word in first if word.casefold() in {w.casefold() for w in other}]
+    assert bool(shared_axis(first, other).shared.any()) == bool(common)
+
+
+@pytest.mark.parametrize(
+    ("other", "shared"),
+    [
+        ("a girl rides a bicycle .", "a girl rides a _ bicycle ."),
+        ("a girl rides a bicycle red .", None),
+        ("a girl a rides red bicycle .", None),
+        ("A Girl rides a blue bicycle .", "A Girl rides a _ bicycle ."),
+    ],
+)
+def test_of_an_edit_everything_else_is_shared(other: str, shared: str | None) -> None:
+    first = "a girl rides a red bicycle ."
+    axis = shared_axis(first.split(), other.split())
+    if shared is None:  # of two words that changed places one is shared, the other is in two
+        assert int(axis.shared.sum()) == len(first.split()) - 1
+        return
+    found = [None if two is None else other.split()[two] for one, two in zip(axis.first, axis.other, strict=True)
+             if one is not None]  # fmt: skip
+    assert [word or "_" for word in found] == shared.split()
+
+
+@given(source=SENTENCES, target=SENTENCES, by=st.sampled_from(["words", "pieces"]), seed=st.integers(0, 50))
+def test_a_translation_beside_itself_has_no_gap_and_no_difference(source: str, target: str, by: By, seed: int) -> None:
+    trace = synthetic.trace(source, target, seed=seed)
+    found, cells = compare(trace, trace, by=by), grid(trace, by)
+    assert found.source.same
+    assert found.target.same
+    np.testing.assert_array_equal(found.first, cells.shown)
+    np.testing.assert_array_equal(found.difference, 0)
+    np.testing.assert_array_equal(found.moved, 0)
+    assert found.most_changed(5) == []
+    assert [found.aligned_step(i) for i in range(len(trace.target_pieces))] == list(range(len(trace.target_pieces)))
+    assert math.isclose(found.first_log_probabilities.sum(), trace.log_probabilities.sum(), rel_tol=1e-5)
+
+
+@given(
+    texts=st.tuples(SENTENCES, SENTENCES, SENTENCES, SENTENCES), by=st.sampled_from(["words", "pieces"]),
+    seeds=st.tuples(st.integers(0, 20), st.integers(0, 20)),
+)  # fmt: skip
+def test_each_cell_is_that_of_its_own_words_and_a_gap_is_nan(
+    texts: tuple[str, ...], by: By, seeds: tuple[int, int]
+) -> None:
+    traces = [synthetic.trace(texts[2 * k], texts[2 * k + 1], seed=seeds[k]) for k in (0, 1)]
+    found = compare(*traces, by=by)
+    for k, matrix in enumerate((found.first, found.other)):
+        cells = grid(traces[k], by)
+        rows, columns = (axis.first if k == 0 else axis.other for axis in (found.target, found.source))
+        for place in np.ndindex(matrix.shape):
+            row, column = rows[place[0]], columns[place[1]]
+            if row is None or column is None:
+                assert math.isnan(matrix[place])
+            else:
+                assert matrix[place] == cells.shown[row, column]
+        np.testing.assert_allclose(np.nansum(matrix), len(cells.target), rtol=1e-5)  # no weight is lost
+    np.testing.assert_array_equal(np.isfinite(found.difference), np.outer(found.target.shared, found.source.shared))
+
+
+@given(texts=st.tuples(SENTENCES, SENTENCES, SENTENCES), seed=st.integers(0, 50))
+def test_the_other_way_round_the_difference_has_the_other_sign(texts: tuple[str, str, str], seed: int) -> None:
+    one, two = synthetic.trace(texts[0], texts[2], seed=seed), synthetic.trace(texts[1], texts[2], seed=seed + 1)
+    there, back = compare(one, two), compare(two, one)
+    # Of a word that moved, either place may be the shared one.
+    if there.source.other == back.source.first and there.target.other == back.target.first:
+        np.testing.assert_allclose(there.difference, -back.difference)
+    np.testing.assert_allclose(there.first_log_probabilities[there.target.shared],
+                               back.other_log_probabilities[back.target.shared])  # fmt: skip
+
+
+@given(seeds=st.tuples(st.integers(0, 50), st.integers(0, 50)))
+def test_what_moved_is_a_total_variation_and_the_largest_cells_come_first(seeds: tuple[int, int]) -> None:
+    found = compare(synthetic.trace(seed=seeds[0]), synthetic.trace(seed=seeds[1]))
+    assert ((found.moved >= 0) & (found.moved <= 1 + 1e-6)).all()
+    for row in range(len(found.moved)):  # the largest share of what any set of columns can differ by
+        gain = np.maximum(found.difference[row], 0).sum()
+        assert math.isclose(found.moved[row], gain, abs_tol=1e-6)
+    amounts = [abs(found.difference[place]) for place in found.most_changed(4)]
+    assert amounts == sorted(amounts, reverse=True)
+    if amounts:
+        assert amounts[0] == np.nanmax(np.abs(found.difference))
+
+
+def test_of_words_that_only_one_has_the_look_is_moved_away() -> None:
+    one = synthetic.trace("The agreement was signed .", "signé .")
+    alignment = np.zeros_like(one.alignment)
+    alignment[:, 1] = 1  # on the word that the other sentence lacks, in its first piece
+    one = dataclasses.replace(one, alignment=alignment)
+    found = compare(one, synthetic.trace("The was signed .", "signé ."))
+    np.testing.assert_allclose(found.moved, 1, atol=1e-6)
+
+
+def test_steps_are_those_that_wrote_the_same_word() -> None:
+    one = synthetic.trace(target="L' extraordinaire accord signé .")
+    two = synthetic.trace(target="Un accord signé .")
+    found = compare(one, two)
+    assert one.target_pieces[1:4] == ("▁extr", "aordinaire", "▁accord")
+    assert found.aligned_step(0) is None
+    assert found.aligned_step(2) is None
+    assert found.aligned_step(3) == 1
+    assert found.aligned_step(len(one.target_pieces) - 1) == len(two.target_pieces) - 1
+    for i in range(len(two.target_pieces)):  # and back, where there is one
+        there = found.aligned_step(i, "other")
+        assert there is None or found.aligned_step(there) == i
+        assert found.row_of(i, "other") == (found.row_of(there) if there is not None else found.row_of(i, "other"))
+    assert found.aligned_step(0, "other") is None
+    with pytest.raises(IndexError):
+        found.aligned_step(99)
+
+
+def test_a_word_in_other_pieces_is_the_same_word_and_its_later_pieces_meet_the_last() -> None:
+    one = synthetic.trace(target="extraordinaire .")
+    two = dataclasses.replace(
+        synthetic.trace(target="word ."),
+        target_pieces=("▁extraordinaire", "▁.", "</s>"),
+        translation="extraordinaire .",
+    )
+    found = compare(one, two)
+    assert found.target.same
+    assert [found.aligned_step(i) for i in range(4)] == [0, 0, 1, 2]
+    assert found.first_log_probabilities[0] == pytest.approx(one.log_probabilities[:2].sum())
+    assert found.other_log_probabilities[0] == pytest.approx(two.log_probabilities[0])
+
+
+def test_after_the_word_it_compares_the_posteriors_and_asks_for_them() -> None:
+    one, two = synthetic.trace(seed=1), synthetic.trace(seed=2)
+    posteriors = some_posterior(one.alignment.shape, 1), some_posterior(two.alignment.shape, 2)
+    found = compare(one, two, by="pieces", face="after", posteriors=posteriors)
+    np.testing.assert_array_equal(found.difference, posteriors[1] - posteriors[0])
+    shown = compare(one, two, by="pieces", face="difference", posteriors=posteriors)
+    np.testing.assert_allclose(shown.first, posteriors[0] - one.alignment)
+    with pytest.raises(AttnvizError, match="weights"):
+        compare(one, two, face="after", posteriors=(posteriors[0], None))
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_model_without_attention_has_words_and_no_looks(which: int) -> None:
+    traces = [synthetic.trace(seed=1), synthetic.trace(seed=2)]
+    traces[which] = synthetic.trace(seed=3, attention="none")
+    after = [some_posterior(traces[0].alignment.shape, 1), some_posterior(traces[0].alignment.shape, 1)]
+    found: Comparison = compare(*traces, face="after", posteriors=(after[0], after[1]))
+    assert not found.looks
+    assert np.isnan((found.first, found.other)[which]).all()
+    assert np.isnan(found.difference).all()
+    assert np.isnan(found.moved).all()
+    assert found.most_changed() == []
+    assert np.isfinite(found.first_log_probabilities).all()
+    assert np.isfinite(found.other_log_probabilities).all()
+
+
+def test_it_is_offered_by_the_room() -> None:
+    assert analysis.compare is compare
+    assert analysis.Comparison is Comparison
+
+
+@given(text=texts, data=st.data())
+def test_edits_of_any_text_are_normalised_and_keep_the_other_words(text: str, data: st.DataObject) -> None:
+    words = sentence_words(text)
+    if not words:
+        with pytest.raises(IndexError):
+            without_word(text, 0)
+        return
+    word = data.draw(st.integers(0, len(words) - 1))
+    dropped, exchanged = without_word(text, word), swapped(text, word)
+    for edited in (dropped, exchanged):
+        assert edited == normalise(edited)
+    letters = [sorted(line.replace(" ", "")) for line in (dropped + words[word], exchanged, normalise(text))]
+    assert letters[0] == letters[1] == letters[2]
+
+
+@given(words=st.lists(st.sampled_from(["a", "red", "12.30", "bicycle", ",", "."]), min_size=1, max_size=8),
+       data=st.data())  # fmt: skip
+def test_edits_of_plain_sentences_change_the_words_and_nothing_else(words: list[str], data: st.DataObject) -> None:
+    text = " ".join(words)
+    k = data.draw(st.integers(0, len(words) - 1))
+    assert list(sentence_words(text)) == words
+    assert list(sentence_words(without_word(text, k))) == words[:k] + words[k + 1 :]
+    assert list(sentence_words(with_word(text, k, "blue"))) == [*words[:k], "blue", *words[k + 1 :]]
+    follower = next_word(text, k)
+    expected = list(words)
+    if follower is not None:
+        expected[k], expected[follower] = expected[follower], expected[k]
+    assert list(sentence_words(swapped(text, k))) == expected
+
+
+def test_marks_stay_where_they_are() -> None:
+    text = "A girl is riding a  red bicycle."
+    assert without_word(text, 6) == "A girl is riding a red."
+    assert without_word(text, 7) == "A girl is riding a red bicycle"
+    assert without_word(text, 0) == "girl is riding a red bicycle."
+    assert swapped(text, 5) == "A girl is riding a bicycle red."
+    assert swapped(text, 6) == text.replace("  ", " ")
+    assert next_word(text, 7) is None
+    assert swapped("It is late, Sir!", 2) == "It is Sir, late!"
+    assert without_word("He said “no”.", 3) == 'He said "".'

@@ -1,0 +1,241 @@
+"""Two translations side by side in the lab, in Chromium: one player for both, a cursor in all panels, words dropped and
+swapped by mouse and by keyboard, on a wide screen and a telephone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.server import READY
+from tests.browser.test_lab import at_rest
+from tests.browser.views import everywhere, on_both
+
+pytestmark = pytest.mark.browser
+
+SENTENCE, SHORTER = "A girl is riding a red bicycle.", "A girl is riding a bicycle."
+CHART = ".st-key-comparison .js-plotly-plot"
+
+
+def to_section(page: Page, address: str, **linked: str) -> Page:
+    """Open the section with a link, and wait until it is drawn."""
+    page.goto(f"{address}/lab?{urlencode({'section': 'comparison', 'sentence': SENTENCE} | linked)}")
+    drawn(page)
+    return page
+
+
+def drawn(page: Page) -> None:
+    page.wait_for_selector(f"{CHART} .ytick")
+    at_rest(page)
+
+
+def linked(page: Page) -> dict[str, str]:
+    return {name: value[0] for name, value in parse_qs(urlsplit(page.url).query).items()}
+
+
+def meta(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.locator(CHART).evaluate("(chart) => chart.layout.meta")
+    return found
+
+
+def framed_rows(page: Page) -> set[float]:
+    """Return the rows that are framed, in any panel."""
+    rows: list[float] = page.locator(CHART).evaluate(
+        "(chart) => chart.layout.shapes.filter(({ line }) => line.color === chart.layout.meta.frame)"
+        ".map(({ y0 }) => y0 + 0.5)"
+    )
+    return set(rows)
+
+
+def cell(page: Page, panel: str, row: int, column: int) -> tuple[float, float]:
+    """Return the middle of a cell of a panel on the screen, which it scrolls into the window."""
+    chart = page.locator(CHART)
+    place = """(chart, [panel, row, column]) => {
+      const { xaxis, yaxis } = chart.layout.meta.panels[panel];
+      const [x, y] = [xaxis, yaxis].map((id) => chart._fullLayout[`${id[0]}axis${id.slice(1)}`]);
+      const box = chart.getBoundingClientRect();
+      return [box.x + x._offset + x.c2p(column), box.y + y._offset + y.c2p(row)];
+    }"""
+    _, below = chart.evaluate(place, [panel, row, column])
+    page.locator(".stMain").evaluate("(main, below) => main.scrollBy(0, below - innerHeight / 2)", below)
+    page.wait_for_timeout(100)
+    x, y = chart.evaluate(place, [panel, row, column])
+    return float(x), float(y)
+
+
+def expect_step(page: Page, step: int, row: int) -> None:
+    """Wait until player, picture and server are at 0-based `step`, which is in `row`."""
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
+    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step))
+    page.wait_for_function(
+        "([chart, row]) => document.querySelector(chart).layout.shapes.some(({ line, y0 }) => "
+        "line.color === document.querySelector(chart).layout.meta.frame && y0 + 0.5 === row)", arg=[CHART, row],
+    )  # fmt: skip
+    assert framed_rows(page) == {row}
+
+
+@everywhere
+def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_window(
+    open_page: Opener, address: str
+) -> None:
+    page = to_section(open_page(), address)
+    narrow = (page.viewport_size or {})["width"] < 640
+    lefts = {
+        round(float(page.locator(CHART).evaluate("(chart, axis) => chart._fullLayout[axis]._offset", axis)))
+        for axis in ("xaxis", "xaxis2", "xaxis3", "xaxis4")
+    }
+    assert len(lefts) == (1 if narrow else 4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+    expect(page.get_by_role("img", name=re.compile("as heatmaps of 8 target and 9 source words"))).to_be_visible()
+
+
+def test_a_window_that_narrows_has_the_panels_laid_out_anew(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address)
+    for width, columns in ((1440, 4), (900, 2), (390, 1), (1440, 4)):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.wait_for_function(
+            "([chart, columns]) => new Set(['xaxis', 'xaxis2', 'xaxis3', 'xaxis4'].map((axis) => "
+            "Math.round(document.querySelector(chart)._fullLayout[axis]._offset))).size === columns",
+            arg=[CHART, columns],
+        )
+
+
+@on_both
+def test_one_player_moves_both_by_key_button_and_click(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address)
+    expect_step(page, 0, 0)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 1, 1)
+    expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("“fille”, step 2 of both.")
+    page.locator(".player .next").last.click()
+    expect_step(page, 2, 2)
+    page.mouse.click(*cell(page, "other", 5, 6))
+    expect_step(page, 5, 5)
+    page.wait_for_url(re.compile("step=6"))
+    assert linked(page)["source"] == "7"
+    page.keyboard.press("End")
+    expect_step(page, 7, 7)
+    page.reload()
+    drawn(page)
+    expect_step(page, 7, 7)
+
+
+def test_the_cell_under_the_pointer_is_framed_in_all_panels(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address)
+    page.mouse.move(*cell(page, "difference", 4, 6))
+    expect(page.locator(".st-key-comparison .cursor div")).to_have_count(4)
+    told = page.locator(f"{CHART} .hovertext").text_content() or ""
+    for part in ("vélo ← bicycle", "en-fr: α = ", "small-additive: α = ", "Difference: "):
+        assert part in told
+    boxes = [box.bounding_box() for box in page.locator(".st-key-comparison .cursor div").all()]
+    assert len({round(box["y"]) for box in boxes if box}) == 1
+    page.mouse.move(5, 5)
+    expect(page.locator(".st-key-comparison .cursor div")).to_have_count(0)
+
+
+def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address, other_model="small-dot")
+    page.keyboard.press("b")
+    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("After the word")
+    expect(page.locator(f"{CHART} .annotation").first).to_contain_text("α′, after the word")
+    page.locator(".st-key-by-en").get_by_text("pieces").click()
+    page.wait_for_url(re.compile("by=pieces"))
+    page.locator(".st-key-pages").get_by_text("Translate", exact=True).click()
+    page.wait_for_selector(READY)
+    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("After the word")
+    page.go_back()
+    drawn(page)
+    assert linked(page) | {"other_model": "small-dot", "face": "after", "by": "pieces"} == linked(page)
+    expect(page.locator(".st-key-compared input[role=combobox]")).to_have_value("small-dot")
+
+
+@on_both
+def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address, compare="sentence", other_sentence=SHORTER)
+    expect(page.locator(".compared")).to_contain_text("A girl is riding a red bicycle.")
+    expect(page.locator(".compared del")).to_have_text(["red", "rouge"])
+    assert meta(page)["sources"][5] == 5  # the column of the dropped word is the first sentence's own
+    page.locator(".st-key-edited_word button").nth(1).click()
+    page.get_by_role("button", name="Drop “girl”").click()
+    expect(page.locator(".compared del").first).to_have_text("girl")
+    page.wait_for_url(re.compile(r"other_sentence=A\+is\+riding"))
+    page.locator(".st-key-edited_word button").nth(3).click()
+    page.get_by_role("button", name="Swap “a” and “bicycle”").click()
+    expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A is riding bicycle a.")
+    page.get_by_role("button", name="Undo all").click()
+    expect(page.locator(".st-key-compare_told")).to_contain_text("Both sentences are the same")
+    page.locator(".st-key-other_sentence textarea").fill("A boy is riding a red bicycle.")
+    page.keyboard.press("Control+Enter")
+    drawn(page)
+    expect(page.locator(".compared ins").first).to_have_text("boy")
+    page.reload()
+    drawn(page)
+    expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A boy is riding a red bicycle.")
+
+
+def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address, compare="sentence", other_sentence=SHORTER)
+    page.locator(".st-key-other_sentence textarea").focus()
+    page.keyboard.press("Tab")
+    reached = page.evaluate("document.activeElement.closest('.st-key-edited_word') !== null")
+    assert reached, "the words come after the box"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    expect(page.locator(".st-key-drop_word button")).to_be_enabled()
+    assert linked(page).get("step") is None  # the arrow was for the words
+    named = page.locator(".st-key-drop_word").inner_text()
+    page.locator(".st-key-drop_word button").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-drop_word button")).to_be_disabled()
+    dropped = re.search("“(.*)”", named)
+    assert dropped
+    page.wait_for_url(lambda url: dropped[1] not in parse_qs(urlsplit(url).query)["other_sentence"][0].split())
+
+
+def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address, compare="branch", branches="0.o.4.2", branch="1")
+    expect(page.locator(f"{CHART} .annotation").nth(1)).to_contain_text("what-if 1")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect_step(page, 3, 3)
+    expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("what-if 1 “girl” (1.00)")
+
+
+def test_to_and_fro_between_sections_and_models_nothing_is_lost(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 1, 1)
+    for kind, told in (("Two sentences", ".st-key-compare_told"), ("A what-if", ".st-key-compare_told")):
+        page.locator(".st-key-compare-en").get_by_text(kind).click()
+        expect(page.locator(told)).to_be_visible()
+    page.locator(".st-key-section-en").get_by_text("Five answers").click()
+    page.wait_for_selector(".st-key-answers .js-plotly-plot .ytick")
+    page.wait_for_url(lambda url: "compare=" not in url)
+    page.locator(".st-key-section-en").get_by_text("Side by side").click()
+    expect(page.locator(".st-key-compare_told")).to_contain_text("Nothing was tried by hand")
+    page.wait_for_url(re.compile("compare=branch"))
+    page.locator(".st-key-compare-en").get_by_text("Two models").click()
+    drawn(page)
+    expect_step(page, 1, 1)
+    page.locator(".st-key-lang").get_by_text("FR").click()
+    expect(page.locator(f"{CHART} .annotation").nth(2)).to_contain_text("Différence")
+    expect_step(page, 1, 1)
+
+
+def test_the_tables_and_the_files_have_the_numbers(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address)
+    page.get_by_text("The charts as tables").click()
+    expect(page.locator(".st-key-comparison_tables [data-testid=stDataFrame]")).to_have_count(2)
+    page.get_by_text("Download").first.click()
+    with page.expect_download() as saved:
+        page.locator(".st-key-files").get_by_text("CSV").first.click()
+    text = saved.value.path().read_text(encoding="utf-8-sig")
+    assert text.splitlines()[0] == "row,target word,source word,en-fr,small-additive,difference"
+    assert len(text.splitlines()) == 1 + 8 * 9
+    with page.expect_download() as saved:
+        page.locator(".st-key-files").get_by_text("SVG").first.click()
+    assert "small-additive less en-fr" in saved.value.path().read_text(encoding="utf-8")

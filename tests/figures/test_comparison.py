@@ -1,0 +1,198 @@
+"""The picture of two translations side by side, its tables, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Translator, analysis, figures
+from attnviz.analysis.comparison import Comparison, compare
+from attnviz.languages import speak
+from attnviz.palette import ThemeName, palette
+from attnviz.wording.comparison import comparison_caveat, comparison_sentences, without_looks
+from tests.analysis.test_comparison import SENTENCES as TEXTS
+from tests.conftest import SENTENCES
+from tests.figures import synthetic
+from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
+from tests.strategies import texts
+
+NAMES = ("one model", "another")
+
+
+def pair(*, other: str = "The agreement was signed .", seed: int = 1, attention: str = "additive") -> Comparison:
+    return compare(synthetic.trace(seed=0), synthetic.trace(other, seed=seed, attention=attention))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("across", [1, 2, 4])
+def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(theme: ThemeName, across: int) -> None:
+    paper = palette(theme).paper
+    figure = figures.comparison(pair(other="The new agreement was <b>signed</b> ."), NAMES, across=across, step=1,
+                                root=True, colours="cividis", theme=theme)  # fmt: skip
+    go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
+    assert len(figure.layout.meta["alt"]) > 40
+    assert figure.layout.meta["narrowest"] <= {1: 390, 2: 600, 4: 1200}[across]
+    drawn = figure.to_dict()
+    for name, colour in marks(drawn, paper):
+        if name != "log p, first":  # a ring, of the paper within
+            assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), name
+    for name, colour in axis_texts(drawn):
+        assert contrast(colour, rgb(paper)) >= TEXT, name
+
+
+def test_the_panels_share_axes_and_both_heatmaps_their_scale() -> None:
+    compared = pair(other="The new agreement was signed .")
+    figure = figures.comparison(compared, NAMES)
+    panels = {trace.name: trace for trace in figure.data if trace.type == "heatmap"}
+    np.testing.assert_array_equal(panels["first"].z, compared.first)
+    np.testing.assert_array_equal(panels["other"].z, compared.other)
+    np.testing.assert_array_equal(panels["difference"].z, compared.difference)
+    layout = figure.layout
+    assert [panels[name].coloraxis for name in panels] == ["coloraxis", "coloraxis", "coloraxis2"]
+    assert (layout.coloraxis.cmin, layout.coloraxis.cmax) == (0, 1)
+    assert layout.coloraxis2.cmin == -layout.coloraxis2.cmax
+    assert np.nanmax(np.abs(compared.difference)) <= layout.coloraxis2.cmax
+    for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]:
+        assert layout[axes["yaxis"].replace("y", "yaxis")].range == (len(compared.target.names) - 0.5, -0.5)
+    names = [layout[panels[name].xaxis.replace("x", "xaxis")].ticktext for name in panels]
+    assert names[0] == names[1] == names[2]
+    assert "+ new" in names[0][1]
+    assert names[0][0] == "The"
+
+
+def test_however_it_is_laid_out_the_data_are_the_same() -> None:
+    """The browser is sent them once."""
+    compared = pair(other="The new agreement was signed .")
+    one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
+    for other in others:
+        assert json.loads(other.to_json())["data"] == json.loads(one.to_json())["data"]
+
+
+def test_gaps_are_hatched_where_one_has_no_word_and_nowhere_else() -> None:
+    hatched = [trace for trace in figures.comparison(pair(other="The agreement signed ."), NAMES).data
+               if trace.name == "gaps"]  # fmt: skip
+    panels = figures.comparison(pair(), NAMES).layout.meta["panels"]
+    assert [trace.xaxis for trace in hatched] == [panels[name]["xaxis"] for name in ("other", "difference")]
+    for trace in hatched:  # the column of "was", from the top row to the bottom
+        x, y = (np.asarray(values, float) for values in (trace.x, trace.y))
+        assert (np.nanmin(x), np.nanmax(x)) == (1.5, 2.5)
+        assert (np.nanmin(y), np.nanmax(y)) == (-0.5, 6.5)
+    assert not [trace for trace in figures.comparison(pair(), NAMES).data if trace.name == "gaps"]
+
+
+def test_log_probabilities_are_rings_and_dots_with_the_way_between_in_the_colour_of_its_sign() -> None:
+    compared, ink = pair(), palette("light")
+    traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).data}
+    np.testing.assert_array_equal(traces["log p, first"].x, compared.first_log_probabilities)
+    np.testing.assert_array_equal(traces["log p, other"].x, compared.other_log_probabilities)
+    gained = compared.other_log_probabilities > compared.first_log_probabilities
+    assert traces["likelier"].line.color == ink.plus
+    assert traces["less likely"].line.color == ink.minus
+    assert list(dict.fromkeys(traces["likelier"].y)) == list(np.flatnonzero(gained))
+    assert list(dict.fromkeys(traces["less likely"].y)) == list(np.flatnonzero(~gained))
+
+
+def test_a_step_is_framed_in_every_panel_and_meta_knows_steps_and_pieces() -> None:
+    compared = pair(other="The new agreement was signed .")
+    figure = figures.comparison(compared, NAMES, step=4, end=False)
+    meta = figure.layout.meta
+    frames = [shape for shape in figure.layout.shapes if shape.line.color == meta["frame"]]
+    assert len(frames) == 4
+    assert list(meta["panels"]) == ["first", "other", "difference"]
+    assert len(meta["beside"]) == 1
+    assert {frame.y0 + 0.5 for frame in frames} == {meta["rows"][4]}
+    assert meta["rows"] == [0, 1, 2, 3, 4, 5, None]  # `</s>` is left out
+    assert meta["sources"] == [0, None, 1, 3, 4, 5]
+    assert meta["columns"] == [0, 2, 2, 3, 4, 5, None]
+    led = figures.comparison(compared, NAMES, leads="other").layout.meta
+    assert led["sources"] == [0, 1, 2, 4, 5, 6, 7]
+    assert led["columns"] == [0, 1, 2, 2, 3, 4, 5, 6]
+    with pytest.raises(ValueError, match="across"):
+        figures.comparison(compared, NAMES, across=0)
+
+
+def test_panels_neither_overlap_nor_leave_the_sheet() -> None:
+    for across in (1, 2, 3, 4):
+        layout = figures.comparison(pair(), NAMES, across=across).layout
+        boxes = [
+            (*layout[axes["xaxis"].replace("x", "xaxis")].domain, *layout[axes["yaxis"].replace("y", "yaxis")].domain)
+            for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]
+        ]
+        for k, (left, right, bottom, top) in enumerate(boxes):
+            assert -1e-9 <= left < right <= 1 + 1e-9
+            assert -1e-9 <= bottom < top <= 1 + 1e-9
+            for other_left, other_right, other_bottom, other_top in boxes[:k]:
+                apart = right <= other_left or other_right <= left or top <= other_bottom or other_top <= bottom
+                assert apart
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_without_attention_words_stand_alone(which: int) -> None:
+    traces = [synthetic.trace(seed=0), synthetic.trace(seed=1)]
+    traces[which] = synthetic.trace(seed=2, attention="none")
+    compared = compare(*traces)
+    figure = figures.comparison(compared, NAMES, step=0)
+    assert figure.layout.meta["panels"] == {}
+    assert figure.layout.meta["beside"] == [{"xaxis": "x", "yaxis": "y"}]
+    assert not [trace for trace in figure.data if trace.type == "heatmap"]
+    assert "log p" in figure.layout.meta["alt"]
+    assert len(figures.comparison_table(compared)) == np.isfinite(np.stack([compared.first, compared.other])).sum()
+    assert "total variation of the looks" not in figures.compared_words_table(compared)
+    assert "synthetic" in without_looks("synthetic")
+
+
+@given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))
+def test_tables_hold_every_number_of_the_picture(source: str, target: str, seed: int) -> None:
+    one, two = synthetic.trace("The agreement was signed .", seed=seed), synthetic.trace(source, target, seed=seed + 1)
+    compared = compare(one, two)
+    table, words = figures.comparison_table(compared, NAMES), figures.compared_words_table(compared, NAMES)
+    np.testing.assert_allclose(table[NAMES[0]].sum(), np.nansum(compared.first))
+    np.testing.assert_allclose(table[NAMES[1]].sum(), np.nansum(compared.other))
+    assert table["difference"].count() == np.isfinite(compared.difference).sum()
+    assert list(words["target word"]) == list(compared.target.names)
+    np.testing.assert_array_equal(words[f"log p, {NAMES[0]}"], compared.first_log_probabilities)
+    assert len(figures.comparison_table(compared, ("one", "one")).columns) == 5
+
+
+@given(text=texts)
+def test_names_and_words_are_drawn_as_they_stand(text: str) -> None:
+    figure = figures.comparison(pair(other=f"The agreement {text} was signed ."), (text, "other"))
+    drawn = figure.to_json()
+    assert "<script" not in drawn.lower()
+    assert "<a href" not in drawn.lower()
+
+
+@pytest.mark.parametrize("code", ["en", "fr"])
+def test_what_is_said_has_its_numbers(code: str) -> None:
+    speak(code)
+    try:
+        same = compare(synthetic.trace(), synthetic.trace())
+        assert len(comparison_sentences(same, NAMES)) == 2
+        other = pair(other="The new agreement was signed .", seed=3)
+        shared, looks, likely = comparison_sentences(other, NAMES)
+        assert ("6 of 7" if code == "en" else "6") in shared
+        row = int(np.nanargmax(other.moved))
+        assert other.target.names[row] in looks
+        mark = "." if code == "en" else ","
+        total = f"{np.nansum(other.first_log_probabilities):.2f}".replace("-", "−").replace(".", mark)
+        assert total in likely
+        assert comparison_caveat()
+    finally:
+        speak("en")
+
+
+def test_two_real_models_led_through_the_same_translation(translator: Translator) -> None:
+    trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
+    again = translator.translate(SENTENCES[0], target=SENTENCES[1])
+    compared = analysis.compare(trace, again)
+    assert compared.target.same
+    np.testing.assert_array_equal(compared.difference, 0)
+    assert math.isclose(compared.first_log_probabilities.sum(), float(trace.log_probabilities.sum()), rel_tol=1e-5)
+    with pytest.raises(AttnvizError):
+        analysis.compare(trace, again, face="after")

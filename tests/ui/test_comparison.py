@@ -1,0 +1,252 @@
+"""The lab's section *Side by side* without a browser: what is compared, what is said of it, what the address has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from attnviz.analysis.comparison import compare
+from attnviz.checkpoint import save_model
+from attnviz.text import Tokenizer
+from attnviz.trace import Branch, Branches
+from attnviz.trace.changes import LookAlike
+from attnviz.ui.lab.marked import marked_sentences
+from attnviz.ui.lab.partner import Pair
+from attnviz.ui.lab.sentence_editor import plain
+from attnviz.ui.page_state.comparison import (
+    KINDS,
+    chosen_partner,
+    comparison_address,
+    edit,
+    forget_comparison,
+    link_problems,
+    open_comparison,
+    other_branches,
+)
+from attnviz.ui.page_state.view import MAIN, View
+from tests.conftest import SENTENCES, ModelFactory
+from tests.figures import synthetic
+from tests.strategies import texts as odd_texts
+from tests.ui.shown_records import mounted
+from tests.ui.test_lab import Run, address, folder, page, texts
+
+__all__ = ["folder", "page"]  # fixtures
+
+TRACE = synthetic.trace()
+MODELS = ["one", "two"]
+
+
+def a_view(number: int = 0, count: int = 0) -> View:
+    """Return a view of a translation and of what was tried on it."""
+    traces = tuple(synthetic.trace(seed=k + 1) for k in range(count))
+    branches = Branches(TRACE, tuple(Branch(0, LookAlike(k)) for k in range(count)), traces)
+    return View(MAIN, branches.trace(number), branches, number)
+
+
+LINKS = st.fixed_dictionaries(
+    {},
+    optional={
+        "compare": st.sampled_from([*KINDS, "x", ""]), "other_model": st.sampled_from([*MODELS, "three", ""]),
+        "other_sentence": odd_texts, "held": st.sampled_from(["0", "1", "2", ""]),
+        "other_branch": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
+    },
+)  # fmt: skip
+
+
+@given(linked=LINKS, models=st.sampled_from([MODELS, []]), number=st.integers(0, 2), count=st.integers(2, 3))
+def test_whatever_a_link_says_is_compared_or_told_and_its_address_opens_the_same(
+    linked: dict[str, str], models: list[str], number: int, count: int
+) -> None:
+    session: dict[Any, Any] = {}
+    view = a_view(number, count)
+    open_comparison(session, view, linked, models)
+    chosen, problems = chosen_partner(session, view), link_problems(session, view)
+    assert chosen.kind in KINDS
+    assert (chosen.model in models) if models else chosen.model is None
+    assert chosen.branch in other_branches(view)
+    bad = [
+        linked.get("compare", "model") not in KINDS,
+        "other_model" in linked and linked["other_model"] not in models,
+        linked.get("held", "0") not in "01" or linked.get("held") == "",
+        "other_branch" in linked and linked["other_branch"] not in map(str, other_branches(view)),
+    ]
+    assert len(problems) == sum(bad)
+    written = {k: v for k, v in comparison_address(session, view, models).items() if v is not None}
+    again: dict[Any, Any] = {}
+    open_comparison(again, view, written, models)
+    assert link_problems(again, view) == ()
+    assert comparison_address(again, view, models) == comparison_address(session, view, models)
+    reopened = chosen_partner(again, view)
+    used = {"model": ["model"], "sentence": ["sentence", "held"], "branch": ["branch"]}[chosen.kind]
+    assert [getattr(reopened, name) for name in used] == [getattr(chosen, name) for name in used]
+
+
+def test_problems_of_a_link_stay_until_something_else_is_chosen() -> None:
+    session: dict[Any, Any] = {}
+    view = a_view()
+    open_comparison(session, view, {"compare": "nothing"}, MODELS)
+    open_comparison(session, view, {"compare": "nothing"}, MODELS)
+    assert len(link_problems(session, view)) == 1
+    session["compare"] = "sentence"
+    assert link_problems(session, view) == ()
+
+
+def test_another_first_sentence_begins_anew_and_another_link_is_followed() -> None:
+    session: dict[Any, Any] = {}
+    view = a_view()
+    open_comparison(session, view, {"compare": "sentence"}, MODELS)
+    edit(session, view, "The agreement .")
+    open_comparison(session, view, {}, MODELS)
+    assert chosen_partner(session, view).sentence == "The agreement ."
+    other = View(MAIN, synthetic.trace("Nobody knows ."))
+    open_comparison(session, other, {}, MODELS)
+    assert chosen_partner(session, other).sentence == "Nobody knows ."
+    assert chosen_partner(session, other).kind == "sentence"
+    forget_comparison(session, MAIN)
+    assert session == {}
+
+
+def test_the_model_or_the_what_if_that_comes_on_show_is_no_longer_the_other() -> None:
+    session: dict[Any, Any] = {}
+    open_comparison(session, a_view(0, 2), {"other_model": "two", "other_branch": "2"}, MODELS)
+    open_comparison(session, a_view(2, 2), {}, ["one"])
+    chosen = chosen_partner(session, a_view(2, 2))
+    assert (chosen.model, chosen.branch) == ("one", 0)
+
+
+@given(text=odd_texts)
+def test_marked_sentences_and_labels_are_no_markup(text: str) -> None:
+    one, two = synthetic.trace("The agreement"), synthetic.trace(f"The {text} agreement", f"{text} accord")
+    html = marked_sentences(Pair(one, two, (text, "<b>"), "first"))
+    assert set(re.findall(r"</?(\w+)", html)) <= {"p", "span", "del", "ins"}
+    unmarked = re.sub(r"\\([!-/:-@\[-`{-~])", "", plain(text))
+    assert not re.search(r"[!-/:-@\[-`{-~]", unmarked)
+
+
+def test_what_differs_is_marked_in_either_sentence_and_what_is_the_same_is_left_out() -> None:
+    one = synthetic.trace("The agreement was signed .", "Accord signé .")
+    two = synthetic.trace("The new agreement signed .", "Accord signé .")
+    html = marked_sentences(Pair(one, two, ("a", "b"), "first"))
+    assert re.findall("<(del|ins)>(.*?)</", html) == [("del", "was"), ("ins", "new")]
+    assert "Accord" not in html
+    assert "The agreement <del>was</del> signed" in html
+    assert marked_sentences(Pair(one, one, ("a", "b"), "first")) == ""
+
+
+@pytest.fixture
+def two_models(folder: Any, make_network: ModelFactory, tokenizer: Tokenizer) -> Any:
+    save_model(folder / "dotted", make_network("dot"), tokenizer)
+    save_model(folder / "plain", make_network("none"), tokenizer)
+    return folder
+
+
+def picture(app: AppTest) -> dict[str, Any]:
+    """Return the picture of the section with what is said of each step."""
+    assert not app.exception
+    (given_one,) = [one for one in mounted(app, "chart") if "fits" in one]
+    return dict(given_one)
+
+
+def test_two_models_are_led_through_the_same_translation(two_models: Any, page: Run) -> None:
+    app = page(section="comparison", sentence=SENTENCES[6], step="2")
+    shown = picture(app)
+    widths = [one["narrowest"] for one in shown["fits"]]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] <= 390
+    names = [trace["name"] for trace in orjson.loads(shown["template"])["data"] if trace["type"] == "heatmap"]
+    assert names == ["first", "other", "difference"]
+    assert len(shown["captions"]) == sum(len(word["steps"]) for word in mounted(app, "player")[0]["target"])
+    assert "dotted" in shown["captions"]["1"][1]
+    assert address(app) == {"section": "comparison", "sentence": SENTENCES[6], "step": "2"}
+    before = shown["template"]
+    app.button_group(key="face-en").set_value("after").run()
+    assert picture(app)["template"] != before
+    assert address(app)["face"] == "after"
+
+
+def test_a_model_without_attention_is_compared_by_its_words_alone(two_models: Any, page: Run) -> None:
+    app = page(section="comparison", sentence=SENTENCES[6], other_model="plain")
+    assert "The model plain has no attention" in texts(app)
+    kinds = {trace["type"] for trace in orjson.loads(picture(app)["template"])["data"]}
+    assert kinds == {"scatter"}
+    assert not [one for one in app.button_group if (one.key or "").startswith(("face", "by"))]
+    assert address(app)["other_model"] == "plain"
+    assert "plain has no attention" in texts(page(section="comparison", model="plain"))
+
+
+def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(two_models: Any, page: Run) -> None:
+    app = page(section="comparison", compare="sentence", sentence=SENTENCES[0])
+    assert "Both sentences are the same" in texts(app)
+    app.button_group(key="edited_word").set_value(5).run()
+    app.button(key="drop_word").click().run()
+    assert app.text_area(key="other_sentence").value == "A girl is riding a bicycle."
+    assert address(app)["other_sentence"] == "A girl is riding a bicycle."
+    assert "riding a <del>red</del> bicycle" in "".join(element.proto.body for element in app.get("html"))
+    app.button_group(key="edited_word").set_value(0).run()
+    app.button(key="swap_words").click().run()
+    assert app.text_area(key="other_sentence").value == "girl A is riding a bicycle."
+    app.text_area(key="other_sentence").set_value(SENTENCES[6]).run()
+    assert picture(app)
+    app.toggle(key="held").set_value(True).run()
+    assert address(app)["held"] == "1"
+    first = mounted(app, "player")[0]["target"]
+    template = orjson.loads(picture(app)["template"])
+    words = next(trace for trace in template["data"] if trace["name"] == "log p, other")
+    assert len(words["text"]) == len(first)  # the same words, from another sentence
+    app.button(key="undo_edits").click().run()
+    assert "Both sentences are the same" in texts(app)
+    assert "other_sentence" not in address(app)
+
+
+@pytest.mark.parametrize("sentence", [" ", "字", "x " * 300])
+def test_a_sentence_that_cannot_be_translated_is_told(two_models: Any, page: Run, sentence: str) -> None:
+    app = page(section="comparison", compare="sentence", sentence=SENTENCES[0], other_sentence=sentence)
+    assert not app.exception
+    assert texts(app).strip()
+
+
+def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(page: Run) -> None:
+    app = page(section="comparison", compare="nonsense", other_model="nobody", held="7", other_branch="8")
+    assert not app.exception
+    for told in ("nonsense", "nobody", "“7”", "“8”", "There is no other model here"):
+        assert told in texts(app)
+    app = page(section="comparison", compare="branch")
+    assert "Nothing was tried by hand" in texts(app)
+
+
+def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_models: Any, page: Run) -> None:
+    app = page(section="comparison", compare="branch", sentence=SENTENCES[6], branches="0.a.2", branch="1")
+    shown = picture(app)
+    (player,) = mounted(app, "player")
+    meta = orjson.loads(shown["fits"][0]["values"])["layout"]["meta"]
+    assert len(meta["rows"]) == sum(len(word["steps"]) for word in player["target"]) == len(shown["captions"])
+    assert "as translated" in shown["captions"]["0"][1]
+    assert "what-if 1" in shown["captions"]["0"][1]
+
+
+def test_the_files_are_those_of_the_picture(two_models: Any, page: Run) -> None:
+    from attnviz.ui.lab.comparison import comparison_pictures
+
+    app = page(section="comparison", sentence=SENTENCES[6])
+    assert not app.exception
+    session = {"compare": "model", "other_model": "dotted", "other_sentence": "", "held": False, "other_branch": "0"}
+    trace = _trace_of(SENTENCES[6])
+    (one,) = comparison_pictures(View(MAIN, trace), session)
+    assert one.name == "comparison"
+    assert "dotted" in one.heading
+    compared = compare(trace, trace)
+    np.testing.assert_allclose(one.numbers[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
+    assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "branch"})) == []
+
+
+def _trace_of(sentence: str) -> Any:
+    from attnviz.ui.resources import models, translate
+
+    return translate(str(models()["en-fr"]), "cpu", sentence, 1, None)
