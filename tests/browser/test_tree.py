@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,9 @@ PLACE = """([part, place]) => {
     node: customdata[i],
   };
 }"""
+WAY = """() => [...document.querySelectorAll(".st-key-tree .cursor polyline")].flatMap(({ points }) =>
+  [...points].map(({ x, y }) => [Math.round(x), Math.round(y)]))"""
+"""JavaScript for the points of the way that is marked."""
 TREE = "document.querySelector('.st-key-tree .js-plotly-plot').layout.meta.tree"
 
 
@@ -59,6 +61,15 @@ def place(page: Page, part: str, number: int) -> dict[str, Any]:
     return found
 
 
+def click(page: Page, found: dict[str, Any]) -> None:
+    """Click a label, once Plotly knows that the pointer is there."""
+    page.mouse.move(found["x"], found["y"])
+    marked = "(count) => document.querySelector('.st-key-tree .cursor polyline')?.points.length === count"
+    page.wait_for_function(marked, arg=11 * len(pieces_of(page, found["node"])))
+    page.mouse.click(found["x"], found["y"])
+    page.wait_for_timeout(400)  # or Plotly would take the next click for the second of a double one
+
+
 def written(page: Page) -> str:
     return " ".join(page.locator(".player .target").inner_text().split())
 
@@ -69,6 +80,30 @@ def pieces_of(page: Page, node: int) -> list[int]:
     while node >= 0:
         found.insert(0, tree["pieces"][node])
         node = tree["parents"][node]
+    return found
+
+
+def way_to(page: Page, node: int) -> list[list[int]]:
+    """Return the points of the links that lead to a hypothesis, as the figure has them."""
+    found: list[list[int]] = page.evaluate(
+        """(node) => {
+      const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis, yaxis } = chart._fullLayout;
+      const { parents } = chart.layout.meta.tree, way = [];
+      for (let here = node; here >= 0; here = parents[here]) {
+        const labels = chart.data.find(({ customdata }) => customdata?.includes(here));
+        const links = chart.data.find(({ name }) => name === "links: " + labels.name);
+        const pieces = []; // the points of each link, which end with a null
+        let link = [];
+        links.x.forEach((x, i) => {
+          if (x === null) pieces.push(link), link = [];
+          else link.push([Math.round(xaxis._offset + xaxis.c2p(x)), Math.round(yaxis._offset + yaxis.c2p(links.y[i]))]);
+        });
+        way.unshift(...pieces[labels.customdata.indexOf(here)]);
+      }
+      return way;
+    }""",
+        node,
+    )
     return found
 
 
@@ -104,19 +139,14 @@ def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(ope
 def test_a_dropped_hypothesis_is_gone_on_from_by_a_click(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
-    dropped = place(page, "dropped", 0)
-    pieces = pieces_of(page, dropped["node"])
-    inner = page.evaluate(TREE)["inner"][dropped["node"]]
     twig = place(page, "twig", 1)
     wanted = pieces_of(page, twig["node"])
-    page.mouse.click(twig["x"], twig["y"])
+    click(page, twig)
     page.wait_for_url("**branch=1**")
     at_rest(page)
     shown = page.evaluate(TREE)["shown"]
     assert shown[: len(wanted)] == wanted
     assert shown[-1] == page.evaluate(TREE)["end"]
-    assert pieces
-    assert inner in (0, 1)
 
 
 def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_step(
@@ -125,11 +155,11 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     page = open_page()
     open_tree(page, address, search="beam 5")
     inner = place(page, "winner", 2)
-    page.mouse.click(inner["x"], inner["y"])
+    click(page, inner)
     expect(page.locator(".player")).to_have_attribute("data-confirmed", "2")
     assert "branch" not in query(page)
     last = place(page, "winner", -1)  # it is on show already
-    page.mouse.click(last["x"], last["y"])
+    click(page, last)
     ends = page.evaluate("""() => {
       const chart = document.querySelector(".st-key-tree .js-plotly-plot");
       const { text } = chart.data.find((trace) => trace.name === "finished");
@@ -137,7 +167,7 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     }""")
     finished = place(page, "finished", ends[0])
     wanted = pieces_of(page, finished["node"])
-    page.mouse.click(finished["x"], finished["y"])
+    click(page, finished)
     page.wait_for_url("**branch=1**")
     at_rest(page)
     assert page.evaluate(TREE)["shown"] == wanted
@@ -152,6 +182,30 @@ def test_pointing_says_what_became_of_it(open_page: Opener, address: str) -> Non
     hover = page.locator(f"{CHART} .hovertext")
     expect(hover).to_contain_text("log p(")
     expect(hover).to_contain_text("and the beam keeps 5")
+    assert page.evaluate(WAY) == way_to(page, twig["node"])
+    page.mouse.move(5, 5)
+    assert page.evaluate(WAY) == []  # the way on top is the one on show
+
+
+@on_both
+def test_what_is_pointed_at_in_the_list_is_marked_in_the_tree(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5", width="4")
+    listed = page.locator(".hypotheses li button")
+    listed.nth(2).focus()
+    third = page.evaluate(WAY)
+    ends = page.evaluate(TREE)["shown"]
+    assert len(third) % 11 == 0
+    assert len(third) // 11 >= 0.5 * len(ends)  # a link for each of its pieces
+    listed.nth(1).hover()
+    second = page.evaluate(WAY)
+    assert second != third
+    page.mouse.move(5, 5)
+    listed.nth(1).click()
+    expect(listed.nth(1)).to_have_attribute("aria-current", "true")
+    at_rest(page)
+    page.mouse.move(5, 5)
+    assert page.evaluate(WAY) == second  # it is on show, and not on top
 
 
 @on_both
@@ -249,4 +303,3 @@ def test_the_table_has_what_the_picture_has(open_page: Opener, address: str) -> 
     assert "won" in alt
     page.get_by_text("All hypotheses as a table").click()
     expect(page.locator(".st-key-tree_table [data-testid='stDataFrame']")).to_be_visible()
-    assert json.loads(json.dumps(page.evaluate(TREE)))["end"] == 3

@@ -138,6 +138,7 @@ function listen(Plotly, root, chart, state) {
     if (chosen) chooseIn(root, chosen);
   });
   if (chart.layout.meta.panels) linkPanels(root, chart);
+  if (chart.layout.meta.tree) markWays(root, chart);
 }
 
 /**
@@ -171,7 +172,10 @@ async function draw(root, state) {
   else await keep(state, Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG));
   if (!states.has(root)) return;
   if (!state.size) listen(Plotly, root, chart, state);
-  if (!same) freeze(root, chart);
+  if (!same) {
+    freeze(root, chart);
+    hint(root, null);
+  }
   aim(root, chart, state);
 }
 
@@ -183,7 +187,13 @@ const MESSAGES = ["step", "source", "order"];
  */
 function start(root) {
   const state = /** @type {ChartState} */ ({});
-  return follow(root, state, MESSAGES, () => soon(root, state, draw));
+  follow(root, state, MESSAGES, () => soon(root, state, draw));
+  const end = listenIn(root, "hint", ({ detail }) => hint(root, detail)), { stop } = state;
+  state.stop = () => {
+    end();
+    stop();
+  };
+  return state;
 }
 
 /** @param {Mounted<(ChartRecord | Place) & { chosen: ChosenAtSteps }>} mounted */
