@@ -81,8 +81,8 @@ def beam_tree_figure(
     band. The `customdata` of a label is the index of its node in `tree.nodes`. In `layout.meta` are `alt`, the one
     width in which it is drawn (`narrowest`, `widest`), the edges of each step's column (`spans`, on the x axis), the
     colour of their band (`mark`), and of each node, in `tree`, its parent (-1: none), the id of its piece and whether
-    it went on (`inner`), with the id that ends one (`end`)
-    and the ids of the translation on show (`shown`).
+    it went on (`inner`), with the `winner`, the id that ends one (`end`) and those of the translation on show
+    (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
     names = [literal(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
@@ -244,6 +244,6 @@ def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette)
             "parents": [-1 if node.parent is None else node.parent for node in tree.nodes],
             "pieces": [node.piece_id for node in tree.nodes],
             "inner": [int(node.fate == "continued") for node in tree.nodes],
-            "shown": list(shown), "end": EOS,
+            "winner": tree.winner, "shown": list(shown), "end": EOS,
         },
     }  # fmt: skip

@@ -29,7 +29,7 @@ interface Trace {
   z?: ArrayLike<number>[];
   text?: string[];
   textposition?: string[];
-  customdata?: string[];
+  customdata?: unknown[];
   zmin?: number;
   zmax?: number;
 }
@@ -112,6 +112,8 @@ interface TreeMeta {
   pieces: number[];
   /** 1 where it has continuations. */
   inner: number[];
+  /** The one that won. */
+  winner: number;
   /** Ids of the translation on show, and of the piece that ends one. */
   shown: number[];
   end: number;
@@ -131,11 +133,13 @@ interface DrawnAxis {
 
 /** An element that Plotly has drawn a figure in. */
 interface Chart extends HTMLElement {
+  data: Trace[];
   layout: Layout;
   _fullLayout?: {
     width: number;
     height: number;
     xaxis: DrawnAxis;
+    yaxis: DrawnAxis;
     _size: { l: number; t: number; b: number };
   };
   on(name: "plotly_click" | "plotly_hover" | "plotly_unhover", hear: (event: { points: Point[] }) => void): void;

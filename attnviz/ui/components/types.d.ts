@@ -38,8 +38,9 @@ interface ServerRecord {
 type Order = "sentence" | "strongest";
 
 /** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
- * where a visitor chose, `try` where he tries something by hand, `tell` with what the server is to hear of it, `behind` with a part of the page that the server
- * is to draw anew, `server` after the server has said what it knows. */
+ * where a visitor chose, `try` where he tries something by hand, `hint` with the pieces of a hypothesis that he points at
+ * in a list, or null, `tell` with what the server is to hear of it, `behind` with a part of the page that the server is to
+ * draw anew, `server` after the server has said what it knows. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }

@@ -53,7 +53,7 @@ const shown = (node) => viewOf(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"step" | "source" | "order" | "choose" | "try" | "tell" | "behind" | "server"} name
+ * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server"} name
  * @param {unknown} [detail]
  */
 function send(node, name, detail) {

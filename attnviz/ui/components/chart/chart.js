@@ -141,6 +141,7 @@ function listen(Plotly, root, chart, state) {
     if (chosen) chooseIn(root, chosen);
   });
   if (chart.layout.meta.panels) linkPanels(root, chart);
+  if (chart.layout.meta.tree) markWays(root, chart);
 }
 
 /**
@@ -174,7 +175,10 @@ async function draw(root, state) {
   else await keep(state, Plotly.react(chart, data, { ...layout, shapes, width: widthOf(chart, state) }, CONFIG));
   if (!states.has(root)) return;
   if (!state.size) listen(Plotly, root, chart, state);
-  if (!same) freeze(root, chart);
+  if (!same) {
+    freeze(root, chart);
+    hint(root, null);
+  }
   aim(root, chart, state);
 }
 
@@ -202,9 +206,11 @@ function start(root) {
     if ("fits" in state.data) soon(root, state, draw);
   });
   room.observe(find(root, ".scroll"));
+  const end = listenIn(root, "hint", ({ detail }) => hint(root, detail));
   const { stop } = state;
   state.stop = () => {
     room.disconnect();
+    end();
     stop();
   };
   return state;

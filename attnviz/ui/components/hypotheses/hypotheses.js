@@ -26,6 +26,8 @@ function entry({ text, score, note, shown, pieces }) {
     if (!shown) send(button, "try", { kind: "hypothesis", pieces });
     letGo(event);
   };
+  for (const here of ["pointerenter", "focus"]) button.addEventListener(here, () => send(button, "hint", pieces));
+  for (const gone of ["pointerleave", "blur"]) button.addEventListener(gone, () => send(button, "hint", null));
   item.append(button);
   return item;
 }

@@ -1,0 +1,305 @@
+"""The beam search as a tree, in Chromium: read, scrolled, clicked and used by keyboard, wide and on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.test_accessibility import CONTRAST
+from tests.browser.test_lab import at_rest
+from tests.browser.test_page import NEW, query
+from tests.browser.views import everywhere, on_both
+
+pytestmark = pytest.mark.browser
+
+CHART = ".st-key-tree .js-plotly-plot"
+LONG = (
+    "An admitting privilege is the right of a doctor to admit a patient to a hospital or a medical centre to carry out "
+    "a diagnosis or a procedure, based on his status as a health care worker at a hospital."
+)
+PLACE = """([part, place]) => {
+  const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis, yaxis } = chart._fullLayout;
+  const { x, y, text, customdata } = chart.data.find((trace) => trace.name === part);
+  const i = place < 0 ? x.length + place : place, box = chart.getBoundingClientRect();
+  return {
+    x: box.left + xaxis._offset + xaxis.c2p(x[i]), y: box.top + yaxis._offset + yaxis.c2p(y[i]), text: text[i],
+    node: customdata[i],
+  };
+}"""
+WAY = """() => [...document.querySelectorAll(".st-key-tree .cursor polyline")].flatMap(({ points }) =>
+  [...points].map(({ x, y }) => [Math.round(x), Math.round(y)]))"""
+"""JavaScript for the points of the way that is marked."""
+TREE = "document.querySelector('.st-key-tree .js-plotly-plot').layout.meta.tree"
+
+
+def open_tree(page: Page, address: str, **linked: str) -> None:
+    page.goto(f"{address}/lab?{urlencode({'section': 'tree', 'sentence': NEW} | linked)}")
+    page.wait_for_selector(CHART)
+    page.wait_for_selector(".hypotheses li")
+    at_rest(page)
+
+
+def place(page: Page, part: str, number: int) -> dict[str, Any]:
+    """Return where a label is in the window, the chart scrolled to it, what it says, and the number of its node."""
+    chart = page.locator(CHART)
+    chart.scroll_into_view_if_needed()
+    found: dict[str, Any] = page.evaluate(PLACE, [part, number])
+    shift = found["x"] - page.viewport_size["width"] / 2  # type: ignore[index]
+    page.evaluate("(by) => { document.querySelector('.st-key-tree .scroll').scrollLeft += by; }", shift)
+    found = page.evaluate(PLACE, [part, number])
+    if not 80 < found["y"] < page.viewport_size["height"] - 20:  # type: ignore[index]
+        page.mouse.move(200, 400)
+        page.mouse.wheel(0, found["y"] - 400)
+        page.wait_for_timeout(300)
+        found = page.evaluate(PLACE, [part, number])
+    return found
+
+
+def click(page: Page, found: dict[str, Any]) -> None:
+    """Click a label, once Plotly knows that the pointer is there."""
+    page.mouse.move(found["x"], found["y"])
+    marked = "(count) => document.querySelector('.st-key-tree .cursor polyline')?.points.length === count"
+    page.wait_for_function(marked, arg=11 * len(pieces_of(page, found["node"])))
+    page.mouse.click(found["x"], found["y"])
+    page.wait_for_timeout(400)  # or Plotly would take the next click for the second of a double one
+
+
+def written(page: Page) -> str:
+    return " ".join(page.locator(".player .target").inner_text().split())
+
+
+def pieces_of(page: Page, node: int) -> list[int]:
+    """Return the ids of a hypothesis, by its node."""
+    tree, found = page.evaluate(TREE), []
+    while node >= 0:
+        found.insert(0, tree["pieces"][node])
+        node = tree["parents"][node]
+    return found
+
+
+def way_to(page: Page, node: int) -> list[list[int]]:
+    """Return the points of the links that lead to a hypothesis, as the figure has them."""
+    found: list[list[int]] = page.evaluate(
+        """(node) => {
+      const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis, yaxis } = chart._fullLayout;
+      const { parents } = chart.layout.meta.tree, way = [];
+      for (let here = node; here >= 0; here = parents[here]) {
+        const labels = chart.data.find(({ customdata }) => customdata?.includes(here));
+        const links = chart.data.find(({ name }) => name === "links: " + labels.name);
+        const pieces = []; // the points of each link, which end with a null
+        let link = [];
+        links.x.forEach((x, i) => {
+          if (x === null) pieces.push(link), link = [];
+          else link.push([Math.round(xaxis._offset + xaxis.c2p(x)), Math.round(yaxis._offset + yaxis.c2p(links.y[i]))]);
+        });
+        way.unshift(...pieces[labels.customdata.indexOf(here)]);
+      }
+      return way;
+    }""",
+        node,
+    )
+    return found
+
+
+@everywhere
+def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    told = page.locator(".st-key-tree p").inner_text()
+    assert "won: of the 5 hypotheses that finished" in told
+    expect(page.locator(".hypotheses li")).to_have_count(5)
+    expect(page.locator(".hypotheses [aria-current]")).to_have_count(1)
+    first = written(page)
+    second = page.locator(".hypotheses li .text").nth(1).inner_text()
+    page.locator(".hypotheses li button").nth(1).click()
+    expect(page.locator(".hypotheses li button").nth(1)).to_have_attribute("aria-current", "true")
+    at_rest(page)
+    assert written(page).removesuffix("</s>").strip() == second
+    assert "number 2 of those that finished" in page.locator(".st-key-tree p").inner_text()
+    assert query(page)["branch"] == ["1"]
+    third = page.locator(".hypotheses li button").nth(2)
+    third.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
+    assert query(page)["branch"] == ["2"]
+    page.goto(page.url)  # a link opens the same
+    page.wait_for_selector(".hypotheses [aria-current]")
+    expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
+    assert written(page) != first
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@on_both
+def test_a_dropped_hypothesis_is_gone_on_from_by_a_click(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    twig = place(page, "twig", 1)
+    wanted = pieces_of(page, twig["node"])
+    click(page, twig)
+    page.wait_for_url("**branch=1**")
+    at_rest(page)
+    shown = page.evaluate(TREE)["shown"]
+    assert shown[: len(wanted)] == wanted
+    assert shown[-1] == page.evaluate(TREE)["end"]
+
+
+def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_step(
+    open_page: Opener, address: str
+) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    inner = place(page, "winner", 2)
+    click(page, inner)
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", "2")
+    assert "branch" not in query(page)
+    last = place(page, "winner", -1)  # it is on show already
+    click(page, last)
+    ends = page.evaluate("""() => {
+      const chart = document.querySelector(".st-key-tree .js-plotly-plot");
+      const { text } = chart.data.find((trace) => trace.name === "finished");
+      return text.flatMap((piece, i) => piece.includes("/s") ? [i] : []);
+    }""")
+    finished = place(page, "finished", ends[0])
+    wanted = pieces_of(page, finished["node"])
+    click(page, finished)
+    page.wait_for_url("**branch=1**")
+    at_rest(page)
+    assert page.evaluate(TREE)["shown"] == wanted
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", "2")  # the step stays
+
+
+def test_pointing_says_what_became_of_it(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    twig = place(page, "twig", 2)
+    page.mouse.move(twig["x"], twig["y"])
+    hover = page.locator(f"{CHART} .hovertext")
+    expect(hover).to_contain_text("log p(")
+    expect(hover).to_contain_text("and the beam keeps 5")
+    assert page.evaluate(WAY) == way_to(page, twig["node"])
+    page.mouse.move(5, 5)
+    assert page.evaluate(WAY) == []  # the way on top is the one on show
+
+
+@on_both
+def test_what_is_pointed_at_in_the_list_is_marked_in_the_tree(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5", width="4")
+    listed = page.locator(".hypotheses li button")
+    listed.nth(2).focus()
+    third = page.evaluate(WAY)
+    ends = page.evaluate(TREE)["shown"]
+    assert len(third) % 11 == 0
+    assert len(third) // 11 >= 0.5 * len(ends)  # a link for each of its pieces
+    listed.nth(1).hover()
+    second = page.evaluate(WAY)
+    assert second != third
+    page.mouse.move(5, 5)
+    listed.nth(1).click()
+    expect(listed.nth(1)).to_have_attribute("aria-current", "true")
+    at_rest(page)
+    page.mouse.move(5, 5)
+    assert page.evaluate(WAY) == second  # it is on show, and not on top
+
+
+@on_both
+def test_the_step_on_show_has_its_column_and_a_long_search_scrolls_to_it(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, sentence=LONG, width="12", search="beam 5")
+    scroll = ".st-key-tree .scroll"
+    assert page.evaluate(f"document.querySelector('{scroll}').scrollWidth") > 3000
+    assert page.evaluate(f"document.querySelector('{scroll}').scrollLeft") == 0
+    page.keyboard.press("End")
+    steps = page.evaluate("document.querySelector('.st-key-room').attnvizView.step")
+    assert steps > 40
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(steps - 1))
+    seen = page.evaluate(
+        """(step) => {
+      const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis } = chart._fullLayout;
+      const [band] = chart.layout.shapes, [x0, x1] = chart.layout.meta.spans[step];
+      const box = chart.closest(".scroll").getBoundingClientRect(), left = chart.getBoundingClientRect().left;
+      const middle = left + xaxis._offset + xaxis.c2p((x0 + x1) / 2);
+      return band.x0 === x0 && band.x1 === x1 && middle > box.left && middle < box.right;
+    }""",
+        steps - 1,
+    )
+    assert seen
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@on_both
+def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    before = page.evaluate(TREE)["pieces"]
+    page.locator(".st-key-width-en").get_by_text("12", exact=True).click()
+    expect(page.locator(".hypotheses li")).to_have_count(12)
+    at_rest(page)
+    assert query(page)["width"] == ["12"]
+    assert len(page.evaluate(TREE)["pieces"]) > len(before)
+    page.locator(".st-key-pages a").first.press("Enter")
+    page.wait_for_selector(".st-key-heatmap .js-plotly-plot")
+    page.go_back()
+    expect(page.locator(".hypotheses li")).to_have_count(12)
+
+
+@everywhere
+def test_all_text_stands_out(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5", width="12")
+    assert page.evaluate(CONTRAST)["offenders"] == []
+
+
+@pytest.fixture
+def telephone(chromium: Browser) -> Iterator[BrowserContext]:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(30_000)
+    yield context
+    context.close()
+
+
+def test_a_finger_opens_a_hypothesis(telephone: BrowserContext, address: str) -> None:
+    page = telephone.new_page()
+    open_tree(page, address, search="beam 5")
+    twig = place(page, "twig", 1)
+    wanted = pieces_of(page, twig["node"])
+    page.touchscreen.tap(twig["x"], twig["y"])
+    page.wait_for_url("**branch=1**")
+    at_rest(page)
+    assert page.evaluate(TREE)["shown"][: len(wanted)] == wanted
+
+
+def test_the_picture_and_its_numbers_are_taken_away(open_page: Opener, address: str, tmp_path: Path) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5", width="3")
+    page.locator(".st-key-downloads button").first.click()
+    for form in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as coming:
+            page.get_by_role("button", name=f"Beam search, width 3, {form}").click()
+        path = tmp_path / coming.value.suggested_filename
+        coming.value.save_as(path)
+        content = path.read_bytes()
+        if form == "CSV":
+            lines = content.decode("utf-8-sig").splitlines()
+            assert len(lines) == 1 + len(page.evaluate(TREE)["pieces"])
+            assert lines[0].startswith("hypothesis,step,continues,piece")
+        else:
+            assert content.startswith(b"\x89PNG" if form == "PNG" else b"<svg")
+            assert len(content) > 10_000
+
+
+def test_the_table_has_what_the_picture_has(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    alt = page.locator(CHART).get_attribute("aria-label")
+    assert alt
+    assert "won" in alt
+    page.get_by_text("All hypotheses as a table").click()
+    expect(page.locator(".st-key-tree_table [data-testid='stDataFrame']")).to_be_visible()
