@@ -44,14 +44,14 @@ def trials_figure(
 
     Of the permutations, the one in the middle is drawn, and the change of every one as a point. `best` adds a row for
     where it should have looked. `spelling` returns the piece of an id. In `layout.meta` are `alt`, `narrowest` and the
-    names of the rows (`rows`).
+    names of the rows (`trials`).
     """
     ink, shown = palette(theme), _shown(tried, best)
     names = trial_names(len(tried.permuted))
     traces = [*_looks(trace, tried, shown, ink), _changes(shown, ink), *_points(tried, shown, ink)]
     layout = _layout(trace, shown, ink) | {
         "annotations": _names(tried, shown, names, spelling, ink),
-        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "rows": list(shown)},
+        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "trials": list(shown)},
     }  # fmt: skip
     return build(traces, layout)
 

@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import pandas as pd
 import streamlit as st
 
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
-from attnviz.ui.lab.answers import answers_panel, answers_pictures
+from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
-from attnviz.ui.lab.trials import trials_panel, trials_pictures
+from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step.transport import transport
@@ -43,11 +46,13 @@ class Section:
     """Yields its pictures as they are on show, to be saved; none where it has none."""
     choices: tuple[str, ...] = ()
     """What is chosen in it, by the names in the session and in the address."""
+    tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    """Yields the numbers in its pictures, each table with its name; None where it has them among its pictures."""
 
 
 SECTIONS: Mapping[str, Section] = {
-    "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures),
-    "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures),
+    "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures, tables=answers_tables),
+    "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
     "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
 }
 """By their names in the address, in the order of the page; it opens with the first."""
@@ -68,6 +73,7 @@ def lab_room(view: View) -> None:
             section.panel(view, theme_name())
         with sentences:
             transport(view)  # after the choice of the section and in it, which the address is written with
+        part(view, TABLES, _tables)(view, section)
 
 
 def open_section() -> None:
@@ -95,6 +101,23 @@ def _chosen_section() -> str:
     )  # fmt: skip
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
+
+
+def _tables(view: View, section: Section) -> None:
+    """Offer the numbers in the pictures of the section, made only when opened."""
+    speak_as_chosen()
+    if section.tables is None:
+        return
+    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        follow(view, TABLES)
+        with st.spinner(say("Reckoning…")):
+            found = list(section.tables(view, st.session_state))
+        for name, table in found:
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
 @st.fragment
