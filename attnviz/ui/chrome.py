@@ -38,7 +38,7 @@ def _masthead(pages: Sequence[StreamlitPage]) -> None:
         "A recurrent translator with additive attention, opened up: which English words each French word looked at, "
         "and how that look was computed."
     )
-    with st.container(horizontal=True, key="masthead"):
+    with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1><span class="about">{about}</span></div>')
         if len(pages) > 1:
             with st.container(horizontal=True, key="pages", width="content"):

@@ -25,9 +25,12 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.records import on_show
+from attnviz.ui.step.glossary import glossary
+from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
+from attnviz.ui.toolbar.translation import status
 from attnviz.ui.turns import in_turn
 
 SECTION = "section"
@@ -59,8 +62,8 @@ SECTIONS: Mapping[str, Section] = {
 
 
 @st.fragment
-def lab_room(view: View) -> None:
-    """Draw the lab of `view`; `open_view` comes before."""
+def lab_room(view: View, *, asked: bool = False) -> None:
+    """Draw the lab of `view`; `open_view` comes before. Where its translation was `asked` for, say what ran."""
     speak_as_chosen()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
@@ -68,12 +71,18 @@ def lab_room(view: View) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             section = SECTIONS[_chosen_section()]
             _downloads(view, section)
+            if asked:
+                status(view)
             copy_link(view)
         with st.container(key=view.key("section_panel")):
             section.panel(view, theme_name())
         with sentences:
             transport(view)  # after the choice of the section and in it, which the address is written with
         part(view, TABLES, _tables)(view, section)
+        with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
+            key_names(view, stepping_only=True)
+            with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
+                st.markdown("\n\n".join(glossary()))
 
 
 def open_section() -> None:

@@ -14,7 +14,7 @@ from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.subject import Subject
-from attnviz.figures.trials import trials_figure
+from attnviz.figures.trials import trials_figure, trials_likeliest_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
@@ -51,7 +51,8 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             "stands. On the right how much each changes the probabilities of all words, from 0, nothing, to 1, "
             "everything, and what would be written."
         ))  # fmt: skip
-        chart(view, address(view.trace, "trials", theme, every=False, word=True), "trials")
+        chart(view, address(view.trace, "trials", theme, every=False, word=True), "trials",
+              waiting=say("Reckoning…"), ahead=True)  # fmt: skip
     with right:
         with st.container(key=view.key(INSIDE_WORD)):
             part(view, INSIDE_WORD, _wanted)(view)
@@ -63,13 +64,13 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
             "shufflings still write the same, hollow where they do not. Click a point to go there."
         ))  # fmt: skip
-        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled")
+        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=say("Reckoning…"))
     with right:
         _heading(say("How firm each choice is"), say(
             "The least weight found that has to move at a step for another piece to be written, counted where it "
             "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Click a bar to go there."
         ))  # fmt: skip
-        chart(view, address(view.trace, "firmness", theme, every=True), "firmness")
+        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Reckoning…"))
 
 
 def _heading(title: str, told: str) -> None:
@@ -155,5 +156,9 @@ def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFr
         return
     subject = subject_of(view, session)
     yield say("Trials of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
+    yield (
+        say("The likeliest pieces of each"),
+        trials_likeliest_table(subject.trials, subject.spelled, subject.best_look),
+    )
     yield say("The whole sentence, shuffled"), shuffled_table(trace, shuffled_of(trace))
     yield say("How firm each choice is"), firmness_table(trace, firmness_of(trace), spelling_of(trace))
