@@ -196,7 +196,7 @@ def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
         },
         "xaxis2": axis | {
             "domain": list(_CHANGES), "range": [0, 1], "side": "bottom", "tickvals": [0, 0.5, 1],
-            "title": title | {"text": say("change of p (total variation)")}, "anchor": "y",
+            "title": title | {"text": say("total variation of p")}, "anchor": "y",
         },
         "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
         "shapes": [

@@ -118,12 +118,14 @@ interface TreeMeta {
 /** An axis with its place in pixels. */
 interface DrawnAxis {
   _offset: number;
+  _length: number;
   c2p(value: number): number;
 }
 
 /** An element that Plotly has drawn a figure in. */
 interface Chart extends HTMLElement {
   layout: Layout;
+  _fullData?: Trace[];
   _fullLayout?: {
     width: number;
     height: number;

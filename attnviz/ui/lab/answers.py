@@ -24,8 +24,9 @@ from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
 
-SHAPES = {"": (3, 1380), "-narrow": (2, 390)}
-"""Panels side by side, and the width in pixels they are laid out for, by what an address has for the window's size."""
+SHAPES = {"": (3, 1380), "-narrow": (2, 358)}
+"""Panels side by side, as far as they fit, and the width in pixels they are laid out for, by what an address has for
+the window's size."""
 
 
 def answers_panel(view: View, theme: ThemeName) -> None:
@@ -66,8 +67,11 @@ def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
     trace = asked.trace
     if lacking(trace):
         raise UnknownRecordError("answers")
-    found, (across, width) = answers_of(trace), SHAPES[size]
-    figure = answers_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
+    found, (most, width) = answers_of(trace), SHAPES[size]
+    for across in range(most, 0, -1):
+        figure = answers_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
+        if figure.layout.meta["narrowest"] <= width:
+            break
     whole = sentence_agreement(agreement(found), len(trace.target_ids))
     return steady_record(figure.to_json(), {
         step: ("", say("At this step: {here}", here=step_agreement(trace, found, step)) + f"\n{whole}")

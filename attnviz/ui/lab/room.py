@@ -32,9 +32,11 @@ from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
 from attnviz.ui.toolbar.translation import status
 from attnviz.ui.turns import in_turn
+from attnviz.wording.labels import shorten
 
 SECTION = "section"
 """The section on show, in the session and in the address."""
+_UNKNOWN = "section_unknown"
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,13 @@ def lab_room(view: View, *, asked: bool = False) -> None:
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         sentences = st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
-            section = SECTIONS[_chosen_section()]
+            chosen = _chosen_section()
+            section = SECTIONS[chosen]
             _downloads(view, section)
             if asked:
                 status(view)
             copy_link(view)
+        _unknown_section(chosen)
         with st.container(key=view.key("section_panel")):
             section.panel(view, theme_name())
         with sentences:
@@ -87,8 +91,11 @@ def lab_room(view: View, *, asked: bool = False) -> None:
 
 def open_section() -> None:
     """Take over the section of a link and what is chosen in it, where nobody has chosen."""
+    session, linked = st.session_state, st.query_params
+    if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
+        session[_UNKNOWN] = linked[SECTION]
     for name in _choices():
-        st.session_state.setdefault(name, st.query_params.get(name))
+        session.setdefault(name, linked.get(name))
 
 
 def forget_section() -> None:
@@ -103,13 +110,23 @@ def _choices() -> tuple[str, ...]:
 
 def _chosen_section() -> str:
     """Draw the choice of the section, and have it in the address; return its name."""
-    first = next(iter(SECTIONS))
+    first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
     chosen = localised(
-        st.segmented_control, say("Section"), {name: one.title() for name, one in SECTIONS.items()}, key=SECTION,
-        default=first, required=True, label_visibility="collapsed",
+        st.segmented_control, say("Section"), titles, key=SECTION, default=first, required=True,
+        label_visibility="collapsed",
     )  # fmt: skip
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
+
+
+def _unknown_section(chosen: str) -> None:
+    """Say that the link named a section that is not there, until the visitor has chosen another than the first."""
+    session = st.session_state
+    if chosen != next(iter(SECTIONS)):
+        session[_UNKNOWN] = None
+    if session.get(_UNKNOWN):
+        with st.container(key="section_problem"):
+            st.text(say("The lab has no section “{name}”: here is its first.", name=shorten(session[_UNKNOWN], 40)))
 
 
 def _tables(view: View, section: Section) -> None:

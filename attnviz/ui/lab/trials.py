@@ -58,7 +58,7 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             part(view, INSIDE_WORD, _wanted)(view)
         _heading(say("What this shows, and what it does not"), trials_caveat())
     left, right = st.columns(2, gap="large")
-    with left:
+    with left, st.container(key=view.key("beside_bars")):
         _heading(say("The whole sentence, shuffled"), say(
             "A point is a step (the picture of Jain & Wallace 2019): the further right, the more it looked at one "
             "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
