@@ -3,21 +3,22 @@ the whole network."""
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.func import jvp, vmap
+from torch.nn.functional import linear
 
-from attnviz.decoding.interventions import energy_change
+from attnviz.decoding.gradient import gradient_times_input
+from attnviz.decoding.leading import led
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.network import RNNsearch
-from attnviz.network.derivatives import taking_derivatives
-from attnviz.network.stepping import Memory, Step, StepDecoder
-from attnviz.text import BOS, PAD
+from attnviz.network.encoder import Encoder
+from attnviz.network.products import FixedProduct
+from attnviz.network.recurrence import gru_step
+from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.text import PAD
 from attnviz.trace import Trace
 from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import Intervention
@@ -37,46 +38,6 @@ def attributions_of(network: RNNsearch, decoder: StepDecoder, weights_digest: st
 
 
 @torch.no_grad()
-def gradient_times_input(
-    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
-    interventions: Sequence[Intervention] = (),
-) -> Tensor:  # fmt: skip
-    """Return d log p(y_i) / d E x_j . E x_j, (Ty, Tx), when the pieces of `target`, EOS last, are the translation of
-    `source`.
-
-    It is the derivative along E x_j itself, so that one pass forward per source piece has it for all words at once, and
-    all pieces go as one batch (torch's forward-mode differentiation). `decoder` is the network's; `interventions` on
-    the attention act at their steps, and what they put in the place of the energies does not hang on the source.
-    """
-    embedded = network.encoder.embedding(torch.tensor(list(source), device=network.encoder.embedding.weight.device))
-
-    def readouts(embedded: Tensor) -> Tensor:
-        """Return t_i of every step, (Ty, l)."""
-        lengths = torch.tensor([len(source)], device=embedded.device)
-        memory = decoder.memory(network.encoder.gru(embedded[None])[0], lengths)
-        return torch.stack([step.readout[0, 0] for step in led(decoder, memory, target, interventions)])
-
-    # d log p(y_i) / d t_i is the row of y_i in W_o, less the mean of all rows by p.
-    rows = decoder.output.weight
-    likely = decoder.output.log_probabilities(readouts(embedded)).exp()
-    of_readouts = rows[list(target)] - likely @ rows
-    along = torch.diag_embed(embedded.t()).permute(1, 2, 0)
-    _make_ready()
-    with taking_derivatives():
-        moved = vmap(lambda way: jvp(readouts, (embedded,), (way,))[1])(along)
-    return torch.einsum("jil,il->ij", moved, of_readouts)
-
-
-@functools.cache
-def _make_ready() -> None:
-    """Let torch load what it needs for forward-mode differentiation, which it warns of as it does so, at the first call
-    of a program."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        jvp(torch.tanh, (torch.zeros(1),), (torch.zeros(1),))
-
-
-@torch.no_grad()
 def erased_embeddings(
     network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
     interventions: Sequence[Intervention] = (),
@@ -86,16 +47,36 @@ def erased_embeddings(
 
     The whole network runs again for each source piece, all of them as one batch.
     """
-    encoder, count = network.encoder, len(source)
-    ids = torch.tensor([list(source)], device=encoder.embedding.weight.device)
-    table = encoder.embedding.weight
-    embedded = encoder.embedding(ids).repeat(count + 1, 1, 1)
-    # One row for each piece that is erased, and the last as it is.
-    embedded[range(count), range(count)] = table[torch.arange(len(table), device=table.device) != PAD].mean(0)
-    lengths = torch.full((count + 1,), count, device=ids.device)
-    memory = decoder.memory(encoder.annotate(embedded, lengths), lengths)
-    likely = log_likelihoods(decoder, memory, target, interventions)
-    return (likely[-1] - likely[:-1]).t()
+    table = network.encoder.embedding.weight
+    mean = table[torch.arange(len(table), device=table.device) != PAD].mean(0)
+    annotations = erased_annotations(network.encoder, source, mean)
+    lengths = torch.full((len(source) + 1,), len(source), device=table.device)
+    likely = log_likelihoods(decoder, decoder.memory(annotations, lengths), target, interventions)
+    return (likely[0] - likely[1:]).t()
+
+
+def erased_annotations(encoder: Encoder, source: Sequence[int], instead: Tensor) -> Tensor:
+    """Return the annotations of `source` as it is, and then with the embedding of each piece replaced by `instead`
+    (m,): (Tx + 1, Tx, 2n).
+
+    Up to a replaced piece, in either direction, all states are those of the sentence as it is, and none is computed
+    twice.
+    """
+    embedded = encoder.embedding(torch.tensor(list(source), device=instead.device))
+    halves = []
+    for reverse, (inner, outer, inner_bias, outer_bias) in enumerate(encoder.gru.all_weights):
+        recurrent = FixedProduct(outer, outer_bias)
+        inputs, other = (linear(given, inner, inner_bias) for given in (embedded, instead))
+        state, found = inputs.new_zeros(1, encoder.hidden_size), []
+        for place, incoming in enumerate(inputs.flip(0) if reverse else inputs, 1):
+            # The last row is now the one without this piece; those that are to lose a later one are the first as yet.
+            state = torch.cat([state, state[:1]])
+            rows = torch.cat([incoming.expand(place, -1), other[None]])
+            state = gru_step(rows, recurrent(state), state)
+            found.append(torch.cat([state, state[:1].expand(len(inputs) - place, -1)]))
+        half = torch.stack(found, dim=1)
+        halves.append(torch.cat([half[:1], half[1:].flip(0)]).flip(1) if reverse else half)
+    return torch.cat(halves, dim=-1)
 
 
 def log_likelihoods(
@@ -108,14 +89,3 @@ def log_likelihoods(
         for step, piece in zip(steps, target, strict=True)
     ]
     return torch.stack(found, dim=1)
-
-
-def led(
-    decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention] = ()
-) -> Iterator[Step]:
-    """Yield the steps through `target` of all S sentences in `memory` alike."""
-    state = decoder.start(memory)
-    for i, previous in enumerate((BOS, *target[:-1])):
-        before = torch.full((len(memory.annotations), 1), previous, device=memory.annotations.device)
-        step, state = decoder.step(memory, state, before, energy_change(interventions, i))
-        yield step

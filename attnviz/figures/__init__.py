@@ -1,6 +1,6 @@
 """Figures of a trace: pure functions from a `Trace` to a Plotly figure, a table or LaTeX. No Streamlit in here."""
 
-from attnviz.figures.answers import agreement_table, answer_table, answers_figure, answers_table
+from attnviz.figures.answers import agreement_table, all_answers_table, answer_table, answers_figure, answers_table
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
@@ -21,6 +21,7 @@ __all__ = [
     "StepFigure",
     "Subject",
     "agreement_table",
+    "all_answers_table",
     "answer_table",
     "answers_figure",
     "answers_table",

@@ -83,6 +83,19 @@ def answer_table(trace: Trace, found: Answers, name: Answer) -> pd.DataFrame:
     return pd.DataFrame(found.matrices[name], index=pd.Index(rows, name=say("target \\ source")), columns=columns)
 
 
+def all_answers_table(trace: Trace, found: Answers) -> pd.DataFrame:
+    """Return the answers of all steps in their own units, a row for each target piece i with each source piece j, both
+    counted from 1."""
+    told, (steps, pieces) = told_answers(), found.matrices[found.names[0]].shape
+    index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
+    columns: dict[str, Any] = {
+        say("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
+        say("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
+    }
+    columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name].ravel() for name in found.names}
+    return pd.DataFrame(columns, index=index)
+
+
 def agreement_table(found: Agreement) -> pd.DataFrame:
     """Return how far each two answers agree, a row for each pair: the same piece first, tau-b, total variation."""
     told = told_answers()

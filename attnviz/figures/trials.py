@@ -17,7 +17,7 @@ from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.trials import outcome, trial_names
 
 _ROW, _TOP, _BOTTOM = 58, 10, 66
@@ -30,7 +30,7 @@ _BAR = 0.5
 """Share of a row that a weight of 1 is high: the rest is its name's."""
 _LOOKS, _CHANGES = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
-_LABEL, _MOST_LABELS = 10, 8
+_LABEL, _MOST_LABELS, _LIKELIEST = 10, 8, 5
 
 Spelling = Callable[[int], str]
 
@@ -44,14 +44,14 @@ def trials_figure(
 
     Of the permutations, the one in the middle is drawn, and the change of every one as a point. `best` adds a row for
     where it should have looked. `spelling` returns the piece of an id. In `layout.meta` are `alt`, `narrowest` and the
-    names of the rows (`rows`).
+    names of the rows (`trials`).
     """
     ink, shown = palette(theme), _shown(tried, best)
     names = trial_names(len(tried.permuted))
-    traces = [*_looks(trace, tried, shown, ink), _changes(shown, ink), *_points(tried, shown, ink)]
+    traces = [*_looks(trace, tried, shown, ink), _changes(shown, spelling, ink), *_points(tried, shown, ink)]
     layout = _layout(trace, shown, ink) | {
         "annotations": _names(tried, shown, names, spelling, ink),
-        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "rows": list(shown)},
+        "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "trials": list(shown)},
     }  # fmt: skip
     return build(traces, layout)
 
@@ -71,6 +71,18 @@ def trials_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -
         say("writes"): [spelling(trial.piece_id) for trial in trials],
     }
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
+
+
+def trials_likeliest_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
+    """Return the distribution that each trial leads to, p(w) of its likeliest pieces, a row for each of them with its
+    rank; of the permutations, the one in the middle."""
+    names = trial_names(len(tried.permuted))
+    rows = [
+        (names[name], rank, spelling(piece), p)
+        for name, trial in _shown(tried, best).items() for rank, (piece, p) in enumerate(trial.top(_LIKELIEST), 1)
+    ]  # fmt: skip
+    columns = [say("trial"), say("rank"), say("piece"), say("probability")]
+    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
 
 
 def _shown(tried: Trials, best: Trial | None) -> dict[str, Trial]:
@@ -109,14 +121,21 @@ def _looks(trace: Trace, tried: Trials, shown: dict[str, Trial], ink: Palette) -
     return [*bars, dashes]
 
 
-def _changes(shown: dict[str, Trial], ink: Palette) -> Spec:
-    """Return the change of each row as a bar; the permutations have their points."""
+def _changes(shown: dict[str, Trial], spelling: Spelling, ink: Palette) -> Spec:
+    """Return the change of each row as a bar, which tells its likeliest pieces; the permutations have their points."""
     rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
     return {
         "type": "bar", "orientation": "h", "name": "change", "x": [trial.total_variation for _, trial in rows],
         "y": [row + _MIDDLE for row, _ in rows], "width": 0.16, "xaxis": "x2", "marker": {"color": ink.bar},
-        "hoverinfo": "skip",
+        "customdata": [[_likeliest(trial, spelling)] for _, trial in rows],
+        "hovertemplate": "%{customdata[0]}<extra></extra>",
     }  # fmt: skip
+
+
+def _likeliest(trial: Trial, spelling: Spelling) -> str:
+    return "<br>".join(
+        f"{literal(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in trial.top(_LIKELIEST)
+    )
 
 
 def _points(tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
@@ -167,7 +186,7 @@ def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
-        "height": _TOP + _ROW * rows + _BOTTOM, "margin": {"l": 16, "r": 12, "t": _TOP, "b": _BOTTOM}, "bargap": 0.25,
+        "height": _TOP + _ROW * rows + _BOTTOM, "margin": {"l": 34, "r": 12, "t": _TOP, "b": _BOTTOM}, "bargap": 0.25,
         "barmode": "overlay", "hovermode": "closest",
         "xaxis": axis | {
             "domain": list(_LOOKS), "range": [-0.6, count - 0.4], "side": "bottom", "tickangle": -50,
@@ -177,7 +196,7 @@ def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
         },
         "xaxis2": axis | {
             "domain": list(_CHANGES), "range": [0, 1], "side": "bottom", "tickvals": [0, 0.5, 1],
-            "title": title | {"text": say("change of p (total variation)")}, "anchor": "y",
+            "title": title | {"text": say("total variation of p")}, "anchor": "y",
         },
         "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
         "shapes": [

@@ -27,7 +27,7 @@ def _product_dtype(weight: Tensor) -> torch.dtype:
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
 
 
-def _gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: Tensor) -> Tensor:
+def gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents: Tensor) -> Tensor:
     """Return what d loss / d s_i is multiplied with, unit by unit, on its way back into step i: (T, ..., 4n).
 
     The four blocks lead to the pre-activations of the candidate, of r and of z, and to U_n s + b_n. They are known for
@@ -43,6 +43,14 @@ def _gate_factors(states: Tensor, gates: Tensor, candidates: Tensor, recurrents:
     torch.mul(inner * recurrents, 1 - reset, out=factors[..., n : 2 * n])
     torch.mul((states - candidates) * update, 1 - update, out=factors[..., 2 * n : 3 * n])
     return factors
+
+
+def gru_step(inputs: Tensor, recurrent: Tensor, before: Tensor) -> Tensor:
+    """Return the states (R, n) after `before`, given both halves of the gates, biases included, (R, 3n) each."""
+    n = before.shape[-1]
+    reset, update = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n]).split(n, dim=-1)
+    candidate = torch.addcmul(inputs[:, 2 * n :], reset, recurrent[:, 2 * n :]).tanh_()
+    return torch.lerp(candidate, before, update)
 
 
 def _input_gradient(flow: Tensor, dtype: torch.dtype) -> Tensor:
@@ -90,7 +98,7 @@ class GRUSequence(torch.autograd.Function):
         steps, directions, batch, n = candidates.shape
         with torch.autocast(weight.device.type, enabled=False):
             matrix = weight.to(ctx.product_dtype)
-            factors = _gate_factors(states[:-1], gates, candidates, hidden[..., 2 * n :])
+            factors = gate_factors(states[:-1], gates, candidates, hidden[..., 2 * n :])
             factors = factors.unflatten(-1, (4, n))
             flow = torch.empty(steps, directions, batch, 4 * n, dtype=ctx.product_dtype, device=weight.device)
             grad = torch.zeros_like(states[0])
@@ -167,7 +175,7 @@ class AttentiveGRUSequence(torch.autograd.Function):
         dtype = ctx.product_dtype
         with torch.autocast(stacked.device.type, enabled=False):
             matrix = stacked.to(dtype)
-            factors = _gate_factors(states[:-1], gates, candidates, recurrents).unflatten(-1, (4, n))
+            factors = gate_factors(states[:-1], gates, candidates, recurrents).unflatten(-1, (4, n))
             # The context's share in the order of the factors: candidate, r, z.
             values = values.roll(n, -1)
             flow = torch.empty(steps, batch, 4 * n + stacked.shape[0] - 3 * n, dtype=dtype, device=keys.device)

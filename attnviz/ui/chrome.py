@@ -28,20 +28,23 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
     current = st.navigation(offered, position="hidden")
     apply_style(theme_name())
     load_library()
-    _masthead(offered)
+    _masthead(offered, current)
     current.run()
 
 
-def _masthead(pages: Sequence[StreamlitPage]) -> None:
-    """Draw the title, the ways to the pages where there is more than one, and the choice of language."""
+def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
+    """Draw the title, the ways to the pages where there is more than one, marking the `current` one, and the choice of
+    language."""
     about = say(
         "A recurrent translator with additive attention, opened up: which English words each French word looked at, "
         "and how that look was computed."
     )
-    with st.container(horizontal=True, key="masthead"):
+    with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1><span class="about">{about}</span></div>')
         if len(pages) > 1:
             with st.container(horizontal=True, key="pages", width="content"):
                 for page in pages:
-                    st.page_link(page, width="content")
+                    here = page.url_path == current.url_path
+                    with st.container(key="page_here" if here else f"page_{page.url_path}", width="content"):
+                        st.page_link(page, width="content")
         language_switch()

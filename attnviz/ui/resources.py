@@ -139,9 +139,14 @@ def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) 
 
 def attributions_of(trace: Trace) -> Attributions | None:
     """Return what `Translator.attributions` says of `trace`, or None where `weights_of` has none, or the trace does not
-    say which weights made it."""
+    say which weights made it, or says that a model of another kind did."""
     translator = _translator_of(trace)
-    return translator.attributions(trace) if translator and trace.weights_digest else None
+    if translator is None or not trace.weights_digest:
+        return None
+    try:
+        return translator.attributions(trace)
+    except AttnvizError:
+        return None
 
 
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:

@@ -99,11 +99,8 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
     pairs = np.triu_indices(len(found.names), 1)
     tau, variation = found.tau[pairs], found.variation[pairs]
     if np.isfinite(tau).any():
-        yield say(
-            "Kendall’s τ between the orders they put all source pieces in is {tau} in the mean of the pairs (1 is the "
-            "same order, 0 none in common); it counts the many small entries as much as the few large.",
-            tau=decimal(float(np.nanmean(tau))),
-        )  # fmt: skip
+        yield say("Kendall’s τ between their orders of all source pieces is {tau} in the mean of the pairs.",
+                  tau=decimal(float(np.nanmean(tau))))  # fmt: skip
     if np.isfinite(variation).any():
         yield say(
             "Of what they say speaks for a word, {share} lies elsewhere from one answer to another (total variation, "
@@ -115,5 +112,7 @@ def answers_caveat() -> str:
     """Return what the answers, side by side, do and do not say."""
     return say(
         "They answer different questions, so that they may differ and all be right. Where they agree, the word hangs "
-        "on that piece by every measure here; where they do not, no single one of them should be read as the reason."
+        "on that piece by every measure here; where they do not, no single one of them should be read as the reason. "
+        "Kendall’s τ is 1 for the same order and 0 for none in common; it counts the many small entries as much as the "
+        "few large, so that it is low even where all name the same piece first."
     )

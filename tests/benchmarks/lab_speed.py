@@ -39,6 +39,9 @@ def questions(translator: Translator, weights: dict[str, object], trace: Trace) 
         "the translation itself, beam 5": lambda: translator.translate(trace.source_text, beam=5),
         "attributions (gradient, erased input)": lambda: translator.attributions(trace),
         "answers and agreement": lambda: analysis.agreement(analysis.answers(trace, weights, attributions)),
+        "the five answers, with their agreement": lambda: analysis.agreement(
+            analysis.answers(trace, weights, translator.attributions(trace))
+        ),
         "trials of a step": lambda: analysis.trials(trace, weights, step),
         "best look of a step": lambda: analysis.best_look(trace, weights, step),
         "shuffled, all steps": lambda: analysis.shuffled(trace, weights),

@@ -85,15 +85,19 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
-    """Return a function that opens the page, at EXAMPLE where no sentence is named; afterwards, no request left
-    the machine and no script failed. Nothing that an earlier test kept in the browser is there any more.
+    """Return a function that opens the page, or another at a `path`, at EXAMPLE where no sentence is named, and waits
+    until it is `ready`, a selector; afterwards, no request left the machine and no script failed. Nothing that an
+    earlier test kept in the browser is there any more.
 
     The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
     """
     view = getattr(request, "param", WIDE)
     strays: list[str] = []
 
-    def open_at(query: str = "", *, width: int = view.width, height: int = view.height, dark: bool = view.dark) -> Page:
+    def open_at(
+        query: str = "", *, path: str = "", ready: str = READY, width: int = view.width, height: int = view.height,
+        dark: bool = view.dark,
+    ) -> Page:  # fmt: skip
         page = profile.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
@@ -103,8 +107,8 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         if "sentence=" not in query:
             query += f"{'&' if query else '?'}sentence={quote(EXAMPLE)}"
-        page.goto(f"{address}/{query}")
-        page.wait_for_selector(READY, timeout=120_000)  # the first page waits for torch
+        page.goto(f"{address}/{path}{query}")
+        page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
         return page
 
     yield open_at

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
+from tests.browser.views import everywhere, on_both
 
 pytestmark = pytest.mark.browser
 
-DRAWN = ".st-key-answers .js-plotly-plot .ytick"
+ANSWERS, TRIALS = ".st-key-answers .js-plotly-plot .ytick", ".st-key-trials .js-plotly-plot .xtick"
+"""Selectors that match once the picture of a section is drawn."""
+SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
 def at_rest(page: Page) -> None:
@@ -22,10 +27,50 @@ def at_rest(page: Page) -> None:
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
-def to_lab(page: Page) -> None:
-    page.locator(".st-key-pages").get_by_text("Lab", exact=True).click()
-    page.wait_for_selector(DRAWN)
+def lab(open_page: Opener, query: str = "", ready: str = ANSWERS) -> Page:
+    """Open the lab as a link does."""
+    page = open_page(f"?{SENTENCE}{query}", path="lab", ready=ready)
     at_rest(page)
+    return page
+
+
+def at_step(page: Page, number: int) -> None:
+    """Wait until browser and server are at a step, counted from 1."""
+    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(number - 1))
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", str(number - 1))
+
+
+def to_page(page: Page, name: str) -> None:
+    page.locator(".st-key-pages").get_by_text(name, exact=True).click()
+
+
+def to_section(page: Page, name: str, language: str = "en") -> None:
+    page.locator(f".st-key-section-{language}").get_by_text(name, exact=True).click()
+
+
+def section(page: Page, language: str = "en") -> Locator:
+    return page.locator(f".st-key-section-{language} [aria-checked=true]")
+
+
+def place(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
+    """Return where in the window a cell of a panel of the answers is."""
+    chart = page.locator(".st-key-answers .js-plotly-plot")
+    found: dict[str, Any] = chart.evaluate(
+        """(chart, [panel, row, column]) => {
+          const { xaxis, yaxis } = Object.values(chart.layout.meta.panels)[panel];
+          const x = chart._fullLayout[`xaxis${xaxis.slice(1)}`], y = chart._fullLayout[`yaxis${yaxis.slice(1)}`];
+          const at = { x: x._offset + x.c2p(column), y: y._offset + y.c2p(row) };
+          window.document.querySelector(".stMain").scrollBy(0, chart.getBoundingClientRect().top + at.y - 400);
+          const { left, top } = chart.getBoundingClientRect();
+          return { x: left + at.x, y: top + at.y, ownX: at.x, ownY: at.y };
+        }""",
+        [panel, row, column],
+    )
+    return found
+
+
+def no_wider_than_the_window(page: Page) -> None:
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
 def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) -> None:
@@ -37,17 +82,16 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
     for step in (3, 4):  # to and fro, and once more
-        to_lab(page)
+        to_page(page, "Lab")
+        page.wait_for_selector(ANSWERS)
+        at_rest(page)
         expect(page.locator(".player .source")).to_contain_text("snow")
-        expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step - 1))
-        expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step - 1))
-        assert query(page) | {"step": [str(step)]} == query(page)
-        assert query(page)["sentence"] == [NEW]
-        assert query(page)["model"] == ["small-dot"]
-        assert query(page)["search"] == ["beam 3"]
+        at_step(page, step)
+        shown = {"sentence": [NEW], "model": ["small-dot"], "search": ["beam 3"], "by": ["pieces"], "step": [str(step)]}
+        assert query(page) | shown == query(page)
         page.keyboard.press("ArrowRight")
-        expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
-        page.locator(".st-key-pages").get_by_text("Translate", exact=True).click()
+        at_step(page, step + 1)
+        to_page(page, "Translate")
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
         expect(page.locator(".st-key-status")).to_contain_text("small-dot")
@@ -55,14 +99,182 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
         assert query(page)["by"] == ["pieces"]
 
 
-def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: Opener, address: str) -> None:
-    page = open_page()
-    page.goto(f"{address}/lab?sentence=Two+dogs+play+in+the+snow.&step=2&section=trials&model=small-dot&search=greedy")
-    page.wait_for_selector(".st-key-trials .js-plotly-plot")
-    at_rest(page)
-    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
-    page.locator(".st-key-pages").get_by_text("Translate", exact=True).click()
+def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: Opener) -> None:
+    page = lab(open_page, "&step=2&section=trials&model=small-dot&search=greedy", TRIALS)
+    at_step(page, 2)
+    to_page(page, "Translate")
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-sentence textarea")).to_have_value("Two dogs play in the snow.")
     expect(page.locator(".st-key-status")).to_contain_text(re.compile("small-dot.*greedy"))
     expect_step(page, 2)
+
+
+def test_back_leads_to_the_page_and_the_section_before(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}&step=3")
+    to_page(page, "Lab")
+    page.wait_for_selector(ANSWERS)
+    at_rest(page)
+    page.keyboard.press("ArrowRight")
+    at_step(page, 4)
+    page.go_back()
+    page.wait_for_selector(READY)
+    expect_step(page, 3)
+    page.go_forward()
+    page.wait_for_selector(ANSWERS)
+    at_rest(page)
+    at_step(page, 4)
+
+
+@everywhere
+def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
+    page = lab(open_page)
+    no_wider_than_the_window(page)
+    for _ in range(2):
+        to_section(page, "Is it an explanation?")
+        page.wait_for_selector(TRIALS)
+        at_rest(page)
+        assert query(page)["section"] == ["trials"]
+        no_wider_than_the_window(page)
+        page.locator(".st-key-lang").get_by_text("fr").click()
+        expect(section(page, "fr")).to_have_text("Est-ce une explication ?")
+        expect(page.locator(".st-key-trials p")).to_contain_text("Mélangés")
+        to_section(page, "Cinq réponses", "fr")
+        page.wait_for_selector(ANSWERS)
+        at_rest(page)
+        expect(page.locator(".st-key-answers p")).to_contain_text("À cette étape")
+        page.locator(".st-key-lang").get_by_text("en").click()
+        expect(section(page)).to_have_text("Five answers")
+        expect(page.locator(".st-key-answers p")).to_contain_text("At this step")
+        at_rest(page)
+        assert "section" not in query(page)
+    page.locator(".player .target .word").nth(3).click()
+    told = page.locator(".st-key-answers p").inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-answers p")).not_to_have_text(told)
+    page.keyboard.press("Home")
+    at_step(page, 1)
+    page.keyboard.press("End")
+    expect(page.locator(".player .target .current")).to_have_text("</s>")
+
+
+@everywhere
+def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_there(open_page: Opener) -> None:
+    page = lab(open_page, "&by=pieces")
+    at = place(page, 1, 2, 3)
+    page.mouse.move(at["x"], at["y"])
+    frames = page.locator(".st-key-answers .cursor div")
+    expect(frames).to_have_count(6)
+    boxes = frames.evaluate_all(
+        "(all) => all.map((one) => [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight])"
+    )
+    told = str(page.locator(".st-key-answers .hoverlayer").text_content())
+    assert frames.nth(1).get_attribute("data-number")
+    assert float(str(frames.nth(1).get_attribute("data-number"))) == pytest.approx(
+        float(re.findall(r"-?[0-9]+\.[0-9]+", told.replace("\u2212", "-"))[-1]), abs=0.0051
+    )
+    for panel, (left, top, width, height) in enumerate(boxes):
+        own = place(page, panel, 2, 3)
+        assert left < own["ownX"] < left + width
+        assert top < own["ownY"] < top + height
+    at = place(page, 1, 2, 3)
+    page.mouse.click(at["x"], at["y"])
+    at_step(page, 3)
+    expect(page.locator(".player .source .held .seen")).to_have_attribute("data-index", "3")
+    shapes = page.locator(".st-key-answers .js-plotly-plot").evaluate("(chart) => chart.layout.shapes.length")
+    assert shapes == 12  # row and cell, six times
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".player .source .held")).to_have_count(1)
+
+
+@on_both
+def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
+    page = lab(open_page, "&section=trials", TRIALS)
+    for chart, mark in (("shuffled", ".point"), ("firmness", ".point")):
+        for step in (4, 2):
+            picture = page.locator(f".st-key-{chart} .js-plotly-plot")
+            picture.scroll_into_view_if_needed()
+            box = picture.locator(mark).nth(step - 1).bounding_box()
+            assert box
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            at_step(page, step)
+    ring = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].xanchor")
+    points = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.meta.points")
+    assert ring == points[1][0]
+
+
+@on_both
+def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opener) -> None:
+    page = lab(open_page, "&section=trials&step=2&search=greedy", TRIALS)
+    told = page.locator(".st-key-trials p")
+    before = told.inner_text()
+    box = page.locator("[class*='st-key-ledger_word'] input")
+    box.fill("neige")
+    page.keyboard.press("Enter")
+    expect(told).not_to_have_text(before)
+    expect(told).to_contain_text("“neige” is likeliest")
+    expect(told).to_contain_text("“snow”")
+    at_rest(page)
+    assert "word" in query(page)
+    page.locator(".player .source .word").first.click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 3)
+    expect(told).not_to_contain_text("neige” is likeliest")
+
+
+def test_by_the_keyboard_alone(open_page: Opener) -> None:
+    page = lab(open_page)
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2)
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest(\"[class*='st-key-section-']\") !== null"):
+            break
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.wait_for_selector(TRIALS)
+    at_rest(page)
+    expect(section(page)).to_have_text("Is it an explanation?")
+    at_step(page, 2)  # both keys were the control's
+    page.locator(".player .skip").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 3)
+
+
+@on_both
+def test_the_tables_follow_the_step(open_page: Opener) -> None:
+    page = lab(open_page)
+    page.get_by_text("The charts as tables").click()
+    expect(page.get_by_text("Answers at step 1")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Answers at step 2")).to_be_visible()
+    expect(page.get_by_text("Their agreement over all steps")).to_be_visible()
+
+
+@on_both
+def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) -> None:
+    page = lab(open_page, "&section=trials&step=2", TRIALS)
+    page.get_by_role("button", name="Download").click()
+    rows = page.locator(".st-key-export .picture")
+    expect(rows).to_have_count(3)
+    for form in ("PNG", "SVG", "CSV"):
+        with page.expect_download() as saved:
+            rows.first.get_by_text(form, exact=True).click()
+        path = tmp_path / saved.value.suggested_filename
+        saved.value.save_as(path)
+        assert path.name == f"attnviz-two-dogs-play-in-step-2-trials.{form.lower()}"
+        assert path.stat().st_size > 1000
+
+
+@on_both
+def test_a_model_without_attention_has_nothing_to_choose_from(open_page: Opener) -> None:
+    page = lab(open_page, "&model=small-fixed", ".player .word")
+    for name in ("Is it an explanation?", "Five answers"):
+        to_section(page, name)
+        expect(section(page)).to_have_text(name)
+        expect(page.get_by_text("there is nothing to choose from")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2)
+    no_wider_than_the_window(page)

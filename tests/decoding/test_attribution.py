@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from attnviz import AttnvizError, Translator
-from attnviz.decoding.attribution import erased_embeddings, gradient_times_input, log_likelihoods
+from attnviz.decoding.attribution import erased_annotations, erased_embeddings, log_likelihoods
+from attnviz.decoding.gradient import gradient_times_input
 from attnviz.network import RNNsearch
 from attnviz.network.config import READOUT_STATES
 from attnviz.network.stepping import StepDecoder
@@ -65,6 +66,20 @@ def test_an_erased_embedding_is_the_mean_of_the_vocabulary(make_network: ModelFa
         other = embedded.clone()
         other[j] = mean
         np.testing.assert_allclose(found[:, j], real - likely(network, decoder, other), atol=1e-12)
+
+
+def test_annotations_without_a_piece_are_those_of_the_sentence_without_it(make_network: ModelFactory) -> None:
+    network, _ = exact(make_network, ("additive", "previous"))
+    embedded = network.encoder.embedding(torch.tensor(SOURCE))
+    instead = torch.linspace(-1, 1, embedded.shape[1], dtype=torch.float64)
+    found = erased_annotations(network.encoder, SOURCE, instead)
+    assert len(found) == len(SOURCE) + 1
+    for erased, known in zip((None, *range(len(SOURCE))), found, strict=True):
+        other = embedded.clone()
+        if erased is not None:
+            other[erased] = instead
+        expected = network.encoder.annotate(other[None], torch.tensor([len(SOURCE)]))[0]
+        np.testing.assert_allclose(known, expected, atol=1e-14)
 
 
 def test_the_likelihoods_are_those_of_training(make_network: ModelFactory) -> None:

@@ -109,7 +109,7 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
 def test_the_trials_are_drawn_as_they_are(lab: Lab) -> None:
     figure = figures.trials_figure(lab.trace, lab.trials, lab.spelling, lab.best)
     bars = {trace.name: trace for trace in figure.data}
-    assert figure.layout.meta["rows"] == ["real", "uniform", "permuted", "without_strongest", "adversary", "best"]
+    assert figure.layout.meta["trials"] == ["real", "uniform", "permuted", "without_strongest", "adversary", "best"]
     adversary = np.array([weight for _, weight in bars["adversary"].customdata])
     np.testing.assert_allclose(adversary, lab.trials.adversary.weights)
     np.testing.assert_allclose(bars["change"].x[-1], lab.best.total_variation)

@@ -9,14 +9,24 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz import Trace
 from attnviz.checkpoint import save_model
+from attnviz.languages import speak
 from attnviz.text import Tokenizer
+from attnviz.trace.interventions import ExcludePosition
+from attnviz.ui import resources
 from attnviz.ui.lab.room import SECTIONS
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.records import UnknownRecordError, on_show
+from attnviz.ui.records import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
 from tests.conftest import ModelFactory
-from tests.ui.shown_records import mounted, records_of
+from tests.ui.shown_records import fetched, mounted, records_of
 
 Run = Callable[..., AppTest]
+
+ASKED = ("answers-words", "answers-words-narrow", "answers-pieces", "trials", "shuffled", "firmness")
+"""The records of the answers and the trials."""
 
 PAGE = """
 from attnviz.ui.chrome import run_pages
@@ -106,3 +116,79 @@ def test_what_could_not_be_translated_is_told_and_the_example_shown(page: Run) -
     assert "The sentence is empty" in texts(app)
     assert "Below is the sentence that this page opens on." in texts(app)
     assert len(mounted(app, "player")) == 1
+
+
+def test_a_section_that_is_not_there_is_told_until_another_is_chosen(page: Run) -> None:
+    app = page(section="beans")
+    assert not app.exception
+    assert "The lab has no section “beans”" in texts(app)
+    assert app.button_group(key="section-en").value == next(iter(SECTIONS))
+    app.button_group(key="section-en").set_value("trials").run()
+    app.button_group(key="section-en").set_value("answers").run()
+    assert "has no section" not in texts(app)
+
+
+def test_another_sentence_of_the_first_page_is_what_the_lab_shows(page: Run) -> None:
+    app = page(sentence="Two dogs play.", model="nothing", search="nonsense", step="99999", by="nothing")
+    assert not app.exception
+    assert mounted(app, "player")[0]["source"][0]["text"] == "Two"
+    assert "beam search, width 5" in texts(app)
+    count = len(mounted(app, "player")[0]["weights"])
+    assert mounted(app, "messenger")[0]["step"] == count - 1
+
+
+@pytest.fixture
+def trace(folder: Path) -> Trace:
+    """Return a translation whose model is at hand, and which is on show."""
+    return on_show(resources.translate(str(folder / "en-fr"), "cpu", "Two dogs play in the snow.", 1, None))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_records_are_of_their_step_theme_and_language(trace: Trace, name: str) -> None:
+    light, dark = (fetched(address_of(trace, name, theme, every=False), 1) for theme in ("light", "dark"))
+    assert light["template"] != dark["template"]
+    assert list(light["captions"]) == ["1"]
+    speak("fr")
+    try:
+        french = fetched(address_of(trace, name, "light", every=False), 1)
+    finally:
+        speak("en")
+    assert french["captions"] != light["captions"]
+
+
+def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: Trace) -> None:
+    at = address_of(trace, "trials", "light", every=False, word=True)
+    other = next(int(piece) for piece in trace.top_ids[1] if piece != trace.target_ids[1])
+    own, another = (fetched(at.replace("{word}", word), 1)["captions"]["1"][1] for word in ("", str(other)))
+    assert own != another
+    with pytest.raises(UnknownRecordError):
+        fetched(address_of(trace, "trials", "light", every=True))
+
+
+def test_a_branch_has_answers_of_its_own(folder: Path, trace: Trace) -> None:
+    translator = resources.Translator.load(folder / "en-fr", device="cpu")
+    changed = on_show(translator.translate(trace.source_text, target=trace.translation,
+                                           interventions=[ExcludePosition(1, step=0)]))  # fmt: skip
+    one, other = (fetched(address_of(given, "answers-pieces", "light", every=True)) for given in (trace, changed))
+    assert one["template"] != other["template"]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_picture_of_a_section_is_saved_and_has_its_numbers(trace: Trace, section: str) -> None:
+    view, session = View(MAIN, trace), {}
+    pictures = list(SECTIONS[section].pictures(view, session))
+    assert pictures
+    assert len({one.name for one in pictures}) == len(pictures)
+    assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
+    if tabulate := SECTIONS[section].tables:
+        assert all(len(table) for _, table in tabulate(view, session))
+
+
+def test_without_the_model_the_page_says_what_is_missing(trace: Trace, folder: Path) -> None:
+    shutil.rmtree(folder / "en-fr")
+    for name in ASKED:
+        with pytest.raises(UnknownRecordError):
+            fetched(address_of(trace, name, "light", every=False), 0)
+    for section in SECTIONS.values():
+        assert list(section.pictures(View(MAIN, trace), {})) == []
+        assert section.tables is None or list(section.tables(View(MAIN, trace), {})) == []

@@ -135,6 +135,7 @@ interface DrawnAxis {
 interface Chart extends HTMLElement {
   data: Trace[];
   layout: Layout;
+  _fullData?: Trace[];
   _fullLayout?: {
     width: number;
     height: number;

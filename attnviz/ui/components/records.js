@@ -21,11 +21,13 @@ function recordOf(root, state, draw) {
   if (state.fetched?.at === at) {
     state.wanted = undefined;
     root.toggleAttribute("data-waiting", false);
+    root.ariaBusy = null;
     return state.fetched.record;
   }
   if (state.wanted === at) return null;
   state.wanted = at;
   root.toggleAttribute("data-waiting", true);
+  root.ariaBusy = "true";
   const now = () => bring(root, state, draw);
   if (state.seen) now();
   else inTurn(root, state, now);

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.agreement import agreement
 from attnviz.analysis.grid import By
-from attnviz.figures.answers import answer_table, answers_figure
+from attnviz.figures.answers import agreement_table, all_answers_table, answers_figure, answers_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
@@ -16,13 +18,15 @@ from attnviz.ui.lab.lacking import lacking
 from attnviz.ui.lab.reckoned import answers_of
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
+from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.wording.answers import answers_caveat, step_agreement, told_answers
+from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
 
-SHAPES = {"": (3, 1380), "-narrow": (2, 390)}
-"""Panels side by side, and the width in pixels they are laid out for, by what an address has for the window's size."""
+SHAPES = {"": (3, 1380), "-narrow": (2, 358)}
+"""Panels side by side, as far as they fit, and the width in pixels they are laid out for, by what an address has for
+the window's size."""
 
 
 def answers_panel(view: View, theme: ThemeName) -> None:
@@ -36,11 +40,12 @@ def answers_panel(view: View, theme: ThemeName) -> None:
         st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
         key=view.key("by"), default="words", required=True, label_visibility="collapsed",
     )  # fmt: skip
-    chart(view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers")
-    with st.expander(say("How each is read, and what it is not")):
-        for told_one in told_answers().values():
-            st.markdown(f"**{told_one.name}** ({told_one.unit}). {told_one.sentence}")
-        st.markdown(answers_caveat())
+    chart(view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers",
+          waiting=say("Reckoning…"))  # fmt: skip
+    st.html(f'<p class="reading">{answers_caveat()}</p>')
+    with st.expander(say("How each is read, and what it is not"), key=view.key("answers_told")):
+        for one in told_answers().values():
+            st.markdown(say("**{name}**, in {unit}. {sentence}", name=one.name, unit=one.unit, sentence=one.sentence))
 
 
 def _how_to_read(by: By) -> str:
@@ -62,9 +67,16 @@ def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
     trace = asked.trace
     if lacking(trace):
         raise UnknownRecordError("answers")
-    found, (across, width) = answers_of(trace), SHAPES[size]
-    figure = answers_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
-    return steady_record(figure.to_json(), {step: ("", step_agreement(trace, found, step)) for step in asked.steps})
+    found, (most, width) = answers_of(trace), SHAPES[size]
+    for across in range(most, 0, -1):
+        figure = answers_figure(trace, found, by=by, across=across, width=width, theme=asked.theme)
+        if figure.layout.meta["narrowest"] <= width:
+            break
+    whole = sentence_agreement(agreement(found), len(trace.target_ids))
+    return steady_record(figure.to_json(), {
+        step: ("", say("At this step: {here}", here=step_agreement(trace, found, step)) + f"\n{whole}")
+        for step in asked.steps
+    })  # fmt: skip
 
 
 def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
@@ -72,6 +84,18 @@ def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
     trace, by = view.trace, heatmap_choices(session, view).by
     if lacking(trace):
         return
+    found, title = answers_of(trace), say("What each word depended on")
+    figure = answers_figure(trace, found, by=by, step=selection_of(session, view).step)
+    yield Picture(title, title, "answers", figure, all_answers_table(trace, found))
+
+
+def answers_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the answers of the step on show, and how far they agree there and over the sentence."""
+    trace, step = view.trace, selection_of(session, view).step
+    if lacking(trace):
+        return
     found = answers_of(trace)
-    told = say("What each word depended on: {count} answers", count=len(found.names))
-    yield Picture(told, told, "answers", answers_figure(trace, found, by=by), answer_table(trace, found, "posterior"))
+    yield say("Answers at step {step}", step=step + 1), answers_table(trace, found, step)
+    yield say("Their agreement at step {step}", step=step + 1), agreement_table(agreement(found, step))
+    yield say("Their agreement over all steps"), agreement_table(agreement(found))
+    yield say("Answers at all steps"), all_answers_table(trace, found)

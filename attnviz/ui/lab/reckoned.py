@@ -14,6 +14,7 @@ from attnviz.kept import Kept, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
 from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
+from attnviz.ui.turns import TURNS
 
 Result = TypeVar("Result")
 
@@ -51,4 +52,5 @@ def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result]) -> Resul
     weights = weights_of(trace)
     assert weights is not None  # lacking
     key = name, trace.fingerprint, weights_digest_of(trace)
-    return cast("Result", _RECKONED.get(key, lambda: reckon(weights)))
+    with TURNS.left():
+        return cast("Result", _RECKONED.get(key, lambda: reckon(weights)))

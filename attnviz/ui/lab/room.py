@@ -8,29 +8,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import pandas as pd
 import streamlit as st
 
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
-from attnviz.ui.lab.answers import answers_panel, answers_pictures
+from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, open_comparison_of
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
-from attnviz.ui.lab.trials import trials_panel, trials_pictures
+from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.comparison import forget_comparison
+from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.records import on_show
+from attnviz.ui.step.glossary import glossary
+from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
+from attnviz.ui.toolbar.translation import status
 from attnviz.ui.turns import in_turn
+from attnviz.wording.labels import shorten
 
 SECTION = "section"
 """The section on show, in the session and in the address."""
+_UNKNOWN = "section_unknown"
 
 
 @dataclass(frozen=True)
@@ -47,11 +55,13 @@ class Section:
     """What is chosen in it, by the names in the session and in the address."""
     opened: Callable[[View], dict[str, str | None]] = lambda _: {}
     """Takes over what a link says of it, before it is drawn; returns its parameters of the address, None for none."""
+    tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    """Yields the numbers in its pictures, each table with its name; None where it has them among its pictures."""
 
 
 SECTIONS: Mapping[str, Section] = {
-    "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures),
-    "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures),
+    "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures, tables=answers_tables),
+    "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
     "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
     "comparison": Section(
         lambda: say("Side by side"), comparison_panel, comparison_pictures, opened=open_comparison_of
@@ -61,8 +71,8 @@ SECTIONS: Mapping[str, Section] = {
 
 
 @st.fragment
-def lab_room(view: View) -> None:
-    """Draw the lab of `view`; `open_view` comes before."""
+def lab_room(view: View, *, asked: bool = False) -> None:
+    """Draw the lab of `view`; `open_view` comes before. Where its translation was `asked` for, say what ran."""
     speak_as_chosen()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
@@ -72,17 +82,28 @@ def lab_room(view: View) -> None:
             section = SECTIONS[chosen]
             _write_address(view, chosen)
             _downloads(view, section)
+            if asked:
+                status(view)
             copy_link(view)
+        _unknown_section(chosen)
         with st.container(key=view.key("section_panel")):
             section.panel(view, theme_name())
         with sentences:
             transport(view)  # after the choice of the section and in it, which the address is written with
+        part(view, TABLES, _tables)(view, section)
+        with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
+            key_names(view, stepping_only=True)
+            with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
+                st.markdown("\n\n".join(glossary()))
 
 
 def open_section() -> None:
     """Take over the section of a link and what is chosen in it, where nobody has chosen."""
+    session, linked = st.session_state, st.query_params
+    if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
+        session[_UNKNOWN] = linked[SECTION]
     for name in _choices():
-        st.session_state.setdefault(name, st.query_params.get(name))
+        session.setdefault(name, linked.get(name))
 
 
 def forget_section() -> None:
@@ -98,10 +119,10 @@ def _choices() -> tuple[str, ...]:
 
 def _chosen_section() -> str:
     """Draw the choice of the section, and have it in the address; return its name."""
-    first = next(iter(SECTIONS))
+    first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
     chosen = localised(
-        st.segmented_control, say("Section"), {name: one.title() for name, one in SECTIONS.items()}, key=SECTION,
-        default=first, required=True, label_visibility="collapsed",
+        st.segmented_control, say("Section"), titles, key=SECTION, default=first, required=True,
+        label_visibility="collapsed",
     )  # fmt: skip
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
@@ -112,6 +133,33 @@ def _write_address(view: View, chosen: str) -> None:
     for name, section in SECTIONS.items():
         said = section.opened(view)
         address.write_too(st.session_state, said if name == chosen else dict.fromkeys(said))
+
+
+def _unknown_section(chosen: str) -> None:
+    """Say that the link named a section that is not there, until the visitor has chosen another than the first."""
+    session = st.session_state
+    if chosen != next(iter(SECTIONS)):
+        session[_UNKNOWN] = None
+    if session.get(_UNKNOWN):
+        with st.container(key="section_problem"):
+            st.text(say("The lab has no section “{name}”: here is its first.", name=shorten(session[_UNKNOWN], 40)))
+
+
+def _tables(view: View, section: Section) -> None:
+    """Offer the numbers in the pictures of the section, made only when opened."""
+    speak_as_chosen()
+    if section.tables is None:
+        return
+    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        follow(view, TABLES)
+        with st.spinner(say("Reckoning…")):
+            found = list(section.tables(view, st.session_state))
+        for name, table in found:
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)
 
 
 @st.fragment

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from attnviz import Trace
@@ -12,16 +14,19 @@ from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.subject import Subject
-from attnviz.figures.template import to_json
-from attnviz.figures.trials import trials_figure
+from attnviz.figures.trials import trials_figure, trials_likeliest_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import AtStep, chart, chart_record, steady_record
+from attnviz.ui.components.chart.chart import chart, steady_record
+from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.lab.lacking import lacking
 from attnviz.ui.lab.reckoned import firmness_of, shuffled_of
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.parts import INSIDE_WORD, part
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import tokenizer_of, weights_of
+from attnviz.ui.step.ledger_choice import word_choice
 from attnviz.ui.step.subject import subject_of
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.trials import (
@@ -39,15 +44,46 @@ def trials_panel(view: View, theme: ThemeName) -> None:
     if told := lacking(view.trace):
         st.text(told)
         return
-    chart(view, address(view.trace, "trials", theme, every=False, word=True), "trials")
-    st.html(f'<p class="reading">{trials_caveat()}</p>')
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([3, 2], gap="large")
     with left:
-        st.html(f'<h2 class="section">{say("The whole sentence, shuffled")}</h2>')
-        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled")
+        _heading(say("This step with other looks"), say(
+            "On the left the weights that were tried, over the English pieces; a dash is where the step’s own weight "
+            "stands. On the right how much each changes the probabilities of all words, from 0, nothing, to 1, "
+            "everything, and what would be written."
+        ))  # fmt: skip
+        chart(view, address(view.trace, "trials", theme, every=False, word=True), "trials",
+              waiting=say("Reckoning…"), ahead=True)  # fmt: skip
     with right:
-        st.html(f'<h2 class="section">{say("How firm each choice is")}</h2>')
-        chart(view, address(view.trace, "firmness", theme, every=True), "firmness")
+        with st.container(key=view.key(INSIDE_WORD)):
+            part(view, INSIDE_WORD, _wanted)(view)
+        _heading(say("What this shows, and what it does not"), trials_caveat())
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key=view.key("beside_bars")):
+        _heading(say("The whole sentence, shuffled"), say(
+            "A point is a step (the picture of Jain & Wallace 2019): the further right, the more it looked at one "
+            "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
+            "shufflings still write the same, hollow where they do not. Click a point to go there."
+        ))  # fmt: skip
+        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=say("Reckoning…"))
+    with right:
+        _heading(say("How firm each choice is"), say(
+            "The least weight found that has to move at a step for another piece to be written, counted where it "
+            "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Click a bar to go there."
+        ))  # fmt: skip
+        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Reckoning…"))
+
+
+def _heading(title: str, told: str) -> None:
+    st.html(f'<h2 class="section">{escape(title)}</h2><p class="reading">{escape(told)}</p>')
+
+
+def _wanted(view: View) -> None:
+    """Draw the choice of the word that the step should have looked for: the part `INSIDE_WORD`."""
+    speak_as_chosen()
+    follow(view, INSIDE_WORD)
+    tokenizer = tokenizer_of(view.trace)
+    assert tokenizer is not None  # lacking
+    word_choice(view, tokenizer, say("Where should it have looked for"))
 
 
 def trials_record(asked: Asked) -> dict[str, Any]:
@@ -61,10 +97,9 @@ def trials_record(asked: Asked) -> dict[str, Any]:
     told = f"{trials_sentence(tried, subject.spelled)} " + best_sentence(
         best, tried.real, subject.explained, trace, subject.spelled
     )
-    figure = trials_figure(trace, tried, subject.spelled, best, theme=asked.theme).to_plotly_json()
+    figure = trials_figure(trace, tried, subject.spelled, best, theme=asked.theme)
     # What is drawn is kept, a hundredth of what was tried.
-    return chart_record(to_json({"data": list(figure["data"]), "layout": figure["layout"]}),
-                        {step: AtStep("{}", "", told)})  # fmt: skip
+    return steady_record(figure.to_json(), {step: ("", told)})
 
 
 def shuffled_record(asked: Asked) -> dict[str, Any]:
@@ -112,3 +147,18 @@ def trials_pictures(view: View, session: Session) -> Iterator[Picture]:
     title, firm, spelling = say("How firm each choice is"), firmness_of(trace), spelling_of(trace)
     yield Picture(title, title, "firmness", firmness_figure(trace, firm, spelling, step=step),
                   firmness_table(trace, firm, spelling))  # fmt: skip
+
+
+def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the trials of the step on show, the numbers of all steps, and how firm each is."""
+    trace = view.trace
+    if lacking(trace):
+        return
+    subject = subject_of(view, session)
+    yield say("Trials of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
+    yield (
+        say("The likeliest pieces of each"),
+        trials_likeliest_table(subject.trials, subject.spelled, subject.best_look),
+    )
+    yield say("The whole sentence, shuffled"), shuffled_table(trace, shuffled_of(trace))
+    yield say("How firm each choice is"), firmness_table(trace, firmness_of(trace), spelling_of(trace))

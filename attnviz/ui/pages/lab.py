@@ -31,4 +31,4 @@ def _draw() -> None:
         asked = request_address(request, available) if shown.asked and request else None
         open_shown(shown.view, asked, _ENTRY)
         open_section()
-        lab_room(shown.view)
+        lab_room(shown.view, asked=shown.asked)

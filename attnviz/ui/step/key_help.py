@@ -10,8 +10,8 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import knows_after
 
 
-def key_names(view: View) -> None:
-    """Name the keys."""
+def key_names(view: View, *, stepping_only: bool = False) -> None:
+    """Name the keys, or of those only what steps: what else they do is on the first page."""
     by = heatmap_choices(st.session_state, view).by
     told = {
         "←</kbd><kbd>→": say("step"),
@@ -25,8 +25,10 @@ def key_names(view: View) -> None:
     if not view.trace.attends:
         told.pop("↑</kbd><kbd>↓")
         told.pop(say("Esc"))
-    if not knows_after(view.trace):
+    if stepping_only or not knows_after(view.trace):
         told.pop("B")
+    if stepping_only:
+        told.pop(f"Ctrl</kbd><kbd>{say('Enter')}")
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in told.items())
     click = say("or click a cell, a word, a bar, a strip") if view.trace.attends else say("or click a French word")
     st.html(f'<div class="keys">{spans}<span>{click}</span></div>')

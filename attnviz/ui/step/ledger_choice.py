@@ -51,7 +51,20 @@ def word_choices(view: View, tokenizer: Tokenizer) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=view.key("ledger_choices")):
         _box(view, tokenizer, "word", OWN, say("Why"), say("the word of the step"), note)
         _box(view, tokenizer, "rival", NEXT_BEST, say("and not"), say("the likeliest other"))
-    for typed, index in ((selection.typed_word, selection.word), (selection.typed_rival, selection.rival)):
+    _tell(tokenizer, (selection.typed_word, selection.word), (selection.typed_rival, selection.rival))
+
+
+def word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
+    """Draw the choice of the word alone, under a `label`."""
+    note = say("Choose one of the ten likeliest pieces, or type any word.")
+    _box(view, tokenizer, "word", OWN, label, say("the word of the step"), note)
+    selection = selection_of(st.session_state, view)
+    _tell(tokenizer, (selection.typed_word, selection.word))
+
+
+def _tell(tokenizer: Tokenizer, *chosen: tuple[str, int | None]) -> None:
+    """Say what there is to say of what was typed for pieces."""
+    for typed, index in chosen:
         if typed and _is_typed(typed, index, tokenizer) and (told := piece_of(typed, tokenizer)[1]):
             st.text(told)
 

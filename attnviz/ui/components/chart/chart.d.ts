@@ -17,6 +17,8 @@ type ChosenAtSteps = Record<string, { values: string; caption: [string, string] 
 /** The figure drawn last, of which step, source piece and order of rows. */
 interface ChartState extends Fetching<ChartRecord> {
   chosen: ChosenAtSteps;
+  /** How many steps there are, where the record of the next is fetched ahead. */
+  steps: number;
   template?: string;
   text?: string;
   figure: Figure;

@@ -154,6 +154,7 @@ async function draw(root, state) {
   if (step === null || !states.has(root)) return;
   const record = recordOf(root, state, draw);
   if (!record) return;
+  if (state.steps) fetchAhead(root, state, state.steps);
   const { template, values, captions } = record;
   const chosen = state.chosen[step];
   const text = chosen?.values ?? fitting(root, record) ?? values["every"] ?? values[step];
@@ -216,12 +217,13 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(ChartRecord | Place) & { chosen: ChosenAtSteps }>} mounted */
+/** @param {Mounted<(ChartRecord | Place & { waiting: string, ahead: number }) & { chosen: ChosenAtSteps }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
-  Object.assign(state, { data, chosen: data.chosen });
+  Object.assign(state, { data, chosen: data.chosen, steps: "at" in data ? data.ahead : 0 });
+  root.dataset.told = "at" in data ? data.waiting : "";
   if ("values" in data) draw(root, state); // the heatmap comes first: the browser says late what is in the window
   else soon(root, state, draw);
   return state.stop;

@@ -76,11 +76,19 @@ def steady_chart(view: View, template: str, values: str, name: str) -> None:
     component("chart", isolate=False)(key=view.key(name), data=record)
 
 
-def chart(view: View, at: str, name: str, chosen: Mapping[int, AtStep] | None = None) -> None:
+def chart(
+    view: View, at: str, name: str, chosen: Mapping[int, AtStep] | None = None, *, waiting: str = "",
+    ahead: bool = False,
+) -> None:  # fmt: skip
     """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`; `chosen`
-    goes before what it has of a step."""
+    goes before what it has of a step.
+
+    `waiting` stands in its place where the record takes long to make; that of the next step is fetched `ahead`.
+    """
     instead = {
         str(step): {"values": one.values, "caption": (one.heading, one.sentence)}
         for step, one in (chosen or {}).items()
     }
-    component("chart", isolate=False)(key=view.key(name), data={"at": at, "chosen": instead})
+    component("chart", isolate=False)(key=view.key(name), data={
+        "at": at, "chosen": instead, "waiting": waiting, "ahead": view.steps if ahead else 0,
+    })  # fmt: skip

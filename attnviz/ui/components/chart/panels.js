@@ -13,7 +13,21 @@ function axisOf(chart, id) {
 }
 
 /**
- * Frames a cell in every panel.
+ * The number of a cell in the panel at a place, in its own unit.
+ * @param {Chart} chart
+ * @param {number} panel
+ * @param {number} row
+ * @param {number} column
+ * @returns {number | undefined}
+ */
+function numberAt(chart, panel, row, column) {
+  /** @type {any} */
+  const { customdata } = chart._fullData?.[panel] ?? {};
+  return customdata?.[row]?.[column];
+}
+
+/**
+ * Frames a cell in every panel, with its number there.
  * @param {HTMLElement} root
  * @param {Chart} chart
  * @param {number} row
@@ -21,10 +35,14 @@ function axisOf(chart, id) {
  */
 function frameCell(root, chart, row, column) {
   const { panels, beside } = chart.layout.meta;
-  const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }) => {
+  const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }, panel) => {
     const x = axisOf(chart, xaxis);
     const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
-    return frameOf(axisOf(chart, yaxis), row, left, right - left);
+    const frame = frameOf(axisOf(chart, yaxis), row, left, right - left);
+    const value = numberAt(chart, panel, row, column);
+    frame.dataset.number = value === undefined ? "" : number(value, 2);
+    frame.classList.toggle("before", x.c2p(column) > x._length / 2);
+    return frame;
   });
   const lines = (beside ?? []).map(({ xaxis, yaxis }) => {
     const x = axisOf(chart, xaxis);
@@ -60,7 +78,9 @@ function frameOf(axis, row, left, width) {
 function linkPanels(root, chart) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const { pointNumber: place } = point;
-    if (typeof place !== "number") frameCell(root, chart, place[0], place[1]);
+    if (typeof place === "number") return;
+    frameCell(root, chart, place[0], place[1]);
+    findAll(root, ".cursor div")[point.curveNumber]?.classList.add("pointed");
   });
   chart.on("plotly_unhover", () => find(root, ".cursor").replaceChildren());
 }

@@ -1,0 +1,172 @@
+"""Gradient × input, through decoder, attention and encoder: how the log probability of every word of a translation
+moves along the embedding of every source piece.
+
+It is reverse-mode differentiation written out, for all words of one sentence at once: what is gone back through is the
+same for each of them and computed once, and each product with a matrix of the network is one, of as many rows as there
+are words that the step still bears on. Where torch can say how a small part turns, it is asked (`torch.func.vjp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.func import vjp, vmap
+from torch.nn.functional import embedding
+
+from attnviz.decoding.interventions import energy_change
+from attnviz.decoding.leading import led
+from attnviz.network import RNNsearch
+from attnviz.network.derivatives import taking_derivatives
+from attnviz.network.encoder import Encoder
+from attnviz.network.products import FixedProduct
+from attnviz.network.recurrence import gate_factors
+from attnviz.network.stepping import Memory, StepDecoder
+from attnviz.text import BOS
+from attnviz.trace.interventions import Intervention
+
+
+@torch.no_grad()
+def gradient_times_input(
+    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    interventions: Sequence[Intervention] = (),
+) -> Tensor:  # fmt: skip
+    """Return d log p(y_i) / d E x_j . E x_j, (Ty, Tx), when the pieces of `target`, EOS last, are the translation of
+    `source` (gradient × input: Denil et al. 2014; Ding et al. 2019).
+
+    `decoder` is the network's; `interventions` on the attention act at their steps, and what they put in the place of
+    the energies does not hang on the source.
+    """
+    encoder = network.encoder
+    embedded = encoder.embedding(torch.tensor(list(source), device=encoder.embedding.weight.device))
+    lengths = torch.tensor([len(source)], device=embedded.device)
+    annotations = encoder.annotate(embedded[None], lengths)
+    of_annotations = _back_through_decoder(decoder, decoder.memory(annotations, lengths), target, interventions)
+    return _back_through_encoder(encoder, embedded, annotations[0], of_annotations)
+
+
+class _Recurrence(NamedTuple):
+    """A GRU over the T places of one sentence, ready to be gone back through."""
+
+    factors: Tensor
+    """As `gate_factors` has them, (T, 4, n)."""
+    update: Tensor
+    """z_i, (T, n)."""
+
+    @classmethod
+    def of(cls, inputs: Tensor, before: Tensor, recurrent: Tensor) -> _Recurrence:
+        """Take the input half (T, 3n) and the recurrent half (T, 3n) of the gates, biases included, and the states
+        before each place, (T, n)."""
+        n = before.shape[-1]
+        gates = torch.sigmoid(inputs[:, : 2 * n] + recurrent[:, : 2 * n])
+        candidates = torch.tanh(inputs[:, 2 * n :] + gates[:, :n] * recurrent[:, 2 * n :])
+        factors = gate_factors(before, gates, candidates, recurrent[:, 2 * n :])
+        return cls(factors.view(-1, 4, n), gates[:, n:])
+
+    def back(self, place: int, of_state: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the gradients by the input half and by the recurrent half of the gates at a place, (R, 3n) each, given
+        those by the state after it, (R, n)."""
+        candidate, *gates, inner = (self.factors[place] * of_state[:, None]).unbind(1)
+        return torch.cat([*gates, candidate], dim=1), torch.cat([*gates, inner], dim=1)
+
+
+def _back_through_decoder(
+    decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention]
+) -> Tensor:
+    """Return d log p(y_i) / d h_j, (Ty, Tx, 2n), of the one sentence in `memory`."""
+    steps = list(led(decoder, memory, target, interventions))
+    start, gates = decoder.start(memory).state[0], decoder.gates
+    after = torch.cat([step.state[0] for step in steps])
+    before, alignment = torch.cat([start, after[:-1]]), torch.cat([step.alignment[0] for step in steps])
+    values, products = (
+        decoder.values(memory.annotations[0, :, : decoder.attention.context_size]),
+        decoder.recurrent(before),
+    )
+    words = torch.tensor([BOS, *target[:-1]], device=after.device)
+    incoming = torch.addmm(embedding(words, decoder.words), alignment, values)
+    recurrence = _Recurrence.of(incoming[:, :gates], before, products[:, :gates])
+
+    current, asked = decoder.config.readout_state == "current", gates + decoder.query_size
+    seen = decoder.recurrent(after) if current else products
+    of_wide = _of_wide(decoder, incoming[:, gates:] + seen[:, asked:], torch.cat([s.readout[0] for s in steps]), target)
+    by_context, by_state = (_transposed(product) for product in (decoder.values, decoder.recurrent))
+    # The gradients by the state, of each word; "current" readouts bear on the state after their step.
+    of_state = of_wide @ decoder.recurrent.weight[:, asked:].t() if current else torch.zeros_like(after)
+    of_contexts = after.new_zeros(len(target), len(target), decoder.attention.context_size)
+    of_keys = memory.keys.new_zeros(len(target), *memory.keys.shape[1:])
+    for i in reversed(range(len(target))):
+        of_inputs, of_recurrent = recurrence.back(i, of_state[i:])
+        own = torch.zeros_like(of_wide[i:])
+        own[0] = of_wide[i]  # the readout of a step bears on its own word alone
+        of_incoming = torch.cat([of_inputs, own], dim=1)
+        of_contexts[i, i:] = by_context(of_incoming)
+        back = _look(decoder, memory, before[i], products[i, gates:asked], interventions, i)
+        of_before, of_query, of_key = back(of_incoming @ values.t())
+        of_keys[i:] += of_key
+        through = torch.cat([of_recurrent, of_query, torch.zeros_like(own) if current else own], dim=1)
+        of_state[i:] = of_state[i:] * recurrence.update[i] + of_before + by_state(through)
+    return _of_annotations(decoder, memory, of_state, torch.einsum("ij,iwc->wjc", alignment, of_contexts), of_keys)
+
+
+def _of_wide(decoder: StepDecoder, wide: Tensor, readouts: Tensor, target: Sequence[int]) -> Tensor:
+    """Return d log p(y_i) / d t~_i, (Ty, 2l): for the winner of each pair, the row of y_i in W_o less the mean of all
+    rows by p."""
+    rows = decoder.output.weight
+    of_readouts = rows[list(target)] - decoder.output.log_probabilities(readouts).exp() @ rows
+    first = wide[:, ::2] >= wide[:, 1::2]
+    return torch.stack([of_readouts * first, of_readouts * ~first], dim=2).flatten(1)
+
+
+def _look(
+    decoder: StepDecoder, memory: Memory, before: Tensor, product: Tensor, interventions: Sequence[Intervention], i: int
+) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]:
+    """Return what makes the gradients by alpha_i, (R, Tx), into those by s_{i-1}, by its product W_a s_{i-1} and by the
+    keys: (R, n), (R, n') and (R, Tx, n')."""
+    change = energy_change(interventions, i)
+
+    def look(state: Tensor, product: Tensor, keys: Tensor) -> Tensor:
+        energies = decoder.attention.energies(decoder.attention.queries(state, product), keys) + memory.mask[0, 0]
+        return torch.softmax(energies if change is None else change(energies[None, None])[0, 0], -1)
+
+    with taking_derivatives():
+        return vmap(vjp(look, before, product, memory.keys[0])[1])
+
+
+def _of_annotations(
+    decoder: StepDecoder, memory: Memory, of_start: Tensor, of_seen: Tensor, of_keys: Tensor
+) -> Tensor:  # fmt: skip
+    """Return the gradients by the annotations, (R, Tx, 2n), given those by s_0 (R, n), by what of the annotations the
+    contexts are made of (R, Tx, context size), and by the keys (R, Tx, n')."""
+    annotations = memory.annotations[0]
+    from_start = vjp(lambda given: decoder.decoder.initial_state(given[None])[0], annotations)[1]
+    from_keys = vjp(decoder.attention.keys, annotations)[1]
+    found: Tensor = vmap(from_start)(of_start)[0] + vmap(from_keys)(of_keys)[0]
+    found[..., : of_seen.shape[-1]] += of_seen
+    return found
+
+
+def _back_through_encoder(encoder: Encoder, embedded: Tensor, annotations: Tensor, of_annotations: Tensor) -> Tensor:
+    """Return the gradients by the embeddings (Tx, m) along these, (R, Tx), given those by the annotations (Tx, 2n),
+    (R, Tx, 2n)."""
+    found = of_annotations.new_zeros(of_annotations.shape[:2])
+    halves = zip(encoder.gru.all_weights, annotations.chunk(2, -1), of_annotations.chunk(2, -1), strict=True)
+    for reverse, ((inner, outer, inner_bias, outer_bias), states, of_states) in enumerate(halves):
+        order = range(len(embedded))[:: -1 if reverse else 1]
+        states, moved = states[list(order)], embedded[list(order)] @ inner.t()
+        before = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
+        recurrence = _Recurrence.of(moved + inner_bias, before, before @ outer.t() + outer_bias)
+        by_state = FixedProduct(outer.t(), torch.zeros_like(before[0]))
+        of_state = torch.zeros_like(of_states[:, 0])
+        for place, j in reversed(list(enumerate(order))):
+            of_state += of_states[:, j]
+            of_inputs, of_recurrent = recurrence.back(place, of_state)
+            found[:, j] += of_inputs @ moved[place]
+            of_state = of_state * recurrence.update[place] + by_state(of_recurrent)
+    return found
+
+
+def _transposed(product: FixedProduct) -> FixedProduct:
+    """Return what takes gradients back through a product: (R, o) to (R, i)."""
+    return FixedProduct(product.weight, product.weight.new_zeros(len(product.weight)))
