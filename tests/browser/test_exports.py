@@ -20,6 +20,7 @@ from attnviz import Trace, Translator, export
 from attnviz.analysis import after_word
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.ledger import ledger
+from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.recomputation import load_weights
 from attnviz.wording.after_word import after_sentence
 from attnviz.wording.numbers import signed
@@ -172,6 +173,9 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
     links = fetch(page, "Word links after the word, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
+    by_attention = fetch(page, "Word links by attention, Pharaoh", tmp_path)
+    assert by_attention.name != links.name
+    assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
