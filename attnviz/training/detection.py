@@ -20,6 +20,7 @@ from attnviz.training.corpus import Corpus, encode
 from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, load_exchanges, save_exchanges
 from attnviz.training.guidance import Lexicon
 from attnviz.training.negatives import TRAINED, Negatives, Sentences
+from attnviz.training.preparation import LEXICON, prepare_guidance
 from attnviz.training.validation import validation_pairs
 
 EXCHANGES = "exchanges.npz"
@@ -90,21 +91,23 @@ class Verdict(nn.Module):
         return loss, cross_entropy(logits.detach(), batch.labels, reduction="sum")
 
 
-def prepare_exchanges(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> tuple[Exchanges, Exchanges]:
-    """Return the words to exchange, learnt at the first call for this output folder."""
-    path = Path(config.output) / EXCHANGES
-    if not path.exists():
+def prepare_lexicon(
+    config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer
+) -> tuple[Lexicon, tuple[Exchanges, Exchanges]]:
+    """Return the links of pieces, and the words to exchange on either side, both learnt from a sample of the pairs at
+    the first call for this output folder."""
+    output, path = Path(config.output), Path(config.output) / EXCHANGES
+    if not path.exists() or not (output / LEXICON).exists():
         share = min(1.0, _SAMPLE / corpus.weights.sum())
         drawn = np.random.default_rng(config.seed).random(len(corpus)) < corpus.weights * share
-        # Shown once each, as far as they are drawn.
         sample = encode_places(corpus, np.flatnonzero(drawn))
-        lexicon, finder = Lexicon.learn(sample, len(tokenizer), config.seed), WordFinder(tokenizer)
+        lexicon, finder = prepare_guidance(config, sample, len(tokenizer)), WordFinder(tokenizer)
         pairs = pairs_at(sample, np.arange(len(sample)))
         links = counterparts(lexicon.counts.t()), counterparts(lexicon.counts)
         save_exchanges(path, [
             learn_exchanges([pair[side] for pair in pairs], finder, links[side]) for side in (0, 1)
         ])  # fmt: skip
-    return load_exchanges(path, len(tokenizer))
+    return prepare_guidance(config, corpus, len(tokenizer)), load_exchanges(path, len(tokenizer))
 
 
 def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:

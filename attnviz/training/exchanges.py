@@ -28,6 +28,8 @@ _FEWEST = 4
 """Times a word has to occur, and words that a kind has to have."""
 _COMMONEST = 1e-3
 """Share of all words above which one is left alone: with function words exchanged, a translation may still be one."""
+_FEW = 200
+"""Times that a word may occur in any case, however few the pairs."""
 _LETTERS = 3
 _LONGEST = 5
 """Pieces of the longest word that is exchanged."""
@@ -81,7 +83,7 @@ class Exchanges:
     words: NDArray[np.int32]
     """Ids of the pieces of each, PAD where it is over, (N, pieces)."""
     kinds: NDArray[np.int32]
-    """The kind of each, rising, (N,)."""
+    """The kind of each, counted from 0, (N,)."""
     counterparts: NDArray[np.int32]
     """The pieces of the other language that each of the K pieces is linked to, -1 where there are fewer, (K, links)."""
 
@@ -122,7 +124,7 @@ def learn_exchanges(
     counts: Counter[Word] = Counter()
     for ids in sentences:
         counts.update(tuple(ids[start:end]) for start, end in finder.words(ids) if start > 0)
-    most = max(1.0, _COMMONEST * counts.total())
+    most = max(_FEW, _COMMONEST * counts.total())
     kinds: dict[tuple[object, ...], list[Word]] = {}
     for word, count in sorted(counts.items()):
         look = finder.look(word) if _FEWEST <= count <= most and len(word) <= _LONGEST else None
@@ -165,11 +167,12 @@ def load_exchanges(path: Path, vocabulary_size: int) -> tuple[Exchanges, Exchang
 def _check(side: Exchanges, vocabulary_size: int) -> None:
     """Raise ValueError unless the arrays fit one another and the vocabulary."""
     words, kinds, counterparts = side.words, side.kinds, side.counterparts
-    if any(array.dtype != np.int32 for array in (words, kinds, counterparts)) or words.ndim != 2 or not words.size:
-        raise ValueError("it holds no words")
-    if kinds.shape != words.shape[:1] or (np.diff(kinds) < 0).any() or kinds[0] < 0 or kinds[-1] >= len(kinds):
+    if any(array.dtype != np.int32 for array in (words, kinds, counterparts)) or words.ndim != 2:
+        raise ValueError("its arrays are of other kinds")
+    if kinds.shape != words.shape[:1] or ((kinds < 0) | (kinds >= max(1, len(kinds)))).any():
         raise ValueError("its kinds do not fit its words")
     if counterparts.ndim != 2 or len(counterparts) != vocabulary_size:
         raise ValueError(f"it is of another tokenizer than one of {vocabulary_size} pieces")
-    if words.min() < PAD or (words[:, 0] <= EOS).any() or max(words.max(), counterparts.max()) >= vocabulary_size:
+    last = max(words.max(initial=0), counterparts.max(initial=0))
+    if words.min(initial=0) < PAD or (words[:, :1] <= EOS).any() or last >= vocabulary_size:
         raise ValueError("it holds an id of no piece")

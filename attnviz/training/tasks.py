@@ -18,7 +18,7 @@ from attnviz.text import Tokenizer
 from attnviz.training.batches import make_batch
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus
-from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_exchanges
+from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
 from attnviz.training.exchanges import save_exchanges
 from attnviz.training.negatives import Negatives
 from attnviz.training.objective import Objective
@@ -55,7 +55,6 @@ class Task(ABC):
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         self.config, self.corpus, self.tokenizer = config, corpus, tokenizer
-        self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
 
     @abstractmethod
     def objective(self, network: Any) -> nn.Module:
@@ -77,6 +76,10 @@ class Task(ABC):
 
 class Translating(Task):
     """To translate. The loss is a sum over target pieces."""
+
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
+        super().__init__(config, corpus, tokenizer)
+        self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the next piece."""
@@ -102,8 +105,9 @@ class Detecting(Task):
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         super().__init__(config, corpus, tokenizer)
-        self.exchanges = prepare_exchanges(config, corpus, tokenizer)
+        lexicon, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
         self.negatives = Negatives(self.exchanges, tokenizer)
+        self.lexicon = lexicon if config.guidance > 0 else None
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the verdict."""
