@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.network.config import DecomposableConfig
-from attnviz.text import PAD
+
+PADDING = 0
+"""The id that fills up the rows of a batch: `text.PAD`, which no room of this floor can know."""
 
 
 class Judged(NamedTuple):
@@ -87,9 +89,9 @@ class Decomposable(nn.Module):
         self.output = nn.Linear(d, 2)
 
     def forward(self, source: Tensor, target: Tensor) -> Judged:
-        """Judge B pairs, `source` ids (B, Tx) and `target` ids (B, Ty), PAD where a row is over; every row has at least
-        one piece on either side."""
-        source_kept, target_kept = (source != PAD), (target != PAD)
+        """Judge B pairs, `source` ids (B, Tx) and `target` ids (B, Ty), PADDING where a row is over; every row has at
+        least one piece on either side."""
+        source_kept, target_kept = source != PADDING, target != PADDING
         embedded = self.embedding(source), self.embedding(target)
         a, b = self.source_projection(embedded[0]), self.target_projection(embedded[1])
         features = self.attend(a), self.attend(b)

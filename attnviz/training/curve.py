@@ -83,7 +83,9 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
     }
     updates = max([float(row["update"]) for row in rows], default=0.0)
     # A translator has no accuracy, a detector no BLEU.
-    pictures = {title: lines for title, lines in pictures.items() if title == LOSS or any(line.points for line in lines)}
+    pictures = {
+        title: lines for title, lines in pictures.items() if title == LOSS or any(line.points for line in lines)
+    }
     drawn = [_picture(title, lines, place, updates) for place, (title, lines) in enumerate(pictures.items())]
     title = html.escape(f"Training of {name}, {updates:,.0f} updates")
     box = f"0 0 {_WIDTH + 2 * _LEFT} {len(pictures) * (_HEIGHT + _GAP)}"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis.decomposable_recomputation import recompute_decomposable
 from attnviz.network import Decomposable, DecomposableConfig, build, read_fields
+from attnviz.network.decomposable import PADDING
 from attnviz.text import EOS, PAD
 from tests.detectors import random_detector, sizes
 
@@ -47,6 +48,10 @@ def test_the_order_of_the_pieces_changes_nothing(
     assert np.array_equal(before.source_alignment[np.ix_(*orders)], after.source_alignment)
     one, other = (network(torch.tensor([s]), torch.tensor([t])).logits for s, t in ((source, target), mixed))
     torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_padding_is_what_a_tokenizer_calls_it() -> None:
+    assert PADDING == PAD
 
 
 def test_a_piece_more_does_change_it() -> None:
