@@ -111,8 +111,11 @@ class Decomposable(nn.Module):
 
     @torch.no_grad()
     def initialise(self, generator: torch.Generator | None = None) -> None:
-        """Set all weights afresh: E is N(0, 1/4), matrices Glorot-uniform, biases 0; both projections begin as one, so
-        that a piece which both languages have in common, a name's or a number's, finds itself from the start."""
+        """Set all weights afresh: E is N(0, 1/4), matrices Glorot-uniform, biases 0.
+
+        Both projections begin as one, so that a piece which both languages have in common, a name's or a number's,
+        finds itself from the start; and G begins by looking at the difference of what it compares.
+        """
         for parameter in self.parameters():
             if parameter is self.embedding.weight:
                 nn.init.normal_(parameter, std=0.5, generator=generator)
@@ -121,3 +124,5 @@ class Decomposable(nn.Module):
             else:
                 parameter.zero_()
         self.target_projection.weight.copy_(self.source_projection.weight)
+        one, other = self.compare.inner.weight.chunk(2, dim=1)
+        other.copy_(-one)
