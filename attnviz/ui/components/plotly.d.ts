@@ -33,6 +33,7 @@ interface Trace {
   customdata?: unknown[];
   zmin?: number;
   zmax?: number;
+  xaxis?: string;
 }
 
 interface Axis {
