@@ -69,6 +69,13 @@ function send(node, name, detail) {
 const chooseIn = (node, choice) => send(node, "choose", choice);
 
 /**
+ * Asks the server for what would be if something were otherwise in the view of `node`, or for another card.
+ * @param {Element} node
+ * @param {WhatIf} whatIf
+ */
+const tryIn = (node, whatIf) => send(node, "try", whatIf);
+
+/**
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
  * @param {Element} node
  * @param {string} name
