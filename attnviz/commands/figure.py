@@ -12,7 +12,7 @@ from attnviz.commands.shared import add_model_options, load_translator, positive
 
 if TYPE_CHECKING:
     from attnviz.analysis.recomputation import Weights
-    from attnviz.trace import Trace
+    from attnviz.trace import Branches, Trace
 
 
 SUMMARY = "save a sentence's alignment, or a step, as a file"
@@ -70,8 +70,10 @@ def run(options: argparse.Namespace) -> None:
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
     trace: Any
+    branches = None
     if options.trace:
-        trace = Trace.load(options.trace)
+        branches = Branches.load(options.trace)
+        trace = branches.first
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
     if not isinstance(trace, Trace) and (options.picture != "heatmap" or ending in WITHOUT_THE_MODEL):
@@ -94,7 +96,7 @@ def run(options: argparse.Namespace) -> None:
             f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
             f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
         )  # fmt: skip
-    save(trace, options.output, look, weights)
+    save(trace, options.output, look, weights, branches)
 
 
 def _from_0(number: int | None) -> int | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from attnviz.languages import say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
@@ -53,6 +53,17 @@ class Card:
 def cards(branches: Branches) -> list[Card]:
     """Return the first translation and each of its branches, in words."""
     return [_card(branches, number) for number in range(len(branches.branches) + 1)]
+
+
+def card_texts(branches: Branches) -> dict[str, Any]:
+    """Return the cards as a browser writes them: their texts, and the `words` around them."""
+    words = {
+        "title": say("What if"),
+        "rate": say("log p/word"),
+        "about": say("The log probability of all pieces, divided by the number of words: nearer to 0 is likelier."),
+        "gone": say("left out: {word}"),
+    }
+    return {"cards": [asdict(card) for card in cards(branches)], "words": words}
 
 
 def per_word(trace: Trace) -> float:

@@ -78,9 +78,8 @@ def trying(page: Page) -> Callable[[int], None]:
 
     def act(number: int) -> None:
         wish = {"kind": "only", "step": 2 + number % 8, "source": number // 8 * 3 + 1, "held": False}
-        page.evaluate(
-            """(detail) => document.querySelector(".st-key-room").dispatchEvent(new CustomEvent("attnviz:try", { detail }))""",
-            wish,
+        page.locator(".st-key-room").evaluate(
+            '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))', wish
         )
 
     return act

@@ -5,7 +5,10 @@ const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
 const UNDER_HEATMAP = "ledger"; // the other pictures of a step stand beside it
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const count = record.target.length;
+/** The number of the translation on show, and what it is drawn from. */
+let onShow = record.onShow ?? 0;
+/** @type {LectureVersion} */
+let version = record;
 /** @param {string} id */
 function at(id) {
   const found = document.getElementById(id);
@@ -14,10 +17,11 @@ function at(id) {
 }
 const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
-let step = Math.min(Math.max(record.step, 1), count);
+let step = Math.min(Math.max(record.step, 1), version.target.length);
 let language = record.language;
 
-const words = () => record.words[language];
+const count = () => version.target.length;
+const words = () => version.words[language];
 
 /**
  * What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
@@ -35,17 +39,17 @@ function changed(base, change) {
 }
 
 /**
- * The figures by language and theme, as far as they were asked for.
+ * The figures by translation, language and theme, as far as they were asked for.
  * @type {Map<string, LectureFigures>}
  */
 const variants = new Map();
 function figures() {
   const name = `${language}-${dark.matches ? "dark" : "light"}`;
-  const known = variants.get(name);
+  const known = variants.get(`${onShow} ${name}`);
   if (known) return known;
-  const drawn = /** @type {any} */ (changed(record.figures, record.changes[name]));
+  const drawn = /** @type {any} */ (changed(version.figures, version.changes[name]));
   const { heatmap, ...pictures } = drawn;
-  variants.set(name, { heatmap, pictures });
+  variants.set(`${onShow} ${name}`, { heatmap, pictures });
   return { heatmap, pictures };
 }
 
@@ -106,7 +110,7 @@ function paint() {
   const { heatmap, pictures } = figures();
   const told = words().steps[step - 1];
   drawHeatmap(heatmap);
-  at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count));
+  at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
   at("sentence").textContent = told.sentence;
   for (const [name, drawn] of Object.entries(pictures)) {
     at(`title-${name}`).textContent = told.pictures[name].title;
@@ -121,14 +125,14 @@ function paint() {
     else word.removeAttribute("aria-current");
   }
   slider.value = String(step);
-  at("count").textContent = `${step} / ${count}`;
+  at("count").textContent = `${step} / ${count()}`;
   previous.disabled = step <= 1;
-  next.disabled = step >= count;
+  next.disabled = step >= count();
 }
 
 /** @param {number} chosen */
 function go(chosen) {
-  step = Math.min(Math.max(chosen, 1), count);
+  step = Math.min(Math.max(chosen, 1), count());
   paint();
 }
 
@@ -146,6 +150,7 @@ function speak(code) {
   at("alignment").setAttribute("aria-label", labels.grid);
   at("inside").setAttribute("aria-label", labels.step);
   at("footer").textContent = footer;
+  drawCards();
   for (const button of at("languages").querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.lang === code));
   }
@@ -160,14 +165,79 @@ function element(kind, properties) {
   return Object.assign(document.createElement(kind), properties);
 }
 
-function build() {
-  at("source").textContent = record.source;
-  record.target.forEach(({ text, space }, place) => {
+function buildTarget() {
+  at("target").replaceChildren();
+  version.target.forEach(({ text, space }, place) => {
     const word = element("button", { type: "button", textContent: text, onclick: () => go(place + 1) });
     word.dataset.step = String(place + 1);
     if (space) at("target").append(" ");
     at("target").append(word);
   });
+  slider.max = String(count());
+}
+
+/**
+ * The versions of which this page knows by now, by their number.
+ * @type {Map<number, LectureVersion>}
+ */
+const versions = new Map([[onShow, record]]);
+/** @param {number} number */
+async function versionOf(number) {
+  const known = versions.get(number);
+  if (known) return known;
+  const bytes = Uint8Array.from(atob(record.others?.[number] ?? ""), (sign) => sign.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  /** @type {LectureVersion} */
+  const found = await new Response(unpacked).json();
+  versions.set(number, found);
+  return found;
+}
+
+let wanted = onShow;
+/**
+ * Shows another translation of the sentence, at the step on show or the last it has.
+ * @param {number} number
+ */
+async function show(number) {
+  wanted = number;
+  const found = await versionOf(number);
+  if (wanted !== number) return; // another card was chosen meanwhile
+  [onShow, version] = [number, found];
+  step = Math.min(step, count());
+  buildTarget();
+  speak(language);
+  paint();
+}
+
+// The cards of what was tried by hand, where there are some; the words that differ from the first translation are marked.
+function drawCards() {
+  const told = record.cards?.[language];
+  if (!told) return;
+  at("branches").hidden = false;
+  at("what-if").textContent = told.words.title;
+  const focused = [...at("cards").children].findIndex((item) => item.contains(document.activeElement));
+  at("cards").replaceChildren(...told.cards.map((card, number) => {
+    const button = element("button", { type: "button", onclick: () => void show(number) });
+    if (number === onShow) button.setAttribute("aria-current", "true");
+    const head = [number ? `${number} ` : "", card.told, card.on ? ` ${card.on}` : ""].join("");
+    const rate = element("small", { textContent: `${told.words.rate} ${card.per_word}`, title: told.words.about });
+    const text = element("span", { lang: "fr" });
+    for (const { text: word, kind, space } of card.words) {
+      const tag = kind === "same" ? "span" : kind === "gone" ? "del" : "mark";
+      if (space) text.append(" ");
+      text.append(element(tag, { textContent: word }));
+    }
+    button.append(element("small", { textContent: head }), " ", rate, " ", text);
+    const item = element("li", {});
+    item.append(button);
+    return item;
+  }));
+  if (focused >= 0) at("cards").children[focused].querySelector("button")?.focus({ preventScroll: true });
+}
+
+function build() {
+  at("source").textContent = record.source;
+  buildTarget();
   for (const name of Object.keys(figures().pictures)) {
     const scroll = element("div", { className: "scroll" });
     scroll.append(element("div", { id: `picture-${name}`, className: "chart" }));
@@ -186,7 +256,6 @@ function build() {
     };
     at("languages").append(button);
   }
-  slider.max = String(count);
   slider.oninput = () => go(Number(slider.value));
   previous.onclick = () => go(step - 1);
   next.onclick = () => go(step + 1);
@@ -196,7 +265,7 @@ function build() {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
   /** @type {Record<string, number | undefined>} */
-  const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count };
+  const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count() };
   const chosen = steps[event.key];
   if (chosen === undefined) return;
   event.preventDefault();

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from attnviz.languages import language, say
@@ -10,7 +9,7 @@ from attnviz.trace import Branches
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.branches import made_from
 from attnviz.ui.page_state.view import View
-from attnviz.wording.what_if import cards
+from attnviz.wording.what_if import card_texts
 
 
 def branch_cards(view: View) -> None:
@@ -24,19 +23,9 @@ def cards_record(branches: Branches | None, number: int) -> dict[str, Any]:
     if branches is None or not branches.branches:
         return {"language": language(), "cards": [], "onShow": 0, "words": {}}
     others = [0, *(len(made_from(branches.branches, k + 1)) - 1 for k in range(len(branches.branches)))]
-    return {
-        "language": language(),
-        "cards": [
-            asdict(card) | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(cards(branches))
-        ],
-        "onShow": number,
-        "words": {
-            "title": say("What if"),
-            "rate": say("log p/word"),
-            "about": say("The log probability of all pieces, divided by the number of words: nearer to 0 is likelier."),
-            "gone": say("left out: {word}"),
-        },
-    }
+    texts = card_texts(branches)
+    cards = [card | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(texts["cards"])]
+    return {"language": language(), "onShow": number, "words": texts["words"], "cards": cards}
 
 
 def _remove(number: int, others: int) -> str:
