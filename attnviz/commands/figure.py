@@ -12,7 +12,7 @@ from attnviz.commands.shared import add_model_options, load_translator, positive
 
 if TYPE_CHECKING:
     from attnviz.analysis.recomputation import Weights
-    from attnviz.trace import Branches, Trace
+    from attnviz.trace import Trace
 
 
 SUMMARY = "save a sentence's alignment, or a step, as a file"
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     if options.trace and options.target:
         raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
     from attnviz.export.files import Look, check_ending, save
-    from attnviz.trace import Trace
+    from attnviz.trace import Branches, Trace
 
     ending = check_ending(options.output)  # before a model is loaded for nothing
     look = Look(
