@@ -2,6 +2,7 @@
 // them hears a click, for their numbers may be others by then. Words are set by textContent, so that nothing is read as
 // markup.
 
+const EDGE = 4; // pixels around a card in sight
 const PATIENT = 15000; // milliseconds after which the server is asked again, whether it has answered or not
 
 /**
@@ -89,6 +90,19 @@ function cardItem(root, state, card, index) {
 }
 
 /**
+ * Scrolls the cards, and not the page, as little as it takes to see one of them whole.
+ * @param {HTMLElement} list
+ * @param {HTMLElement | undefined} card
+ */
+function keepInSight(list, card) {
+  if (!card) return;
+  const outer = list.getBoundingClientRect(), inner = card.getBoundingClientRect();
+  const below = inner.bottom + EDGE - outer.bottom, above = outer.top - inner.top + EDGE;
+  if (below > 0) list.scrollTop += below;
+  else if (above > 0) list.scrollTop -= above;
+}
+
+/**
  * Draws the cards, and leaves the keyboard where it was among them; the one on show is in sight.
  * @param {HTMLElement} root
  * @param {BranchesState} state
@@ -104,8 +118,7 @@ function drawCards(root, state) {
   list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
   const buttons = findAll(list, ".card");
   if (place >= 0) buttons[Math.min(place, buttons.length - 1)]?.focus({ preventScroll: true });
-  const shownCard = buttons[onShow];
-  if (shownCard) list.scrollTop = Math.max(0, shownCard.offsetTop + shownCard.offsetHeight - list.clientHeight);
+  requestAnimationFrame(() => keepInSight(list, buttons[onShow])); // once they have their places
 }
 
 /** @param {Mounted<BranchesRecord>} mounted */
