@@ -11,7 +11,8 @@ MOST_LAYERS = 64
 """Layers of the deepest model, and heads of a layer."""
 SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size", "model_size", "feedforward_size")
 COUNTS = ("heads", "layers")
-ARCHITECTURES = ("rnnsearch", "transformer")
+TRANSLATORS = ("rnnsearch", "transformer")
+ARCHITECTURES = (*TRANSLATORS, "decomposable")
 
 
 def whole(name: str, value: object, least: int, most: int) -> None:

@@ -28,11 +28,13 @@ from attnviz.model_folder import (
     load_weights,
     read_config,
 )
-from attnviz.network import Network, build, read_fields
+from attnviz.network import AnyConfig, AnyNetwork, Decomposable, DecomposableConfig, Network, build, read_fields
 from attnviz.text import Tokenizer
 
 
-def save_model(folder: str | Path, network: Network, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16) -> None:
+def save_model(
+    folder: str | Path, network: AnyNetwork, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16
+) -> None:
     """Write `network` and `tokenizer` to `folder`, made where it does not exist; weights are stored in `dtype`, float16
     or float32. A kill at any moment leaves each file as it was or as it is to be.
 
@@ -61,28 +63,64 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, st
 
 
 def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
-    """Return the network (float32, on the CPU, in evaluation mode) and the tokenizer of a model folder.
+    """Return the network (float32, on the CPU, in evaluation mode) and the tokenizer of a translator's folder.
 
-    Raise AttnvizError, naming the file, where one is missing, damaged, of another version, or does not fit the others.
+    Raise AttnvizError, naming the file, where one is missing, damaged, of another version, or does not fit the others,
+    and where the folder holds a detector.
     """
-    folder = Path(folder)
+    config = _read_config(Path(folder))
+    if isinstance(config, DecomposableConfig):
+        raise AttnvizError(say(
+            "The model in {folder} does not translate: it tells whether a sentence is the translation of another. Give "
+            "the folder of a translator.", folder=folder,
+        ))  # fmt: skip
+    tokenizer = _read_tokenizer(Path(folder), config)
+    with torch.device("meta"), _Undrawn():
+        network = build(config)
+    _fill(network, Path(folder))
+    return network, tokenizer
+
+
+def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
+    """Return the network (float32, on the CPU, in evaluation mode) and the tokenizer of a detector's folder; raise as
+    `load_model`, and where the folder holds a translator."""
+    config = _read_config(Path(folder))
+    if not isinstance(config, DecomposableConfig):
+        raise AttnvizError(say(
+            "The model in {folder} is a translator: it cannot tell whether a sentence is the translation of another. "
+            "Give the folder of a detector.", folder=folder,
+        ))  # fmt: skip
+    tokenizer = _read_tokenizer(Path(folder), config)
+    with torch.device("meta"), _Undrawn():
+        network = build(config)
+    _fill(network, Path(folder))
+    return network, tokenizer
+
+
+def _read_config(folder: Path) -> AnyConfig:
     if not folder.is_dir():
         raise AttnvizError(say("There is no model folder {folder}. Give the path of a folder that holds {file}.",
                                folder=folder, file=CONFIG))  # fmt: skip
     try:
-        config = read_fields(read_config(folder))
+        return read_fields(read_config(folder))
     except (ValueError, TypeError) as error:
         raise AttnvizError(damaged(folder / CONFIG, error)) from error
+
+
+def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     if len(tokenizer) != config.vocabulary_size:
         raise AttnvizError(say(
             "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
             tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
         ))  # fmt: skip
-    with torch.device("meta"), _Undrawn():
-        network = build(config)
+    return tokenizer
+
+
+def _fill(network: AnyNetwork, folder: Path) -> None:
+    """Give `network` the weights in `folder`, and leave it as it is to be used."""
     network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
-    return network.requires_grad_(False).eval(), tokenizer
+    network.requires_grad_(False).eval()
 
 
 class _Undrawn(TorchFunctionMode):

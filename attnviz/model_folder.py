@@ -22,8 +22,9 @@ CONFIG, WEIGHTS, TOKENIZER = FILES = "config.json", "model.safetensors", "tokeni
 
 
 def model_folders(root: str | Path = "models") -> list[Path]:
-    """Return the model folders inside `root`, by name."""
-    return sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    """Return the folders of translators inside `root`, by name; that of a detector of translations is none."""
+    found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    return [folder for folder in found if architecture(folder) in bounds.TRANSLATORS]
 
 
 def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import export, figures
+from attnviz.analysis.recomputation import Weights
 from attnviz.trace import BeamTree, Record, Trace
 
 
@@ -17,9 +18,10 @@ def heatmap(trace: Record, **choices: Any) -> go.Figure:
     return figures.heatmap(trace, **choices)
 
 
-def step_figure(trace: Trace, step: int, picture: str, **choices: Any) -> go.Figure:
-    """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name."""
-    subject = figures.Subject(trace, step)
+def step_figure(trace: Trace, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
+    """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name, and
+    where it needs the `weights` of the model that made the trace and they are not given."""
+    subject = figures.Subject(trace, step, weights)
     return figures.step_figure(subject, picture).draw(subject, **choices)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
-from attnviz.trace import Record, Trace
+from attnviz.trace import Computation, Trace
 from attnviz.trace.quantities import check_shapes, sizes
 
 
@@ -31,7 +31,7 @@ def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
 
 
 def check_weight_shapes(
-    trace: Record, weights: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]
+    trace: Computation, weights: Mapping[str, NDArray[Any]], expected: Mapping[str, tuple[int, ...]]
 ) -> None:
     """Raise MisfitError, which names the first that is odd, unless `weights` are those `expected` and have their
     shapes."""
@@ -41,7 +41,7 @@ def check_weight_shapes(
         raise MisfitError(misfit(trace, odd[0]))
 
 
-def misfit(trace: Record, what: object) -> str:
+def misfit(trace: Computation, what: object) -> str:
     """Return the sentence that says a record does not fit the weights, and `what` of it."""
     return say("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
 

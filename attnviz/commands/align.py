@@ -25,7 +25,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     when = command.add_mutually_exclusive_group()
     when.add_argument(
         "--after", dest="after", action="store_true", default=True,
-        help="by the posterior, once the word written is known; the default, for it is better on gold links",
+        help="by the posterior, once the word written is known; the default, for it draws better links on the "
+        "development links (see the card of en-fr)",
     )  # fmt: skip
     when.add_argument(
         "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"

@@ -18,6 +18,7 @@ from attnviz.commands.shared import beam_width, default_model, positive
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
+    from attnviz.evaluation.detection import Judge
     from attnviz.evaluation.forced import Advance
     from attnviz.evaluation.lengths import LengthScore
     from attnviz.evaluation.models import Model
@@ -28,7 +29,7 @@ Corpora = dict[str, list[tuple[str, str]]]
 Gold = dict[str, "list[GoldAlignment]"]
 
 
-SUMMARY = "measure models: BLEU, chrF, perplexity, alignment error, speed"
+SUMMARY = "measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -65,13 +66,15 @@ def run(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     with tqdm(unit="sentence", delay=1, dynamic_ncols=True) as bar:
-        models = _load(options.models or [default_model()], options.device)
+        models, judges = _load(options.models or [default_model()], options.device)
+        if judges and (options.tune or options.by_length or options.sentences):
+            raise AttnvizError(f"{judges[0].folder} translates nothing: leave out --tune, --by-length and --sentences.")
         if options.tune:
             from attnviz.evaluation.report import tuning_section
 
             sections = [tuning_section(model, pairs, bar.update) for model in models]
         else:
-            sections = _measure(models, pairs, gold, choosing, options, bar.update)
+            sections = _measure(models, judges, pairs, gold, choosing, options, bar.update)
     print(_rendered(sections, options))
 
 
@@ -136,31 +139,46 @@ def _label(path: Path, taken: Container[str]) -> str:
     return str(path) if short(path) in taken else short(path)
 
 
-def _load(folders: Sequence[Path], device: str) -> list[Model]:
-    """Return the models, named after their folders, or after the run where the folder is its `model`."""
+def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge]]:
+    """Return the translators and the detectors, named after their folders, or after the run where the folder is its
+    `model`."""
+    from attnviz.detector import Detector
+    from attnviz.evaluation.detection import Judge
     from attnviz.evaluation.models import Model
+    from attnviz.model_folder import architecture
     from attnviz.translator import Translator
 
     models: list[Model] = []
+    judges: list[Judge] = []
     for folder in folders:
-        translator, place = Translator.load(folder, device=device), folder.resolve()
-        translator.translate_batch(["What is computed first takes longer."])  # and is not to count as slowness
+        place, first = folder.resolve(), "What is computed first takes longer."  # and is not to count as slowness
         name = place.parent.name if place.name == "model" else place.name
-        taken = any(model.name == name for model in models)
-        models.append(Model(str(folder) if taken else name, folder, translator))
-    return models
+        name = str(folder) if name in {one.name for one in models} | {one.name for one in judges} else name
+        if architecture(folder) == "decomposable":
+            detector = Detector.load(folder, device=device)
+            detector.judge_batch([(first, first)])
+            judges.append(Judge(name, folder, detector))
+        else:
+            translator = Translator.load(folder, device=device)
+            translator.translate_batch([first])
+            models.append(Model(name, folder, translator))
+    return models, judges
 
 
 def _measure(
-    models: Sequence[Model], pairs: Corpora, gold: Gold, choosing: Gold, options: argparse.Namespace, progress: Advance
-) -> list[Section]:
+    models: Sequence[Model], judges: Sequence[Judge], pairs: Corpora, gold: Gold, choosing: Gold,
+    options: argparse.Namespace, progress: Advance,
+) -> list[Section]:  # fmt: skip
+    from attnviz.evaluation import detection, report
     from attnviz.evaluation import models as measured
-    from attnviz.evaluation import report
 
     sections = []
     if options.files:
-        sections.append(report.model_section(models))
-    if pairs:
+        sections += [report.model_section(models)] if models else []
+        sections += [detection.detector_section(judges)] if judges else []
+    if pairs and judges:
+        sections.append(detection.detection_section(judges, pairs, progress))
+    if pairs and models:
         translated = measured.translate_all(models, pairs, options.beams, options.length_penalty, progress)
         predicted = measured.predict_all(models, pairs, progress)
         sections.append(report.score_section(models, pairs, translated, predicted))
@@ -171,7 +189,7 @@ def _measure(
     if gold:
         from attnviz.evaluation.alignment_report import alignment_section
 
-        sections.append(alignment_section(models, gold, choosing, progress))
+        sections.append(alignment_section(models, gold, choosing, progress, judges))
     if options.sentences:
         sections.append(report.sentence_section(models, options.beams, options.length_penalty))
     return sections
@@ -214,7 +232,7 @@ def _command(section: Section, options: argparse.Namespace) -> str:
     from attnviz.evaluation.tables import command_line, short
 
     files = [path for path in options.files if section.kind == ("gold" if _is_gold(path) else "pairs")]
-    if section.key == "models":
+    if section.key in ("models", "detectors"):
         files = list(options.files)
     words: list[str] = []
     if section.key in ("scores", "by_length", "sentences"):

@@ -11,6 +11,7 @@ from attnviz import AttnvizError
 from attnviz.commands.shared import add_model_options, load_translator, positive
 
 if TYPE_CHECKING:
+    from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
     from attnviz.trace import Trace
 
@@ -40,8 +41,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--source", type=positive, metavar="N",
         help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
-    add("--face", choices=("before", "after", "difference"), default="before",
-        help="of the heatmap: attention, before the word is known; its posterior, after; their difference")  # fmt: skip
+    add("--face", choices=("before", "after", "difference"),
+        help="of the heatmap: attention, before the word is known (the default); its posterior, after (that of links); "
+        "their difference")  # fmt: skip
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
     add("--no-end", action="store_true", help="leave out </s>")
@@ -64,9 +66,12 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.trace import Branches, Trace
 
     ending = check_ending(options.output)  # before a model is loaded for nothing
+    face: Face = options.face or "before"
+    if ending == "pharaoh" and face == "difference":
+        raise AttnvizError("Links are drawn before or after the word: there are none of the difference.")
     look = Look(
         picture=options.picture, step=_from_0(options.step), source=_from_0(options.source), by=options.by,
-        face=options.face, colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
+        face=face, colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
     trace: Any
@@ -84,14 +89,15 @@ def run(options: argparse.Namespace) -> None:
     from attnviz.figures.registry import STEP_FIGURES
 
     drawn = STEP_FIGURES.get(options.picture)
-    needed = ending in WITHOUT_THE_MODEL or options.face != "before" or (drawn and drawn.uses_weights)
-    weights = _weights(trace, options.model) if needed else None
-    if weights is None and options.face != "before" and trace.attends:
+    by_attention = ending == "pharaoh" and options.face == "before"
+    needed = ending in WITHOUT_THE_MODEL or face != "before" or (drawn and drawn.uses_weights)
+    weights = _weights(trace, options.model) if needed and not by_attention else None
+    if weights is None and face != "before" and trace.attends:
         raise AttnvizError(
-            f"--face {options.face} needs the model that made the trace, {trace.model}, and {options.model} is not it. "
+            f"--face {face} needs the model that made the trace, {trace.model}, and {options.model} is not it. "
             "Name its folder with --model."
         )
-    if weights is None and ending in WITHOUT_THE_MODEL:
+    if weights is None and ending in WITHOUT_THE_MODEL and not by_attention:
         print(
             f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
             f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,

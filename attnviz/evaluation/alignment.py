@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior
+from attnviz.detector import Detector
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.text import SPACE, normalise
@@ -134,6 +135,18 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
         _between_words(pair, steps.source_pieces, steps.target_pieces, steps.alignment)
         for pair, steps in zip(gold, forced, strict=True)
     ]
+
+
+def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both: bool) -> list[NDArray[np.float64]]:
+    """Return where a detector looks, (target words, source words), for each pair, merged as `word_alignments` merges
+    attention: where each target piece looks in the source or, if `both`, that times how much the source piece looks
+    back."""
+    found = []
+    for pair in gold:
+        judged = detector.judge(detokenise(pair.source), detokenise(pair.target))
+        shares = judged.target_alignment * judged.source_alignment.T if both else judged.target_alignment
+        found.append(_between_words(pair, judged.source_surfaces[:-1], judged.target_surfaces[:-1], shares))
+    return found
 
 
 def word_alignments_after(

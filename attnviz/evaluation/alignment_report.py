@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +15,21 @@ from attnviz.evaluation.alignment import (
     GoldAlignment,
     Link,
     best_threshold,
+    detected_alignments,
     error_rate,
     mutual_links,
     word_alignments,
     word_alignments_after,
 )
+from attnviz.evaluation.detection import Judge
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.models import Model
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
 
 WHEN = ("before", "after")
 """Attention, and its posterior once the word is known."""
+LOOKS = ("target looks", "both look")
+"""The attend matrix of a detector, one way and both ways."""
 _NOTE = (
     "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; under forced decoding, between words. Before the "
     "word: attention, α. After the word: its posterior, once the piece written is known (`analysis.posterior`). Argmax "
@@ -38,6 +43,7 @@ def alignment_section(
     gold: Mapping[str, Sequence[GoldAlignment]],
     choosing: Mapping[str, Sequence[GoldAlignment]],
     progress: Advance | None = None,
+    judges: Sequence[Judge] = (),
 ) -> Section:
     """Return the alignment error rates on each file of `gold`, before and after the word, by argmax, by mutual argmax
     and, where there are files for `choosing` it on, by the threshold that is best on those together."""
@@ -54,6 +60,14 @@ def alignment_section(
             )
         for when in WHEN if network.attends_once else WHEN[:1]:
             records += _of_model(model, when, gold, choosing, progress)
+    for judge in judges:
+        for looks in LOOKS:
+            find = partial(detected_alignments, judge.detector, both=looks == LOOKS[1])
+            records += _rated(judge.name, looks, find, gold, choosing)
+        notes.append(
+            f"{judge.name}, a detector, sees both sentences at once. Target looks: where each target piece looks in "
+            "the source. Both look: that times how much the source piece looks back."
+        )
     records.sort(key=lambda record: list(gold).index(record["file"]))
     rows = [
         [record["file"], record["model"], record["word"], record["links"], number(record["sentences"], 0)]
@@ -74,13 +88,24 @@ def _of_model(
     choosing: Mapping[str, Sequence[GoldAlignment]],
     progress: Advance | None,
 ) -> list[TableRow]:
+    if when == WHEN[0]:
+        return _rated(model.name, when, partial(word_alignments, model.translator), gold, choosing)
+    find = partial(word_alignments_after, model.translator, progress=progress)
+    return _rated(model.name, when, find, gold, choosing)
+
+
+def _rated(
+    name: str,
+    when: str,
+    find: Callable[[Sequence[GoldAlignment]], list[NDArray[np.float64]]],
+    gold: Mapping[str, Sequence[GoldAlignment]],
+    choosing: Mapping[str, Sequence[GoldAlignment]],
+) -> list[TableRow]:
+    """Return the error rates of what `find` finds between the words of each sentence, on each file by each rule."""
     files = [*gold.values(), *choosing.values()]
     sentences = list(dict.fromkeys(sentence for file in files for sentence in file))
     started = time.perf_counter()
-    if when == "before":
-        found = word_alignments(model.translator, sentences)
-    else:
-        found = word_alignments_after(model.translator, sentences, progress)
+    found = find(sentences)
     speed = len(sentences) / (time.perf_counter() - started)
     matrices = dict(zip(sentences, found, strict=True))
     rules: dict[str, Callable[[NDArray[np.float64]], list[Link]]] = {"argmax": links, "mutual argmax": mutual_links}
@@ -89,11 +114,11 @@ def _of_model(
         threshold = best_threshold([matrices[sentence] for sentence in held], held)
         rules[f"threshold {threshold:.2f}"] = lambda matrix: links(matrix, threshold)
     records = []
-    for name, file in gold.items():
+    for label, file in gold.items():
         for rule, draw in rules.items():
             rate = error_rate((draw(matrices[sentence]) for sentence in file), file)
             records.append(
-                {"file": name, "sentences": len(file), "model": model.name, "word": when, "links": rule}
+                {"file": label, "sentences": len(file), "model": name, "word": when, "links": rule}
                 | asdict(rate)
                 | {"pairs_per_second": speed}
             )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import torch
 
@@ -16,6 +14,7 @@ from attnviz.evaluation.lengths import BUCKETS, FEWEST, LengthScore, scores_by_l
 from attnviz.evaluation.models import Model, Pairs, Predicted, Translated, search_name
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number
+from attnviz.evaluation.training_log import training_of
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
 from attnviz.network import ModelConfig, TransformerConfig
@@ -31,7 +30,7 @@ def model_section(models: Sequence[Model]) -> Section:
             "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
             "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
             "folder_bytes": sum(path.stat().st_size for path in model.folder.rglob("*") if path.is_file()),
-            **_training(model.folder),
+            **training_of(model.folder),
         }  # fmt: skip
         records.append(record)
         hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
@@ -54,22 +53,6 @@ def _kind_and_sizes(config: ModelConfig | TransformerConfig) -> tuple[str, str]:
         return "transformer", named
     sizes = (config.embedding_size, config.hidden_size, config.alignment_size, config.maxout_size)
     return config.attention, " / ".join(map(str, sizes))
-
-
-def _training(folder: Path) -> TableRow:
-    """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
-    path = folder / "training-log.csv"
-    path = path if path.is_file() else folder.parent / "log.csv"
-    try:
-        with path.open(newline="", encoding="utf-8", errors="replace") as file:
-            *_, row = csv.DictReader(file)
-        return {
-            "training_updates": int(row["update"]),
-            "training_pieces": int(row["tokens"]),
-            "training_seconds": float(row["seconds"]),
-        }
-    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
-        return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))
 
 
 def score_section(

@@ -12,18 +12,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By, Face
+from attnviz.analysis.after_word import AfterWord, after_word
+from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.ledger import Ledger, ledgers
-from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.figures.browser import constants_script
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.ledger import ledger_waterfall
+from attnviz.figures.posterior import posterior_bars
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
@@ -31,6 +30,8 @@ from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Branches, Trace
+from attnviz.wording.after_word import after_sentence, after_title
+from attnviz.wording.faces import face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
@@ -40,7 +41,7 @@ from attnviz.wording.what_if import card_texts
 PICTURES = ("attention", "context", "candidates")
 """The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""
 
-LEDGER = "ledger"
+POSTERIOR, LEDGER = "posterior", "ledger"
 
 _STAGES = {"attention": 2, "context": 3, "candidates": 5}
 """The stage whose sentence stands above a picture."""
@@ -55,9 +56,8 @@ class _Lecture:
 
     trace: Trace
     by: By
-    face: Face
-    posterior: NDArray[np.float64] | None
-    """(Ty, Tx), where the face is another than "before"."""
+    after: AfterWord | None
+    """What the steps were about once their words were known; None without weights or attention."""
     colours: Colours
     root: bool
     end: bool
@@ -66,10 +66,12 @@ class _Lecture:
     """The ledger of the word of each step, or none where there are no weights."""
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
-        """Return the heatmap, and of each picture a list with one for each step."""
-        drawn: dict[str, Any] = {"heatmap": _plain(self._grid(theme))}
+        """Return the faces of the heatmap, and of each picture a list with one for each step."""
+        drawn: dict[str, Any] = {"faces": {face: _plain(self._grid(face, theme)) for face in self.faces}}
         for name, picture in self._pictures().items():
             drawn[name] = [_plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
+        if self.after:
+            drawn[POSTERIOR] = [_plain(posterior_bars(self.trace, self.after, i, theme=theme)) for i in self._steps()]
         if self.accounts:
             drawn[LEDGER] = [
                 _plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
@@ -77,13 +79,18 @@ class _Lecture:
             ]
         return drawn
 
-    def _grid(self, theme: ThemeName) -> go.Figure:
-        """Return the heatmap, or what a model without attention has instead."""
+    @property
+    def faces(self) -> tuple[Face, ...]:
+        """The faces of the heatmap that there are."""
+        return FACES[:1] if self.after is None else FACES
+
+    def _grid(self, face: Face, theme: ThemeName) -> go.Figure:
+        """Return a face of the heatmap, or what a model without attention has instead."""
         look: dict[str, Any] = {"by": self.by, "colours": self.colours, "root": self.root, "end": self.end,
                                 "margins": self.margins, "theme": theme}  # fmt: skip
-        if self.face == "before":
+        if self.after is None or face == "before":
             return translation_figure(self.trace, **look)
-        return heatmap(self.trace, face=self.face, posterior=self.posterior, **look)
+        return heatmap(self.trace, face=face, posterior=self.after.reading, **look)
 
     def words(self) -> dict[str, Any]:
         """Return all that the page says, in the language in use."""
@@ -96,16 +103,21 @@ class _Lecture:
                 name: {"title": picture.title(subject), "note": told[_STAGES[name]]}
                 for name, picture in pictures.items()
             }
+            if self.after:
+                notes[POSTERIOR] = {"title": after_title(), "note": after_sentence(self.trace, self.after, i)}
             if self.accounts:
                 name = self._name(i)
                 note = ledger_sentence(self.trace, self.accounts[i], name, None)
                 notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
             steps.append({"sentence": step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes})
-        ledgers = bool(self.accounts)
-        footer = lecture_footer(
-            self.trace, self.by, face=self.face, root=self.root, margins=self.margins, ledgers=ledgers
-        )
-        return lecture_words() | {"steps": steps, "footer": footer}
+        names = {face: name for face, name in face_names().items() if face in self.faces}
+        return lecture_words() | {"steps": steps, "faces": names, "footers": self._footers()}
+
+    def _footers(self) -> dict[str, str]:
+        """Return what is said below all, for each face."""
+        look = {"root": self.root, "margins": self.margins, "ledgers": bool(self.accounts),
+                "faces": len(self.faces) > 1}  # fmt: skip
+        return {face: lecture_footer(self.trace, self.by, face=face, **look) for face in self.faces}
 
     def _steps(self) -> range:
         return range(len(self.trace.target_pieces))
@@ -135,21 +147,25 @@ def lecture_html(
     It holds Plotly's program (some 1.2 MB) and the figures of all steps, in both themes and every language: it opens in
     the language in use and has a switch, takes the theme from the browser, and asks nothing of the network: a policy
     in the page forbids it. With the `weights` of the model that made the trace, every step has the logit ledger of its
-    word; another `face` than "before" needs them. With the `branches` that `trace` is one of, or the first translation
-    of, a card for each leads to it; their figures are packed, and unpacked by the browser. Raise AttnvizError where the
-    weights are not given for another face, and ValueError on an unknown choice.
+    word, and where there is attention, the heatmap a switch between its faces, at first `face`, and every step its
+    prior, likelihood and posterior; another `face` than "before" needs them. With the `branches` that `trace` is one
+    of, or the first translation of, a card for each leads to it; their figures are packed, and unpacked by the browser.
+    Raise AttnvizError where the weights are not given for another face, and ValueError on an unknown choice.
     """
 
     def version(one: Trace) -> dict[str, Any]:
         accounts = () if weights is None else tuple(ledgers(one, weights, list(enumerate(one.target_ids))))
-        after = None if weights is None or face == "before" else posterior(one, weights)
-        lecture = _Lecture(one, by, face, after, colours, root, end, margins, accounts)
+        after = None if weights is None or not one.attends else after_word(one, weights)
+        lecture = _Lecture(one, by, after, colours, root, end, margins, accounts)
         return {"target": [_word(one, i) for i in range(len(one.target_pieces))]} | _variants(lecture)
 
+    if weights is None or not trace.attends:
+        translation_figure(trace, by=by, face=face, weights=weights)  # says what is lacking of another face
     source = join_pieces(trace.source_surfaces[:-1])
     record = {
         "source": source,
         "step": 1 if step is None else step + 1,
+        "face": face,
         "language": language(),
         "names": LANGUAGES,
     } | version(trace)
@@ -163,7 +179,7 @@ def lecture_html(
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text,
-        "program": constants_script() + _asset("lecture.js"),
+        "program": constants_script() + _asset("cards.js") + _asset("lecture.js"),
     }
     return _fill(_asset("lecture.html"), parts)
 

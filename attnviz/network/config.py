@@ -1,5 +1,5 @@
 """The sizes and choices that define a network, stored as `config.json` beside its weights: those of an RNNsearch
-network (`ModelConfig`) or of a transformer (`TransformerConfig`)."""
+network (`ModelConfig`), of a transformer (`TransformerConfig`) or of decomposable attention (`DecomposableConfig`)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,38 @@ class TransformerConfig:
         return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
 
 
-def read_fields(fields: dict[str, Any]) -> ModelConfig | TransformerConfig:
+@dataclass(frozen=True)
+class DecomposableConfig:
+    """Sizes of decomposable attention (Parikh et al. 2016), which says whether one sentence translates another."""
+
+    vocabulary_size: int
+    """K, shared by source and target."""
+    embedding_size: int = 256
+    """m."""
+    model_size: int = 256
+    """d: of the projected embeddings, and of every layer of the networks F, G and H."""
+    dropout: float = 0.0
+    """Probability, in [0, 1), used in training on the inputs of every layer of F, G and H."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, saying which field is wrong, unless every field is in range."""
+        bounds.check_model(dataclasses.asdict(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, and which architecture they are of, as a dictionary fit for JSON."""
+        return {"architecture": "decomposable"} | dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> DecomposableConfig:
+        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
+
+
+AnyConfig = ModelConfig | TransformerConfig | DecomposableConfig
+"""Of whatever architecture."""
+
+
+def read_fields(fields: dict[str, Any]) -> AnyConfig:
     """Return the config with these fields, of the architecture they name; those that name none are of RNNsearch.
 
     Raise ValueError where the architecture, or a field of it, is unknown, missing or bad.
@@ -94,10 +125,12 @@ def read_fields(fields: dict[str, Any]) -> ModelConfig | TransformerConfig:
     bounds.one_of("architecture", architecture, bounds.ARCHITECTURES)
     if architecture == "transformer":
         return TransformerConfig.from_dict(fields)
+    if architecture == "decomposable":
+        return DecomposableConfig.from_dict(fields)
     return ModelConfig.from_dict({name: value for name, value in fields.items() if name != "architecture"})
 
 
-def _known(cls: type[ModelConfig | TransformerConfig], fields: dict[str, Any]) -> dict[str, Any]:
+def _known(cls: type[AnyConfig], fields: dict[str, Any]) -> dict[str, Any]:
     """Return `fields`; raise ValueError where `cls` knows one of them not, or where the vocabulary is missing."""
     known = {field.name for field in dataclasses.fields(cls)}
     unknown = sorted(set(fields) - known)

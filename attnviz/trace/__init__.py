@@ -1,11 +1,14 @@
-"""`Trace` and `TransformerTrace`: one immutable record of a translation each, with every number there is of it.
+"""`Trace` and `TransformerTrace`: one immutable record of a translation each, with every number there is of it; and
+`Judgement`, that of a verdict on one.
 
-They are written by the translator and read by everything else. They save to one JSON file and open again without the
-model and without torch.
+They are written by translator and detector and read by everything else. They save to one JSON file and open again
+without the model and without torch.
 """
 
 from attnviz.trace.beam_tree import BeamNode, BeamTree
 from attnviz.trace.branches import Branch, Branches
+from attnviz.trace.computation import Computation
+from attnviz.trace.judgement import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record
 from attnviz.trace.trace import Trace
@@ -17,9 +20,11 @@ __all__ = [
     "BeamTree",
     "Branch",
     "Branches",
+    "Computation",
     "FloatArray",
     "Hypothesis",
     "IntArray",
+    "Judgement",
     "Record",
     "Search",
     "Trace",

@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.errors import AttnvizError
-from attnviz.languages import say
 from attnviz.text import BOS, join_pieces, word_groups
 from attnviz.trace import storage
-from attnviz.trace.interventions import Intervention
+from attnviz.trace.computation import Computation
+from attnviz.trace.interventions import Intervention, check_interventions
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
-from attnviz.trace.quantity import Quantity
 
+METHODS = ("greedy", "beam", "forced")
 STORED_CANDIDATES = 100
 """How many of the likeliest pieces of each step a record keeps."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Record(ABC):
+class Record(Computation):
     """The translation of one sentence, and who made it how.
 
     Tx and Ty count pieces, `</s>` included. Row i of a target-side array belongs to step i + 1 of the equations, which
-    chose `target_pieces[i]`. All arrays are read-only copies, float32 but for the ids.
+    chose `target_pieces[i]`.
     """
-
-    saved_as: ClassVar[storage.Format]
-    """The mark of its files."""
-    arrays: ClassVar[tuple[Quantity, ...]]
-    """The rows of its table of quantities that it keeps."""
 
     source_text: str
     """The sentence as typed."""
@@ -65,33 +54,8 @@ class Record(ABC):
     """Log probability of the target, divided by Ty^length_penalty."""
     hypotheses: tuple[Hypothesis, ...]
     """What the beam finished, best first; one entry for greedy and forced decoding."""
-    config: Mapping[str, Any]
-    """The config of the model as a read-only mapping."""
-    model: str
-    """Name of the model folder."""
-    weights_digest: str
-    """SHA-256 of the model's `model.safetensors` in hexadecimal: tells whether a model at hand is the one that made
-    this record. Empty where it is unknown."""
-    device: str
-    """The torch device it ran on, as in "cpu" or "cuda:0"."""
-    seconds: float
-    """Wall time of the translation with all that is recorded here; of several computed together, that of all of them up
-    to this one."""
     interventions: tuple[Intervention, ...] = ()
     """What was changed by hand on the way, in its order; energies are those before it, the alignment after."""
-
-    def __post_init__(self) -> None:
-        """Take copies that nobody else can change."""
-        for quantity in self.arrays:
-            array = getattr(self, quantity.name).copy()
-            array.setflags(write=False)
-            object.__setattr__(self, quantity.name, array)
-        object.__setattr__(self, "config", MappingProxyType(dict(self.config)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle through the constructor, so that what comes back is as immutable."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return _restore, (type(self), fields | {"config": dict(self.config)})
 
     if TYPE_CHECKING:
         # Some keep it as a field; a property here would pass for that field's default.
@@ -104,16 +68,22 @@ class Record(ABC):
     def attends(self) -> bool:
         """Whether the model has one attention, which chose where to look at each step, so that it can be changed."""
 
-    @abstractmethod
-    def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for.
-
-        Raise IndexError or KeyError where an array lacks a dimension or the config a size.
-        """
-
-    @abstractmethod
-    def check_numbers(self) -> None:
-        """Raise ValueError, KeyError or IndexError unless config and arrays, of the right shapes, make sense."""
+    def check_texts(self) -> None:
+        """Raise ValueError, KeyError or IndexError unless pieces, candidates, search and interventions make sense."""
+        rows, columns = len(self.target_pieces), len(self.source_pieces)
+        if [len(pieces) for pieces in self.top_pieces] != [self.top_ids.shape[1]] * rows:
+            raise ValueError("the candidates do not fit their probabilities")
+        if {len(self.source_ids), len(self.source_surfaces)} != {columns} or len(self.target_ids) != rows:
+            raise ValueError("the ids do not fit the pieces")
+        pieces = (self.source_pieces, self.source_surfaces, self.target_pieces, *self.top_pieces)
+        storage.check_characters(*pieces, self.unknown_characters)
+        storage.check_ids((*self.source_ids, *self.target_ids, *self.top_ids.ravel().tolist()), self.config)
+        if self.search.method not in METHODS:
+            raise ValueError("it was found by an unknown search")
+        check_interventions(
+            self.interventions, source_pieces=columns, attends=self.attends,
+            vocabulary_size=self.config["vocabulary_size"],
+        )  # fmt: skip
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:
@@ -158,55 +128,3 @@ class Record(ABC):
         if not 1 <= k <= stored:
             raise ValueError(f"k must be from 1 to {stored}, the number of candidates a trace keeps, not {k}")
         return [(piece, float(p)) for piece, p in zip(self.top_pieces[i][:k], self.top_probabilities[i], strict=False)]
-
-    def to_json(self) -> str:
-        """Return all of it as one JSON object; arrays are compressed little-endian bytes in base64."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return storage.encode(fields, self.saved_as)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return what `to_json` wrote; raise AttnvizError where `text` is not a record of this kind."""
-        hints = get_type_hints(cls)
-        kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
-        try:
-            record = cls(**storage.decode(text, kinds, cls.saved_as))
-            storage.check(record)
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError, zlib.error) as error:
-            message = say("This trace is damaged ({kind}: {error}). Save it again.",
-                          kind=type(error).__name__, error=error)  # fmt: skip
-            raise AttnvizError(message) from error
-        return record
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of all that is recorded, but for the time it took: two records of one fingerprint look the same."""
-        digest = hashlib.sha256()
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                digest.update(repr(value.shape).encode() + value.tobytes())
-            elif field.name != "seconds":
-                value = dict(value) if isinstance(value, Mapping) else value
-                digest.update(repr(value).encode("utf-8", "backslashreplace"))
-        return digest.hexdigest()
-
-    def save(self, path: str | Path) -> None:
-        """Write the whole record to `path`."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a record from `path`; raise AttnvizError, naming the file, where that fails."""
-        try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
-        except UnicodeDecodeError as error:
-            raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
-        except AttnvizError as error:
-            raise AttnvizError(f"{path}: {error}") from error
-
-
-def _restore(kind: type[Record], fields: dict[str, Any]) -> Record:
-    return kind(**fields)

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -16,12 +16,12 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
-from attnviz.trace.interventions import Intervention, check_interventions, from_record, to_record
+from attnviz.trace.interventions import Intervention, from_record, to_record
 from attnviz.trace.parts import Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
-    from attnviz.trace.record import Record
+    from attnviz.trace.computation import Computation
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,11 @@ LARGEST = 2**28
 """Bytes of all arrays of a record together: three times those of the longest sentence by RNNsearch of 1000 units. A
 small file can claim to hold more, and would fill the memory."""
 
-MARKS = {"attnviz-trace": "RNNsearch", "attnviz-transformer-trace": "transformer"}
-"""What saved records are marked with, and whose translations they are of."""
-METHODS = ("greedy", "beam", "forced")
+MARKS = {
+    "attnviz-trace": "RNNsearch", "attnviz-transformer-trace": "transformer",
+    "attnviz-judgement": "decomposable attention",
+}  # fmt: skip
+"""What saved records are marked with, and whose they are."""
 
 
 def encode(fields: Mapping[str, Any], saved_as: Format) -> str:
@@ -63,7 +65,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     if mark != saved_as.mark:
         if isinstance(mark, str) and mark in MARKS:
             raise AttnvizError(say(
-                "This is the saved trace of another kind of translator, {kind}, and cannot be shown here.",
+                "This is the saved trace of another kind of network, {kind}, and cannot be shown here.",
                 kind=MARKS[mark],
             ))  # fmt: skip
         raise AttnvizError(say("This is not a saved trace: it lacks the mark of one."))
@@ -83,49 +85,34 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     return fields
 
 
-def check(record: Record) -> None:
-    """Raise ValueError unless the arrays have the shapes that the pieces call for, and their numbers make sense."""
-    _check_shapes(record)
-    _check_texts(record)
-    _check_ids(record)
+def check(record: Computation) -> None:
+    """Raise ValueError unless the arrays have the shapes that the pieces call for, and texts and numbers make sense."""
+    sizes = record.sizes()
+    if not sizes["Tx"] or not sizes["Ty"]:
+        raise ValueError("it holds no pieces")
+    check_shapes(record)
+    check_characters((record.model, record.device))
+    record.check_texts()
     for quantity in record.arrays:
         array = getattr(record, quantity.name)
         # An energy may be minus infinity: nothing is looked at there.
         if not np.isfinite(array[array != -np.inf]).all():
             raise ValueError(f"{quantity.name} holds numbers that are none")
-    if record.search.method not in METHODS:
-        raise ValueError("it was found by an unknown search")
     if not all(isinstance(value, (str, int, float)) for value in record.config.values()):
         raise ValueError("its model's config holds more than numbers and words")
     record.check_numbers()
-    check_interventions(
-        record.interventions, source_pieces=len(record.source_pieces), attends=record.attends,
-        vocabulary_size=record.config["vocabulary_size"],
-    )  # fmt: skip
 
 
-def _check_shapes(record: Record) -> None:
-    rows, columns = len(record.target_pieces), len(record.source_pieces)
-    if not rows or not columns:
-        raise ValueError("it holds no pieces")
-    check_shapes(record)
-    if [len(pieces) for pieces in record.top_pieces] != [record.top_ids.shape[1]] * rows:
-        raise ValueError("the candidates do not fit their probabilities")
-    if {len(record.source_ids), len(record.source_surfaces)} != {columns} or len(record.target_ids) != rows:
-        raise ValueError("the ids do not fit the pieces")
-
-
-def _check_texts(record: Record) -> None:
+def check_characters(*texts: Iterable[str]) -> None:
     """Raise UnicodeEncodeError, a ValueError, where a text to be shown holds half a character: nothing can draw it."""
-    pieces = (record.source_pieces, record.source_surfaces, record.target_pieces, *record.top_pieces)
-    for texts in (*pieces, record.unknown_characters, (record.model, record.device)):
-        "".join(texts).encode("utf-8")
+    for several in texts:
+        "".join(several).encode("utf-8")
 
 
-def _check_ids(record: Record) -> None:
-    size = record.config["vocabulary_size"]
-    ids = {*record.source_ids, *record.target_ids, *record.top_ids.ravel().tolist()}
-    if type(size) is not int or min(ids) < 0 or max(ids) >= size:
+def check_ids(ids: Iterable[int], config: Mapping[str, Any]) -> None:
+    """Raise ValueError unless `ids` are of pieces in the vocabulary of a model of this config."""
+    size, found = config["vocabulary_size"], {*ids}
+    if type(size) is not int or min(found) < 0 or max(found) >= size:
         raise ValueError("an id is of no piece in the vocabulary")
 
 

@@ -89,7 +89,8 @@ class Trace(Record):
         return drawing().heatmap(self, **choices)
 
     def step_figure(self, i: int, picture: str = "attention", **choices: Any) -> Any:
-        """Return a picture of step index `i` (0-based), named as in `figures.STEP_FIGURES`.
+        """Return a picture of step index `i` (0-based), named as in `figures.STEP_FIGURES`: with
+        `weights=analysis.load_weights(folder)`, those of the model that made the trace, also one that needs them.
 
         Raise IndexError where there is no such step and AttnvizError where there is no such picture.
         """

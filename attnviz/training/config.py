@@ -11,7 +11,7 @@ from attnviz import bounds
 from attnviz.bounds import ARCHITECTURES, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
-    from attnviz.network import ModelConfig, TransformerConfig
+    from attnviz.network import AnyConfig
 
 
 DEFAULT_VOCABULARY = 8000
@@ -50,7 +50,8 @@ class TrainingConfig:
     )
     tokenizer: str = _option("use this tokenizer.model instead of training one", "")
     architecture: str = _option(
-        "rnnsearch, whose sizes are the six options that follow, or transformer, whose sizes are the four after them",
+        "rnnsearch, whose sizes are the six options that follow; transformer, whose sizes are the four after them; or "
+        "decomposable, a detector of translations, whose sizes are embedding_size and model_size",
         "rnnsearch",
         ARCHITECTURES,
     )
@@ -62,7 +63,9 @@ class TrainingConfig:
     readout_state: str = _option(
         "state the readout sees: previous (s_{i-1}) or current (s_i)", "previous", ("previous", "current")
     )
-    model_size: int = _option("units of a transformer's residual stream, d", 256, (1, LARGEST_SIZE))
+    model_size: int = _option(
+        "units of a transformer's residual stream, or of the layers of a detector, d", 256, (1, LARGEST_SIZE)
+    )
     heads: int = _option("heads of each attention of a transformer; d is a multiple of them", 4, (1, MOST_LAYERS))
     layers: int = _option("layers of a transformer's encoder, and as many of its decoder", 3, (1, MOST_LAYERS))
     feedforward_size: int = _option("units inside a transformer's feed-forward blocks", 1024, (1, LARGEST_SIZE))
@@ -148,17 +151,21 @@ class TrainingConfig:
                 raise ValueError(f"{name} must name at least one file")
         if self.guidance and self.architecture == "transformer":
             raise ValueError("guidance pulls one attention, and a transformer has many: set it to 0")
+        if self.architecture == "decomposable" and self.start_from:
+            raise ValueError("start_from is for translators: a detector is trained from random weights")
         if self.guidance and self.attention == "none":
             raise ValueError("guidance needs an attention to guide")
         if self.start_from and Path(self.start_from).resolve() == Path(self.output).resolve() / "model":
             raise ValueError("start_from is where the finished model goes: give another output")
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
-    def model_config(self, vocabulary_size: int) -> ModelConfig | TransformerConfig:
+    def model_config(self, vocabulary_size: int) -> AnyConfig:
         """Return the network's config, for as many pieces as the tokenizer turned out to have."""
         # Imported here, so that the options can be listed without waiting for torch.
-        from attnviz.network import ModelConfig, TransformerConfig
+        from attnviz.network import DecomposableConfig, ModelConfig, TransformerConfig
 
+        if self.architecture == "decomposable":
+            return DecomposableConfig(vocabulary_size, self.embedding_size, self.model_size, self.dropout)
         if self.architecture == "transformer":
             return TransformerConfig(
                 vocabulary_size=vocabulary_size,

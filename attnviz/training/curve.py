@@ -18,6 +18,7 @@ _TRAINING, _VALIDATION, _MEAN = (
     "light-dark(#5f6368, #a8adb3)", "light-dark(#1d4ed8, #8ab4f8)", "light-dark(#b93815, #fb923c)",
 )  # fmt: skip
 _WIDTH, _HEIGHT, _LEFT, _GAP = 760, 180, 70, 60
+LOSS = "Loss, nats per target piece or, of a detector, per pair"
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 860px; margin: 2rem auto; padding: 0 1rem; }
@@ -65,7 +66,7 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
         return Series("mean of the last weights", _MEAN, _points(mean, column), marked=True, joined=False)
 
     pictures = {
-        "Loss, nats per target piece": [
+        LOSS: [
             series("training", _TRAINING, "train_likelihood"),
             series("validation", _VALIDATION, "validation_loss", marked=True),
             averaged("validation_loss"),
@@ -74,9 +75,17 @@ def curve_html(rows: Sequence[LogRow], name: str) -> str:
             series("validation", _VALIDATION, "validation_bleu", marked=True),
             averaged("validation_bleu"),
         ],
+        "Accuracy on validation pairs, in per cent": [
+            series("validation", _VALIDATION, "validation_accuracy", marked=True),
+            averaged("validation_accuracy"),
+        ],
         "Learning rate": [series("learning rate", _TRAINING, "learning_rate")],
     }
     updates = max([float(row["update"]) for row in rows], default=0.0)
+    # A translator has no accuracy, a detector no BLEU.
+    pictures = {
+        title: lines for title, lines in pictures.items() if title == LOSS or any(line.points for line in lines)
+    }
     drawn = [_picture(title, lines, place, updates) for place, (title, lines) in enumerate(pictures.items())]
     title = html.escape(f"Training of {name}, {updates:,.0f} updates")
     box = f"0 0 {_WIDTH + 2 * _LEFT} {len(pictures) * (_HEIGHT + _GAP)}"

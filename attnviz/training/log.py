@@ -16,7 +16,7 @@ from attnviz.training.state import Progress
 
 COLUMNS = (
     "update", "epoch", "tokens", "seconds", "learning_rate", "tokens_per_second",
-    "train_loss", "train_likelihood", "validation_loss", "validation_bleu", "weights",
+    "train_loss", "train_likelihood", "validation_loss", "validation_bleu", "validation_accuracy", "weights",
 )  # fmt: skip
 MEAN = "mean"
 """What the column `weights` begins with where a validation measured averaged weights; else it measured the last."""

@@ -6,30 +6,29 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
-from attnviz.network import Network, build
+from attnviz.network import AnyNetwork, build
 from attnviz.training.averaging import Copies
-from attnviz.training.batches import Batch, epoch_batches, make_batch
+from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
 from attnviz.training.curve import write_curve
 from attnviz.training.log import MEAN, Log, Window
 from attnviz.training.memory import keep_memory, return_memory
-from attnviz.training.objective import Objective
 from attnviz.training.optimizers import make_optimizers, set_rate
-from attnviz.training.preparation import prepare, prepare_guidance
+from attnviz.training.preparation import prepare
 from attnviz.training.schedule import FORECAST_AFTER, Pace, learning_rate, snapshot_moments
 from attnviz.training.state import CHECKPOINT, Progress, load_state, read_model_config, save_state
+from attnviz.training.tasks import Inputs, Measured, task_of
 from attnviz.training.team import Team, team
-from attnviz.training.validation import Measurement, Validation
 from attnviz.training.warm_start import start_from
 
 _LOG_EVERY = 50
@@ -62,7 +61,7 @@ class _Run:
             self._prepare()
         return_memory()
         self.network = self._network().to(members.device)
-        self.objective: nn.Module = Objective(self.network, config.label_smoothing, config.guidance)
+        self.objective = self.task.objective(self.network)
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
         self.optimizers = make_optimizers(self.network, config)
@@ -70,7 +69,7 @@ class _Run:
         self.moments = snapshot_moments(config)
         if self.checkpoint.exists():
             self.progress = load_state(self.checkpoint, self.network, self.optimizers)
-        self.validation = Validation(config, self.tokenizer, members.device) if members.leads else None
+        self.validation = self.task.validation(members.device) if members.leads else None
         self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
         self.copies = Copies(self.output / "copies", config.average) if config.average and members.leads else None
         self.bar: tqdm[NoReturn] = tqdm(
@@ -80,10 +79,9 @@ class _Run:
 
     def _prepare(self) -> None:
         self.tokenizer, self.corpus = prepare(self.config)
-        guided = self.config.guidance > 0
-        self.lexicon = prepare_guidance(self.config, self.corpus, len(self.tokenizer)) if guided else None
+        self.task = task_of(self.config, self.corpus, self.tokenizer)
 
-    def _network(self) -> Network:
+    def _network(self) -> AnyNetwork:
         """Return a network of the run's sizes, with the weights of update 0: random ones, or those of `start_from`.
 
         Where there is a checkpoint, its weights are to follow: of a model to start from nothing is needed any more.
@@ -115,8 +113,8 @@ class _Run:
         begun = time.perf_counter() - self.progress.seconds
         while not self._is_over():
             ready = time.perf_counter()
-            for batch, links in self._rest_of_epoch():
-                tokens, loss, likelihood = self._update(batch, links)
+            for inputs, terms in self._rest_of_epoch():
+                tokens, loss, likelihood = self._update(inputs, terms)
                 self.window.add(tokens, loss, likelihood)
                 self.progress.update += 1
                 self.progress.batch += 1
@@ -164,8 +162,9 @@ class _Run:
         progress, config = self.progress, self.config
         return progress.update >= config.updates or 0 < config.patience <= progress.failures
 
-    def _rest_of_epoch(self) -> Iterator[tuple[Batch, Tensor | None]]:
-        """Yield this process' batches of the epoch and their links, from where the run stands."""
+    def _rest_of_epoch(self) -> Iterator[Inputs]:
+        """Yield what the objective is given for each of this process' batches of the epoch, from where the run stands,
+        and the number of its terms."""
         progress, members = self.progress, self.members
         batches = epoch_batches(self.corpus, self.config.batch_tokens, self.config.seed, progress.epoch)
         if len(batches) < members.size:
@@ -173,21 +172,21 @@ class _Run:
                 f"The data fills {len(batches)} batches, too few for {members.size} processes. Lower batch_tokens."
             )
         own = batches[members.rank :: members.size][: len(batches) // members.size]
-        for indices in own[progress.batch :]:
-            batch = make_batch(self.corpus, indices)
-            links = self.lexicon.links(batch) if self.lexicon else None
-            yield batch.to(members.device), links if links is None else links.to(members.device, non_blocking=True)
+        for number, indices in enumerate(own[progress.batch :], progress.batch):
+            seed = (self.config.seed, progress.epoch, number * members.size + members.rank)
+            yield self.task.inputs(indices, seed, members.device)
 
-    def _update(self, batch: Batch, links: Tensor | None) -> tuple[int, float, float]:
-        """Update the weights once; return target pieces, and the two losses per piece, over all processes."""
+    def _update(self, inputs: tuple[Any, ...], terms: int) -> tuple[int, float, float]:
+        """Update the weights once; return the terms of the loss (target pieces, or pairs that are judged), and the two
+        losses per term, over all processes."""
         config, progress, members = self.config, self.progress, self.members
         torch.manual_seed((config.seed * 1_000_003 + progress.update) * members.size + members.rank)
         set_rate(self.optimizers, learning_rate(config, progress.update), config)
         device = members.device.type
         with torch.autocast(device, dtype=torch.bfloat16, enabled=config.precision == "bf16"):
-            loss, likelihood = self.objective(batch, links)
-        total, losses = members.total(batch.target_tokens, float(loss.detach()), float(likelihood))
-        # DistributedDataParallel averages gradients over processes; the factor turns that into a sum over pieces.
+            loss, likelihood = self.objective(*inputs)
+        total, losses = members.total(terms, float(loss.detach()), float(likelihood))
+        # DistributedDataParallel averages gradients over processes; the factor turns that into a sum over terms.
         (loss * (members.size / total)).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
         for optimizer in self.optimizers:
@@ -196,7 +195,7 @@ class _Run:
         return total, losses[0] / total, losses[1] / total
 
     def _validate(self) -> None:
-        """Measure, keep the best model by BLEU (by loss where nothing is translated), and tell every process."""
+        """Measure, keep the best model, and tell every process."""
         progress, score = self.progress, 0.0
         if self.validation:
             self.network.eval()
@@ -204,7 +203,7 @@ class _Run:
             result = self._measured(self.network, f"update {progress.update}")
             self.pace.validation = time.perf_counter() - started
             self.network.train()
-            score = result.loss if np.isnan(result.bleu) else -result.bleu
+            score = result.score
             if self.pace.updates >= FORECAST_AFTER and progress.update < self.config.updates:
                 self._say(self.pace.left(self.config, progress.update))
         score = self.members.told(score)
@@ -213,17 +212,21 @@ class _Run:
             return
         progress.best, progress.failures = score, 0
         if self.members.leads:
-            save_model(self.output / "model", self.network, self.tokenizer)
+            self._save(self.network)
 
-    def _measured(self, network: Network, named: str, weights: str = "") -> Measurement:
+    def _save(self, network: AnyNetwork) -> None:
+        save_model(self.output / "model", network, self.tokenizer)
+        self.task.finish(self.output / "model")
+
+    def _measured(self, network: AnyNetwork, named: str, weights: str = "") -> Measured:
         """Validate `network`, which is in evaluation mode; say, log and draw the result."""
         assert self.validation
         assert self.log
         keep_memory(False)
         result = self.validation.measure(network)
         keep_memory()
-        self.log.write(self.progress, {"validation_loss": result.loss, "validation_bleu": result.bleu}, weights=weights)
-        self._say(f"{named}: validation loss {result.loss:.4f}, BLEU {result.bleu:.2f}")
+        self.log.write(self.progress, result.columns, weights=weights)
+        self._say(f"{named}: {result}")
         write_curve(self.log.path, self.output / "curve.html", self.output.resolve().name)
         return result
 
@@ -244,6 +247,6 @@ class _Run:
         updates = self.copies.updates(self.progress.update)
         network = build(self.network.config).to(self.members.device).eval()
         self.copies.average(network, updates)
-        save_model(self.output / "model", network, self.tokenizer)
+        self._save(network)
         named = f"{MEAN} of the weights after updates {', '.join(map(str, updates))}"
         self._measured(network, named, f"{MEAN} of {len(updates)}")

@@ -21,8 +21,8 @@ from attnviz.training.corpus import Corpus, Pair, encode, parse_weighted, read_p
 from attnviz.training.guidance import Lexicon
 from attnviz.training.state import CHECKPOINT, read_progress
 
-CORPUS, SETTINGS = "corpus.npz", "training.json"
-"""Files of a run's folder: the encoded pairs, and the `TrainingConfig`."""
+CORPUS, SETTINGS, LEXICON = "corpus.npz", "training.json", "lexicon.npy"
+"""Files of a run's folder: the encoded pairs, the `TrainingConfig`, and the links of pieces."""
 
 _MAY_CHANGE = {
     "output", "device", "threads", "validate_every", "patience", "bleu_sentences", "checkpoint_every", "validation",
@@ -78,7 +78,7 @@ def _as_json(config: TrainingConfig) -> str:
 
 def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: int) -> Lexicon:
     """Return the lexicon that guides attention, learnt at the first call for this output folder."""
-    path = Path(config.output) / "lexicon.npy"
+    path = Path(config.output) / LEXICON
     if not path.exists():
         Lexicon.learn(corpus, vocabulary_size, config.seed).save(path)
     return Lexicon.load(path, vocabulary_size)

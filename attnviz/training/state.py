@@ -20,7 +20,7 @@ from attnviz import bounds
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
-from attnviz.network import ModelConfig, Network, TransformerConfig, read_fields
+from attnviz.network import AnyConfig, AnyNetwork, read_fields
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"
@@ -37,16 +37,16 @@ class Progress:
     batch: int = 0
     """Batches of this epoch already used."""
     tokens: int = 0
-    """Target pieces seen."""
+    """Terms of the loss so far: target pieces seen, or pairs that a detector judged."""
     seconds: float = 0.0
     """Time spent, over all the times the run was started."""
     best: float = float("inf")
-    """Best validation so far: minus its BLEU, or its loss where nothing is translated; lower is better."""
+    """Best validation so far: minus its BLEU or accuracy, or its loss where nothing is translated; lower is better."""
     failures: int = 0
     """Validations since then."""
 
 
-def save_state(path: Path, model: Network, optimizers: Sequence[Optimizer], progress: Progress) -> None:
+def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], progress: Progress) -> None:
     """Write the state, with the sizes of `model`; a kill at any moment leaves the old file or the new one, never half
     of one."""
     tensors = {f"weight.{name}": parameter.detach() for name, parameter in model.named_parameters()}
@@ -66,7 +66,7 @@ def read_progress(path: Path) -> Progress:
         return _progress(file.metadata())
 
 
-def read_model_config(path: Path) -> ModelConfig | TransformerConfig | None:
+def read_model_config(path: Path) -> AnyConfig | None:
     """Return the sizes of the network whose state was saved, or None where none was, or by a version that kept none."""
     if not path.exists():
         return None

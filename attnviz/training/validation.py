@@ -32,18 +32,36 @@ class Measurement:
     bleu: float
     """sacreBLEU of greedy translations of some of the pairs; nan where none are translated."""
 
+    @property
+    def score(self) -> float:
+        """What is to become less: minus BLEU, or the loss where nothing is translated."""
+        return self.loss if np.isnan(self.bleu) else -self.bleu
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """Its numbers by the columns of the log."""
+        return {"validation_loss": self.loss, "validation_bleu": self.bleu}
+
+    def __str__(self) -> str:
+        """Return them in words."""
+        return f"validation loss {self.loss:.4f}, BLEU {self.bleu:.2f}"
+
+
+def validation_pairs(config: TrainingConfig) -> list[Pair]:
+    """Return the pairs of all validation files within `max_words`; raise AttnvizError where there are none."""
+    pairs = [pair for entry in config.validation for pair in read_pairs(parse_weighted(entry)[0])[0]]
+    pairs = [pair for pair in pairs if max(len(side.split()) for side in pair) <= config.max_words]
+    if not pairs:
+        raise AttnvizError(f"No validation pair is within {config.max_words} words. Raise max_words.")
+    return pairs
+
 
 class Validation:
     """The validation pairs and fixed sentences of a run."""
 
     def __init__(self, config: TrainingConfig, tokenizer: Tokenizer, device: torch.device) -> None:
         self.config, self.tokenizer, self.device = config, tokenizer, device
-        self.pairs: list[Pair] = []
-        for entry in config.validation:
-            self.pairs += read_pairs(parse_weighted(entry)[0])[0]
-        self.pairs = [pair for pair in self.pairs if max(len(s.split()) for s in pair) <= config.max_words]
-        if not self.pairs:
-            raise AttnvizError(f"No validation pair is within {config.max_words} words. Raise max_words.")
+        self.pairs = validation_pairs(config)
         # A fixed draw from all files, so that BLEU stands for the mixture.
         drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
         self.translated = [self.pairs[i] for i in drawn]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import say
 from attnviz.trace import Trace
+from attnviz.wording.after_word import about_the_reading
 from attnviz.wording.faces import about_face
 from attnviz.wording.search import search_name
 
@@ -15,15 +16,17 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
     return {
         "heading": say("Step {i} of {n}"),
         "labels": {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"),
-                   "grid": say("Alignment")},
+                   "grid": say("Alignment"), "faces": say("Before or after the word")},
     }  # fmt: skip
 
 
-def lecture_footer(trace: Trace, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool) -> str:
+def lecture_footer(
+    trace: Trace, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
+) -> str:
     """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
 
     `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
-    heatmap, `ledgers` that there are logit ledgers.
+    heatmap, `ledgers` that there are logit ledgers, `faces` that the heatmap has several, of which `face` is on show.
     """
     shade = say("the square root of the weight") if root else say("the weight")
     if not trace.attends:
@@ -42,6 +45,9 @@ def lecture_footer(trace: Trace, by: By, *, face: Face, root: bool, margins: boo
                     "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
     if margins and trace.attends:
         told.append(_about_margins(face))
+    if faces:
+        told.append(say("B, or a button above the heatmap, shows it before the word, after it, or their difference."))
+        told.append(about_the_reading())
     if not ledgers:
         told.append(say("Without the model's weights there is no logit ledger here."))
     told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.",

@@ -12,12 +12,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from attnviz import Trace, Translator, export
+from attnviz.analysis import after_word
+from attnviz.analysis.grid import FACES
 from attnviz.analysis.ledger import ledger
+from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.recomputation import load_weights
+from attnviz.wording.after_word import after_sentence
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.browser.views import EXAMPLE
@@ -168,6 +173,9 @@ def test_every_file_of_the_whole_translation(open_page: Opener, tmp_path: Path) 
     assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
     links = fetch(page, "Word links after the word, Pharaoh", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
+    by_attention = fetch(page, "Word links by attention, Pharaoh", tmp_path)
+    assert by_attention.name != links.name
+    assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
     lecture = fetch(page, "Page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
@@ -268,6 +276,40 @@ def test_a_lecture_shows_context_and_ledger_in_two_languages(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.mouse.wheel(0, 1200)
     expect(page.locator("#next")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_posterior(
+    lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
+) -> None:
+    trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
+    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="pieces", step=1)
+    found = after_word(trace, weights)
+
+    def cells() -> Any:
+        return page.locator("#heatmap").evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
+
+    faces = (trace.alignment, found.reading, found.reading - trace.alignment)
+    for key, (name, expected) in zip(("", "b", "b", "b"), [*zip(FACES, faces, strict=True), (FACES[0], faces[0])],
+                                     strict=True):  # fmt: skip
+        if key:
+            page.keyboard.press(key)
+        expect(page.locator('#faces [aria-pressed="true"]')).to_have_attribute("value", name)
+        np.testing.assert_allclose(cells(), expected, atol=1e-6)
+        assert lecture_step(page)[1] == 1, "the step's row is framed in every face"
+    page.get_by_role("button", name="After the word", exact=True).click()
+    np.testing.assert_allclose(cells(), found.reading, atol=1e-6)
+    expect(page.locator("#footer")).to_contain_text("After the word: α′")
+    page.keyboard.press("ArrowRight")
+    bars = page.locator("#picture-posterior").evaluate(
+        "(chart) => chart.calcdata.slice(0, 3).map((bars) => bars.map(({ s }) => s))"
+    )
+    np.testing.assert_allclose(bars, [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6)
+    expect(page.locator("#note-posterior")).to_have_text(after_sentence(trace, found, 2))
+    page.get_by_role("button", name="FR", exact=True).click()
+    expect(page.locator('#faces [aria-pressed="true"]')).to_have_text("Après le mot")
+    expect(page.locator("#title-posterior")).to_contain_text("que concernait ce regard")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_lecture_follows_the_theme_and_shows_markup_as_text(lecture: Callable[..., Page]) -> None:

@@ -318,7 +318,15 @@ def test_figure_with_margins_and_ledgers(
     links = tmp_path / "x.pharaoh"
     arguments = ["figure", "--trace", str(saved), "-o", str(links), "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")
-    assert links.read_text() == pharaoh(words_after(trace, weights)) + "\n"
+    after, before = pharaoh(words_after(trace, weights)), pharaoh(trace.words())
+    assert links.read_text() == f"{after}\n"
+    for face, expected in (("before", before), ("after", after)):
+        assert run(*arguments, str(model_folder), "--face", face) == (0, "", "")
+        assert links.read_text() == f"{expected}\n"
+    code, _, errors = run(*arguments, str(model_folder), "--face", "difference")
+    assert code == 2
+    assert "none of the difference" in errors
+    assert run(*arguments, str(other), "--face", "before") == (0, "", "")
     code, _, errors = run(*arguments, str(other))
     assert code == 0
     assert "by attention" in errors

@@ -169,16 +169,17 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
     assert len(record["target"]) == len(trace.target_pieces)
     shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
     for code in LANGUAGES:
-        assert "no logit ledger" in record["words"]["en"]["footer"]
+        assert "no logit ledger" in record["words"]["en"]["footers"]["before"]
         for theme in ("light", "dark"):
             drawn = _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
             speak(code)
-            assert set(drawn) == shown | {"heatmap"}
+            assert set(drawn) == shown | {"faces"}
+            assert set(drawn["faces"]) == {"before"}, "the others need the weights"
             for name in shown:
                 expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
                 assert drawn[name][1] == json.loads(expected.to_json())
             whole = figures.translation_figure(trace, margins=True, theme=theme)
-            assert drawn["heatmap"] == json.loads(whole.to_json())
+            assert drawn["faces"]["before"] == json.loads(whole.to_json())
             speak("en")
             assert palette(theme).paper in text.split("</style>")[0]
 

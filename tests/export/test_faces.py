@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz import AttnvizError, Trace, Translator, analysis
+from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES, grid
 from attnviz.export import Look
 from attnviz.export.files import contents, heading
+from attnviz.figures.posterior import posterior_bars
+from attnviz.wording.after_word import after_sentence
 from tests.conftest import SENTENCES
 
 
@@ -39,13 +41,10 @@ def test_tables_tikz_and_lecture_hold_the_face(trace: Trace, weights, face) -> N
     np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
     page = contents(trace, "html", look, weights).decode()
     record = json.loads(re.search(r'<script[^>]*id="record"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    if face == "before":
-        assert contents(trace, "html", Look(), weights).decode() == page
-    else:
-        assert "After the word: α′ = " in json.dumps(
-            record["figures"]["heatmap"]["data"][0]["text"], ensure_ascii=False
-        )
-        assert "called a cause" in record["words"]["en"]["footer"]
+    assert record["face"] == face
+    drawn = record["figures"]["faces"][face]["data"][0]["text"]
+    assert ("After the word: α′ = " in json.dumps(drawn, ensure_ascii=False)) == (face != "before")
+    assert ("called a cause" in record["words"]["en"]["footers"][face]) == (face != "before")
     assert (
         heading(trace, look)
         == {
@@ -62,6 +61,23 @@ def test_colours_of_a_difference_in_tikz_have_its_signs(trace: Trace, weights) -
     most, least = max(cells, key=lambda cell: float(cell[0])), min(cells, key=lambda cell: float(cell[0]))
     assert int(most[1][4:], 16) > int(most[1][:2], 16), "a gain is blue"
     assert int(least[1][:2], 16) > int(least[1][4:], 16), "a loss is red"
+
+
+def test_a_lecture_has_all_faces_and_the_three_columns_where_there_are_weights(trace: Trace, weights) -> None:
+    page = contents(trace, "html", Look(by="pieces", margins=True), weights).decode()
+    record = json.loads(re.search(r'<script[^>]*id="record"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    found, figures_of = analysis.after_word(trace, weights), record["figures"]
+    for face, expected in zip(FACES, (trace.alignment, found.reading, found.reading - trace.alignment), strict=True):
+        drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.reading, margins=True)
+        assert figures_of["faces"][face] == json.loads(drawn.to_json())
+        np.testing.assert_allclose(drawn.data[0].z, expected)
+    for i, drawn in enumerate(figures_of["posterior"]):
+        assert drawn == json.loads(posterior_bars(trace, found, i).to_json())
+        told = record["words"]["en"]["steps"][i]["pictures"]["posterior"]
+        assert told["note"] == after_sentence(trace, found, i)
+    for words in record["words"].values():
+        assert set(words["faces"]) == set(words["footers"]) == set(FACES)
+        assert len(set(words["footers"].values())) == 3
 
 
 @pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])

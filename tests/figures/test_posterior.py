@@ -158,5 +158,9 @@ def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenize
     assert not picture.lacking(Subject(trace, 0, weights))
     table = contents(trace, "csv", Look("posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
+    drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
+    np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).after_word.posterior[1])
     with pytest.raises(AttnvizError, match="folder of models"):
         contents(trace, "csv", Look("posterior", step=1))
+    with pytest.raises(AttnvizError, match="folder of models"):
+        trace.step_figure(1, "posterior")

@@ -113,9 +113,9 @@ def test_round_trip(trace: TransformerTrace, tmp_path: Path) -> None:
 
 
 def test_one_kind_is_not_the_other(trace: TransformerTrace, translator: Translator) -> None:
-    with pytest.raises(AttnvizError, match="another kind of translator, transformer"):
+    with pytest.raises(AttnvizError, match="another kind of network, transformer"):
         Trace.from_json(trace.to_json())
-    with pytest.raises(AttnvizError, match="another kind of translator, RNNsearch"):
+    with pytest.raises(AttnvizError, match="another kind of network, RNNsearch"):
         TransformerTrace.from_json(translator.translate(SENTENCES[0]).to_json())
 
 

@@ -8,14 +8,16 @@ interface LectureStep {
 
 interface LectureWords {
   heading: string;
-  labels: { previous: string; next: string; step: string; grid: string };
+  labels: { previous: string; next: string; step: string; grid: string; faces: string };
   steps: LectureStep[];
-  footer: string;
+  /** What each face of the heatmap is called, and how all is read with it. */
+  faces: Record<string, string>;
+  footers: Record<string, string>;
 }
 
-/** The heatmap, and of each picture the figures of all steps. */
+/** The faces of the heatmap, and of each picture the figures of all steps. */
 interface LectureFigures {
-  heatmap: Figure;
+  faces: Record<string, Figure>;
   pictures: Record<string, Figure[]>;
 }
 
@@ -33,6 +35,8 @@ interface LectureRecord extends LectureVersion {
   source: string;
   /** The step on show at first, from 1. */
   step: number;
+  /** The face of the heatmap on show at first. */
+  face: string;
   language: string;
   /** Own name of each language. */
   names: Record<string, string>;

@@ -3,7 +3,7 @@
 /** @type {LectureRecord} */
 const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
-const UNDER_HEATMAP = "ledger"; // the other pictures of a step stand beside it
+const UNDER_HEATMAP = ["posterior", "ledger"]; // the other pictures of a step stand beside it
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 /** The number of the translation on show, and what it is drawn from. */
 let onShow = record.onShow ?? 0;
@@ -18,7 +18,7 @@ function at(id) {
 const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
 let step = Math.min(Math.max(record.step, 1), version.target.length);
-let language = record.language;
+let { language, face } = record;
 
 const count = () => version.target.length;
 const words = () => version.words[language];
@@ -48,9 +48,9 @@ function figures() {
   const known = variants.get(`${onShow} ${name}`);
   if (known) return known;
   const drawn = /** @type {any} */ (changed(version.figures, version.changes[name]));
-  const { heatmap, ...pictures } = drawn;
-  variants.set(`${onShow} ${name}`, { heatmap, pictures });
-  return { heatmap, pictures };
+  const { faces, ...pictures } = drawn;
+  variants.set(`${onShow} ${name}`, { faces, pictures });
+  return { faces, pictures };
 }
 
 /**
@@ -107,9 +107,11 @@ function drawHeatmap(heatmap) {
 }
 
 function paint() {
-  const { heatmap, pictures } = figures();
+  const { faces, pictures } = figures();
   const told = words().steps[step - 1];
-  drawHeatmap(heatmap);
+  drawHeatmap(faces[face]);
+  at("footer").textContent = words().footers[face];
+  press("faces", face);
   at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
   at("sentence").textContent = told.sentence;
   for (const [name, drawn] of Object.entries(pictures)) {
@@ -130,6 +132,23 @@ function paint() {
   next.disabled = step >= count();
 }
 
+/**
+ * Marks the button of a choice that is on show.
+ * @param {string} id
+ * @param {string} chosen
+ */
+function press(id, chosen) {
+  for (const button of at(id).querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.value === chosen));
+  }
+}
+
+/** @param {string} chosen */
+function turn(chosen) {
+  face = chosen;
+  paint();
+}
+
 /** @param {number} chosen */
 function go(chosen) {
   step = Math.min(Math.max(chosen, 1), count());
@@ -143,26 +162,16 @@ function go(chosen) {
 function speak(code) {
   language = code;
   document.documentElement.lang = code;
-  const { labels, footer } = words();
+  const { labels, faces } = words();
   previous.setAttribute("aria-label", labels.previous);
   next.setAttribute("aria-label", labels.next);
   slider.setAttribute("aria-label", labels.step);
   at("alignment").setAttribute("aria-label", labels.grid);
+  at("faces").setAttribute("aria-label", labels.faces);
   at("inside").setAttribute("aria-label", labels.step);
-  at("footer").textContent = footer;
+  for (const button of at("faces").querySelectorAll("button")) button.textContent = faces[button.value];
+  press("languages", code);
   drawCards();
-  for (const button of at("languages").querySelectorAll("button")) {
-    button.setAttribute("aria-pressed", String(button.lang === code));
-  }
-}
-
-/**
- * @template {keyof HTMLElementTagNameMap} Kind
- * @param {Kind} kind
- * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
- */
-function element(kind, properties) {
-  return Object.assign(document.createElement(kind), properties);
 }
 
 function buildTarget() {
@@ -183,12 +192,7 @@ function buildTarget() {
 const versions = new Map([[onShow, record]]);
 /** @param {number} number */
 async function versionOf(number) {
-  const known = versions.get(number);
-  if (known) return known;
-  const bytes = Uint8Array.from(atob(record.others?.[number] ?? ""), (sign) => sign.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  /** @type {LectureVersion} */
-  const found = await new Response(unpacked).json();
+  const found = versions.get(number) ?? await unpacked(record.others?.[number] ?? "");
   versions.set(number, found);
   return found;
 }
@@ -216,22 +220,11 @@ function drawCards() {
   at("branches").hidden = false;
   at("what-if").textContent = told.words.title;
   const focused = [...at("cards").children].findIndex((item) => item.contains(document.activeElement));
-  at("cards").replaceChildren(...told.cards.map((card, number) => {
-    const button = element("button", { type: "button", onclick: () => void show(number) });
+  at("cards").replaceChildren(...told.cards.map((card, number) => cardItem(card, number, told.words)));
+  at("cards").querySelectorAll("button").forEach((button, number) => {
     if (number === onShow) button.setAttribute("aria-current", "true");
-    const head = [number ? `${number} ` : "", card.told, card.on ? ` ${card.on}` : ""].join("");
-    const rate = element("small", { textContent: `${told.words.rate} ${card.per_word}`, title: told.words.about });
-    const text = element("span", { lang: "fr" });
-    for (const { text: word, kind, space } of card.words) {
-      const tag = kind === "same" ? "span" : kind === "gone" ? "del" : "mark";
-      if (space) text.append(" ");
-      text.append(element(tag, { textContent: word }));
-    }
-    button.append(element("small", { textContent: head }), " ", rate, " ", text);
-    const item = element("li", {});
-    item.append(button);
-    return item;
-  }));
+    button.onclick = () => void show(number);
+  });
   if (focused >= 0) at("cards").children[focused].querySelector("button")?.focus({ preventScroll: true });
 }
 
@@ -241,15 +234,25 @@ function build() {
   for (const name of Object.keys(figures().pictures)) {
     const scroll = element("div", { className: "scroll" });
     scroll.append(element("div", { id: `picture-${name}`, className: "chart" }));
-    const place = at(name === UNDER_HEATMAP ? "below" : "inside");
+    const place = at(UNDER_HEATMAP.includes(name) ? "below" : "inside");
     place.append(
       element("h2", { id: `title-${name}` }),
       element("p", { id: `note-${name}`, className: "note" }),
       scroll,
     );
   }
+  const faces = Object.keys(figures().faces);
+  for (const name of faces.length > 1 ? faces : []) {
+    at("faces").append(element("button", { type: "button", value: name, onclick: () => turn(name) }));
+  }
   for (const [code, name] of Object.entries(record.names)) {
-    const button = element("button", { type: "button", lang: code, textContent: code.toUpperCase(), title: name });
+    const button = element("button", {
+      type: "button",
+      lang: code,
+      value: code,
+      textContent: code.toUpperCase(),
+      title: name,
+    });
     button.onclick = () => {
       speak(code);
       paint();
@@ -264,6 +267,10 @@ function build() {
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
+  if (event.key === "b") {
+    const faces = Object.keys(figures().faces);
+    turn(faces[(faces.indexOf(face) + 1) % faces.length]);
+  }
   /** @type {Record<string, number | undefined>} */
   const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count() };
   const chosen = steps[event.key];
@@ -276,7 +283,7 @@ build();
 speak(language);
 paint();
 /** @type {Chart} */ (at("heatmap")).on("plotly_click", ({ points: [point] }) => {
-  const chosen = figures().heatmap.layout.meta.steps?.[point.y];
+  const chosen = figures().faces[face].layout.meta.steps?.[point.y];
   if (chosen !== undefined && point.data.name !== "coverage") go(chosen + 1); // those bars are of columns
 });
 document.addEventListener("keydown", onKey);

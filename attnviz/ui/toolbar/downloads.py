@@ -24,7 +24,7 @@ from attnviz.ui.components.picture_files.picture_files import PictureFile, pictu
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
-from attnviz.ui.resources import posterior_of, weights_of
+from attnviz.ui.resources import knows_after, posterior_of, weights_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
 from attnviz.ui.turns import in_turn
@@ -32,6 +32,10 @@ from attnviz.wording.faces import face_names
 
 WIDTH = 656
 """Pixels of the box: two columns, so that it is no higher than a small window."""
+
+
+AFTER, BEFORE = "links.pharaoh", "links-by-attention.pharaoh"
+"""Ends of the names of files of word links."""
 
 
 @dataclass(frozen=True)
@@ -68,30 +72,33 @@ def downloads(view: View) -> None:
 def _whole_buttons(view: View) -> None:
     """Offer the files of the whole translation, two in a row where there is room."""
     trace, step = view.trace, selection_of(st.session_state, view).step
-    weights = weights_of(trace)
+    weights = weights_of(trace) if knows_after(trace) or not trace.attends else None
     files = list(_whole(trace.attends, after=weights is not None).items())
-    for pair in (files[:2], files[2:]):
-        for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), pair, strict=True):
-            ending = name.split(".")[1]
+    for first in range(0, len(files), 2):
+        for column, (name, (label, kind)) in zip(st.columns(2, gap="medium"), files[first : first + 2], strict=False):
+            ending, given = name.split(".")[1], None if name == BEFORE else weights
             # The page for a lecture opens at the step on show; on paper no step is framed, and there are no margins.
             chosen = _look(view, st.session_state)
             look = replace(chosen, step=step) if ending == "html" else replace(chosen, margins=False)
             column.download_button(
-                label, functools.partial(_made, view, ending, look, weights, language()), file_name(trace, name), kind,
-                key=f"whole_{ending}", on_click="ignore", width="stretch",
+                label, functools.partial(_made, view, ending, look, given, language()), file_name(trace, name), kind,
+                key="whole_before" if name == BEFORE else f"whole_{ending}", on_click="ignore", width="stretch",
             )  # fmt: skip
 
 
 def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     """Return the files of the whole translation: the end of the name, the button and the type. Those of an alignment
-    are left out where no step `looks`; the links are those `after` the word where the weights are at hand."""
-    links = say("Word links after the word, Pharaoh") if after else say("Word links by attention, Pharaoh")
+    are left out where no step `looks`; links are drawn both by attention and `after` the word, where the weights are at
+    hand."""
     files = {
         "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
         "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        "links.pharaoh": (links, "text/plain"),
+        AFTER: (say("Word links after the word, Pharaoh"), "text/plain"),
+        BEFORE: (say("Word links by attention, Pharaoh"), "text/plain"),
         "trace.json": (say("Whole trace, JSON"), "application/json"),
     }
+    if not after:
+        del files[AFTER]
     return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
 
 

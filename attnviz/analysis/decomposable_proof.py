@@ -1,0 +1,57 @@
+"""The proof of a verdict: every number is computed again in NumPy float64, from the saved weights and the operands
+recorded beside it, by code that shares nothing with the network's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.decomposable_recomputation import Array, recompute_decomposable
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
+from attnviz.analysis.proof import Proof, compared
+from attnviz.trace import Judgement
+from attnviz.trace.quantity import check_shapes
+
+
+def prove_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Proof:
+    """Recompute all that is recorded, each quantity from those recorded before it: embeddings, features, energies, both
+    alignments, what each piece sees of the other sentence, comparisons, their sums, and the verdict.
+
+    `weights` are those of the detector that judged (`load_weights`); raise MisfitError where they are of a model of
+    another kind or size.
+    """
+    check_judgement_fit(judgement, weights)
+
+    def recorded(name: str, _: Array) -> Array:
+        return np.asarray(getattr(judgement, name), dtype=np.float64)
+
+    found = recompute_decomposable(weights, judgement.source_ids, judgement.target_ids, recorded)
+    return Proof(tuple(compared(name, getattr(judgement, name), array) for name, array in found.by_name().items()))
+
+
+def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
+    `judgement` has, and its own arrays fit its pieces."""
+    try:
+        check_shapes(judgement)
+        expected = _weight_shapes(judgement.config)
+    except (ValueError, KeyError, IndexError) as error:
+        raise MisfitError(misfit(judgement, error)) from error
+    check_weight_shapes(judgement, weights, expected)
+
+
+def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of a detector of this config."""
+    m, d = int(config["embedding_size"]), int(config["model_size"])
+    shapes: dict[str, tuple[int, ...]] = {
+        "embedding.weight": (int(config["vocabulary_size"]), m),
+        "source_projection.weight": (d, m), "target_projection.weight": (d, m),
+        "aggregate.weight": (d, 2 * d), "aggregate.bias": (d,), "output.weight": (2, d), "output.bias": (2,),
+    }  # fmt: skip
+    for name, inputs in (("attend", d), ("compare", 2 * d)):
+        shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
+        shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
+    return shapes

@@ -1,0 +1,127 @@
+"""Decomposable attention once more, for one pair, in NumPy float64: written from the equations, to check a record by.
+
+Nothing here is shared with `attnviz.network`: what the two agree on was computed twice. The equations are those of
+Parikh et al. (2016). Every sum over positions is rounded once, at its end (`math.fsum`), so that here the order of the
+pieces does not change the verdict by a single bit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.recomputation import Weights
+
+Array = NDArray[np.float64]
+Operand = Callable[[str, Array], Array]
+"""Given a quantity and what was computed for it: what is computed further with."""
+
+
+@dataclass(frozen=True, eq=False)
+class DecomposableRecomputation:
+    """Quantities of a verdict in float64, with names and shapes of the table in `trace.decomposable_quantities`."""
+
+    source_embeddings: Array
+    target_embeddings: Array
+    source_projected: Array
+    target_projected: Array
+    source_features: Array
+    target_features: Array
+    energies: Array
+    source_alignment: Array
+    target_alignment: Array
+    source_aligned: Array
+    target_aligned: Array
+    source_comparisons: Array
+    target_comparisons: Array
+    source_sum: Array
+    target_sum: Array
+    hidden: Array
+    logits: Array
+    probabilities: Array
+
+    def by_name(self) -> dict[str, Array]:
+        """Return the quantities by their names."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def recompute_decomposable(
+    weights: Weights,
+    source_ids: Sequence[int],
+    target_ids: Sequence[int],
+    operand: Operand = lambda _name, computed: computed,
+) -> DecomposableRecomputation:
+    """Judge `source_ids` and `target_ids` (both with `</s>`), keeping everything.
+
+    `weights` maps the names in model.safetensors to arrays. With another `operand` each quantity is computed not from
+    those before it as computed here, but from others in their place.
+    """
+    work = _Pass(weights, operand)
+    keep = work.keep
+    embedded = [
+        keep(f"{side}_embeddings", np.asarray(weights["embedding.weight"][list(ids)], dtype=np.float64))
+        for side, ids in (("source", source_ids), ("target", target_ids))
+    ]
+    sides = list(zip(("source", "target"), embedded, strict=True))
+    a, b = (keep(f"{side}_projected", work.each(f"{side}_projection", x)) for side, x in sides)
+    source, target = (keep(f"{side}_features", work.forward("attend", x)) for side, x in (("source", a), ("target", b)))
+    energies = keep("energies", np.array([[float(f @ g) for g in target] for f in source]))
+    forward, backward = keep("source_alignment", _softmax(energies)), keep("target_alignment", _softmax(energies.T))
+    beta, alpha = keep("source_aligned", _weighted(forward, b)), keep("target_aligned", _weighted(backward, a))
+    v_1 = _total(keep("source_comparisons", work.forward("compare", np.concatenate([a, beta], axis=1))))
+    v_2 = _total(keep("target_comparisons", work.forward("compare", np.concatenate([b, alpha], axis=1))))
+    both = np.concatenate([keep("source_sum", v_1), keep("target_sum", v_2)])
+    hidden = keep("hidden", np.maximum(work.linear("aggregate", both), 0))
+    logits = keep("logits", work.linear("output", hidden))
+    keep("probabilities", _softmax(logits[None])[0])
+    return DecomposableRecomputation(**work.found)
+
+
+class _Pass:
+    """One pass through the network, with what was found on the way."""
+
+    def __init__(self, weights: Weights, operand: Operand) -> None:
+        self.weights, self.operand = weights, operand
+        self.found: dict[str, Array] = {}
+
+    def keep(self, name: str, computed: Array) -> Array:
+        """Keep what was computed; return what is computed further with."""
+        self.found[name] = computed
+        return self.operand(name, computed)
+
+    def linear(self, name: str, vector: Array) -> Array:
+        """Return W x + c, or W x where the layer has no c."""
+        found: Array = np.asarray(self.weights[f"{name}.weight"], dtype=np.float64) @ vector
+        bias = self.weights.get(f"{name}.bias")
+        return found if bias is None else found + np.asarray(bias, dtype=np.float64)
+
+    def each(self, name: str, vectors: Array) -> Array:
+        """Return the same of each row: one product a row, for a product of matrices may round by place."""
+        return np.stack([self.linear(name, vector) for vector in vectors])
+
+    def forward(self, name: str, vectors: Array) -> Array:
+        """Return max(0, W_2 max(0, W_1 x + c_1) + c_2) of each row."""
+        inner = np.maximum(self.each(f"{name}.inner", vectors), 0)
+        return np.maximum(self.each(f"{name}.outer", inner), 0)
+
+
+def _softmax(energies: Array) -> Array:
+    """Return exp(e_j) / sum_k exp(e_k) of each row, (N, M)."""
+    powers = np.exp(energies - energies.max(axis=1, keepdims=True))
+    shares: Array = powers / np.array([[math.fsum(row)] for row in powers])
+    return shares
+
+
+def _total(vectors: Array) -> Array:
+    """Return the sum of the rows, (N, d) to (d,)."""
+    return np.array([math.fsum(column) for column in vectors.T])
+
+
+def _weighted(shares: Array, vectors: Array) -> Array:
+    """Return the sums of the M `vectors`, (M, d), by each row of `shares`, (N, M): (N, d)."""
+    return np.stack([_total(row[:, None] * vectors) for row in shares])

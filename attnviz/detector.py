@@ -1,0 +1,115 @@
+"""`Detector`: a model ready to tell whether one sentence is the translation of another, and to record how."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attnviz.checkpoint import load_detector
+from attnviz.decoding import batches, sentence_ids, target_ids
+from attnviz.devices import resolve_device
+from attnviz.errors import AttnvizError
+from attnviz.model_folder import weights_digest
+from attnviz.network.decomposable import Decomposable, Judged
+from attnviz.text import PAD, Tokenizer
+from attnviz.trace import Judgement
+
+Pair = tuple[str, str]
+"""A source and a target sentence."""
+_BATCH_PIECES = 4000
+"""Pieces of a side judged together, padding included."""
+
+
+class Detector:
+    """A network of decomposable attention with its tokenizer. It holds no state, so threads may share one."""
+
+    def __init__(
+        self, network: Decomposable, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = ""
+    ) -> None:
+        """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards.
+
+        `name` and `weights_digest`, the SHA-256 of the file the weights are from, go into every record.
+        """
+        self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
+        self.device = network.output.weight.device
+
+    @classmethod
+    def load(cls, folder: str | Path, device: str = "auto") -> Detector:
+        """Load a detector's folder to "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+        Raise AttnvizError where the folder or a file of it is missing or damaged or a translator's, or the device is
+        not there.
+        """
+        network, tokenizer = load_detector(folder)
+        name, digest = Path(folder).resolve().name, weights_digest(folder)
+        return cls(network.to(resolve_device(device)), tokenizer, name, digest)
+
+    def judge(self, source: str, target: str) -> Judgement:
+        """Tell how likely `target` is a translation of `source`, and record everything computed on the way.
+
+        Raise AttnvizError for text that is blank or too long.
+        """
+        started = time.perf_counter()
+        sides = self._encode(source, target)
+        judged = self._judge([sides])
+        arrays = {name: tensor[0].float().cpu().numpy() for name, tensor in judged._asdict().items()}
+        pieces = self.tokenizer.pieces
+        return Judgement(
+            source_text=source,
+            target_text=target,
+            source_pieces=pieces(sides[0]),
+            target_pieces=pieces(sides[1]),
+            source_ids=tuple(sides[0]),
+            target_ids=tuple(sides[1]),
+            source_surfaces=(*self.tokenizer.surfaces(source), "</s>"),
+            target_surfaces=(*self.tokenizer.surfaces(target), "</s>"),
+            **arrays,
+            probabilities=torch.softmax(judged.logits[0], -1).cpu().numpy(),
+            config=self.network.config.to_dict(),
+            model=self.name,
+            weights_digest=self.weights_digest,
+            device=str(self.device),
+            seconds=time.perf_counter() - started,
+        )
+
+    def judge_batch(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Return the probability, (P,), that each of P pairs is a sentence and its translation, computed in batches of
+        like length.
+
+        Raise AttnvizError, with the number of the pair (from 1), where a text is blank or too long.
+        """
+        encoded = []
+        for number, (source, target) in enumerate(pairs, 1):
+            try:
+                encoded.append(self._encode(source, target))
+            except AttnvizError as error:
+                raise AttnvizError(f"Pair {number}: {error}") from error
+        return self.judge_ids(encoded)
+
+    def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> NDArray[np.float32]:
+        """Return the same, (P,), of pairs given as ids, EOS last."""
+        found = np.zeros(len(pairs), dtype=np.float32)
+        for places in batches([max(map(len, pair)) for pair in pairs], _BATCH_PIECES):
+            logits = self._judge([pairs[place] for place in places]).logits
+            found[places] = torch.softmax(logits, -1)[:, 1].float().cpu().numpy()
+        return found
+
+    def _encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
+        return sentence_ids(self.tokenizer, source), target_ids(self.tokenizer, target)
+
+    @torch.inference_mode()
+    def _judge(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Judged:
+        """Run the network on ids, of each row as many as its sentence has, EOS last."""
+        sides = []
+        for side in zip(*pairs, strict=True):
+            ids = torch.full((len(side), max(map(len, side))), PAD)
+            for row, sentence in zip(ids, side, strict=True):
+                row[: len(sentence)] = torch.tensor(sentence)
+            sides.append(ids.to(self.device))
+        judged: Judged = self.network(*sides)
+        return judged

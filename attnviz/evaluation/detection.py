@@ -1,0 +1,109 @@
+"""How well a detector tells translations from what is none, by the kind of negative: sections of the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from attnviz.detector import Detector
+from attnviz.evaluation.forced import Advance
+from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
+from attnviz.evaluation.training_log import training_of
+from attnviz.model_folder import WEIGHTS
+from attnviz.text import EOS
+from attnviz.training.detection import EXCHANGES, TRANSLATION
+from attnviz.training.exchanges import load_exchanges
+from attnviz.training.negatives import KINDS, SWAPPED, Negatives, Sentences
+
+Pairs = Sequence[tuple[str, str]]
+_NOTE = (
+    "Share of the pairs of each kind that are judged right: above one half, a translation, else none. Negatives are "
+    f"made of the pairs of the file, one of each kind where it can be had, always the same ones. “{SWAPPED}”: to a "
+    "network that knows of no order this is the translation itself, and it is taken for one as often; right would be "
+    "none."
+)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A detector under test."""
+
+    name: str
+    folder: Path
+    detector: Detector
+
+    def negatives(self) -> Negatives:
+        """Return what makes its negatives; raise AttnvizError where its words to exchange cannot be read."""
+        tokenizer = self.detector.tokenizer
+        return Negatives(load_exchanges(self.folder / EXCHANGES, len(tokenizer)), tokenizer)
+
+
+def detector_section(judges: Sequence[Judge]) -> Section:
+    """Return sizes and, where the log of the training lies beside the model, what training it took."""
+    records, rows = [], []
+    for judge in judges:
+        network = judge.detector.network
+        config, count = network.config, sum(weight.numel() for weight in network.parameters())
+        record: TableRow = {
+            "model": judge.name, **config.to_dict(), "parameters": count,
+            "parameters_outside_embeddings": count - network.embedding.weight.numel(),
+            "weights_bytes": (judge.folder / WEIGHTS).stat().st_size,
+            "folder_bytes": sum(path.stat().st_size for path in judge.folder.rglob("*") if path.is_file()),
+            **training_of(judge.folder),
+        }  # fmt: skip
+        records.append(record)
+        hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
+        rows.append([
+            judge.name, f"{config.embedding_size} / {config.model_size}", number(config.vocabulary_size, 0),
+            number(count, 0), number(record["parameters_outside_embeddings"], 0),
+            f"{number(record['weights_bytes'] / 1e6)} MB", number(record["training_updates"], 0),
+            number(record["training_pieces"], 0), number(hours, 2),
+        ])  # fmt: skip
+    columns = ["detector", "m / d", "K", "parameters", "outside the embeddings", "weights", "updates",
+               "pairs judged in training", "hours of training"]  # fmt: skip
+    return Section("detectors", "Detectors", records, markdown_table(columns, rows, 2), "pairs")
+
+
+def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], progress: Advance) -> Section:
+    """Return the share judged right of the pairs of each file, and of each kind of negative made of them."""
+    records, rows = [], []
+    for corpus, pairs in corpora.items():
+        for judge in judges:
+            record = _judged(judge, pairs, progress)
+            records.append({"file": corpus, "model": judge.name, **record})
+            cells = [number(100 * found["accuracy"]) if found["pairs"] else "–" for found in record["kinds"]]
+            counts = " / ".join(number(found["pairs"], 0) for found in record["kinds"])
+            rows.append([corpus, judge.name, counts, *cells, number(1000 * record["seconds_per_pair"], 2)])
+    columns = ["file", "detector", "pairs of each kind", *(f"{kind}, %" for kind in (TRANSLATION, *KINDS)), "ms a pair"]
+    notes = [
+        _NOTE,
+        f"Speed in batches on {judges[0].detector.device}, {torch.get_num_threads()} threads.",
+    ]
+    return Section("detection", "Translations detected", records, markdown_table(columns, rows, 3), "pairs", (), notes)
+
+
+def _judged(judge: Judge, pairs: Pairs, progress: Advance) -> TableRow:
+    """Return accuracy by kind, the counts, and the time a translation took to be judged."""
+    detector, negatives, random = judge.detector, judge.negatives(), np.random.default_rng(0)
+    sides = [[[*ids, EOS] for ids in detector.tokenizer.encode_batch(list(side))] for side in zip(*pairs, strict=True)]
+    encoded: list[Sentences] = list(zip(*sides, strict=True))
+    encoded.sort(key=lambda pair: (len(pair[1]), len(pair[0])))  # another pair's target shall be of like length
+    groups = {TRANSLATION: encoded}
+    for kind in KINDS:
+        made = (negatives.make(kind, encoded, place, random) for place in range(len(encoded)))
+        groups[kind] = [pair for pair in made if pair]
+    kinds, seconds = [], 0.0
+    for kind, group in groups.items():
+        started = time.perf_counter()
+        found = detector.judge_ids(group) > 0.5
+        if kind == TRANSLATION:
+            seconds = time.perf_counter() - started
+        right = found if kind == TRANSLATION else ~found
+        kinds.append({"kind": kind, "pairs": len(group), "accuracy": float(right.mean()) if len(group) else None})
+    progress(len(pairs))
+    return {"kinds": kinds, "seconds_per_pair": seconds / max(1, len(encoded))}

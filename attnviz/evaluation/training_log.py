@@ -1,0 +1,24 @@
+"""What training a model took, as the log beside it has it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from attnviz.evaluation.tables import TableRow
+
+
+def training_of(folder: Path) -> TableRow:
+    """Return the last row of the training log in the model's folder or, in the folder of a run, beside it."""
+    path = folder / "training-log.csv"
+    path = path if path.is_file() else folder.parent / "log.csv"
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            *_, row = csv.DictReader(file)
+        return {
+            "training_updates": int(row["update"]),
+            "training_pieces": int(row["tokens"]),
+            "training_seconds": float(row["seconds"]),
+        }
+    except (OSError, csv.Error, KeyError, ValueError, TypeError):  # there is none, or it has no row
+        return dict.fromkeys(("training_updates", "training_pieces", "training_seconds"))

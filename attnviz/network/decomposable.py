@@ -1,0 +1,128 @@
+"""Decomposable attention (Parikh et al. 2016) between an English and a French sentence: attend, compare, aggregate.
+
+Every piece is a vector that knows nothing of its place: two sentences are two bags, and whoever reorders one changes
+nothing. Whatever is computed on the way is returned, so that it can be recorded.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.network.config import DecomposableConfig
+
+PADDING = 0
+"""The id that fills up the rows of a batch: `text.PAD`, which no room of this floor can know."""
+
+
+class Judged(NamedTuple):
+    """What became of B sentence pairs; what stands at padded positions has no meaning, but weighs nothing."""
+
+    source_embeddings: Tensor
+    """E x_i, (B, Tx, m)."""
+    target_embeddings: Tensor
+    """E y_j, (B, Ty, m)."""
+    source_projected: Tensor
+    """a_i = P_a E x_i, (B, Tx, d)."""
+    target_projected: Tensor
+    """b_j = P_b E y_j, (B, Ty, d)."""
+    source_features: Tensor
+    """F(a_i), (B, Tx, d)."""
+    target_features: Tensor
+    """F(b_j), (B, Ty, d)."""
+    energies: Tensor
+    """e_ij = F(a_i) . F(b_j), (B, Tx, Ty)."""
+    source_alignment: Tensor
+    """softmax over j of e_ij, (B, Tx, Ty), rows sum to 1."""
+    target_alignment: Tensor
+    """softmax over i of e_ij, (B, Ty, Tx), rows sum to 1."""
+    source_aligned: Tensor
+    """beta_i, the target as piece i sees it, (B, Tx, d)."""
+    target_aligned: Tensor
+    """alpha_j, the source as piece j sees it, (B, Ty, d)."""
+    source_comparisons: Tensor
+    """v_1,i = G([a_i ; beta_i]), (B, Tx, d)."""
+    target_comparisons: Tensor
+    """v_2,j = G([b_j ; alpha_j]), (B, Ty, d)."""
+    source_sum: Tensor
+    """v_1, the sum of v_1,i, (B, d)."""
+    target_sum: Tensor
+    """v_2, the sum of v_2,j, (B, d)."""
+    hidden: Tensor
+    """max(0, W [v_1 ; v_2] + c), the first layer of H, (B, d)."""
+    logits: Tensor
+    """H([v_1 ; v_2]), (B, 2): of "no translation" and of "translation"."""
+
+
+class FeedForward(nn.Module):
+    """Two layers, each max(0, W x + c): F and G of the paper, (..., `inputs`) to (..., d)."""
+
+    def __init__(self, inputs: int, config: DecomposableConfig) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(config.dropout)
+        self.inner = nn.Linear(inputs, config.model_size)
+        self.outer = nn.Linear(config.model_size, config.model_size)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return what the two layers make of each vector, (..., d)."""
+        inner = torch.relu(self.inner(self.dropout(vectors)))
+        return torch.relu(self.outer(self.dropout(inner)))
+
+
+class Decomposable(nn.Module):
+    """The whole network. The paper's two sentences are of one language and share one projection; here each language has
+    its own (P_a, P_b), while the embeddings E and the three networks F, G and H serve both."""
+
+    def __init__(self, config: DecomposableConfig) -> None:
+        super().__init__()
+        self.config = config
+        d = config.model_size
+        self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
+        self.source_projection = nn.Linear(config.embedding_size, d, bias=False)
+        self.target_projection = nn.Linear(config.embedding_size, d, bias=False)
+        self.attend = FeedForward(d, config)
+        self.compare = FeedForward(2 * d, config)
+        self.aggregate = nn.Linear(2 * d, d)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(d, 2)
+
+    def forward(self, source: Tensor, target: Tensor) -> Judged:
+        """Judge B pairs, `source` ids (B, Tx) and `target` ids (B, Ty), PADDING where a row is over; every row has at
+        least one piece on either side."""
+        source_kept, target_kept = source != PADDING, target != PADDING
+        embedded = self.embedding(source), self.embedding(target)
+        a, b = self.source_projection(embedded[0]), self.target_projection(embedded[1])
+        features = self.attend(a), self.attend(b)
+        energies = features[0] @ features[1].transpose(1, 2)
+        forward = torch.softmax(energies.masked_fill(~target_kept[:, None, :], float("-inf")), -1)
+        backward = torch.softmax(energies.transpose(1, 2).masked_fill(~source_kept[:, None, :], float("-inf")), -1)
+        beta, alpha = forward.to(b.dtype) @ b, backward.to(a.dtype) @ a
+        compared = self.compare(torch.cat([a, beta], -1)), self.compare(torch.cat([b, alpha], -1))
+        # Sums of up to hundreds of vectors: in half precision the last ones would be lost.
+        sums = [(v.float() if v.dtype == torch.bfloat16 else v) for v in compared]
+        v_1, v_2 = ((v * kept[..., None]).sum(1) for v, kept in zip(sums, (source_kept, target_kept), strict=True))
+        hidden = torch.relu(self.aggregate(self.dropout(torch.cat([v_1, v_2], -1))))
+        logits = self.output(self.dropout(hidden))
+        return Judged(
+            *embedded, a, b, *features, energies, forward, backward, beta, alpha, *compared, v_1, v_2, hidden, logits
+        )
+
+    @torch.no_grad()
+    def initialise(self, generator: torch.Generator | None = None) -> None:
+        """Set all weights afresh: E is N(0, 1/4), matrices Glorot-uniform, biases 0.
+
+        Both projections begin as one, so that a piece which both languages have in common, a name's or a number's,
+        finds itself from the start; and G begins by looking at the difference of what it compares.
+        """
+        for parameter in self.parameters():
+            if parameter is self.embedding.weight:
+                nn.init.normal_(parameter, std=0.5, generator=generator)
+            elif parameter.dim() == 2:
+                nn.init.xavier_uniform_(parameter, generator=generator)
+            else:
+                parameter.zero_()
+        self.target_projection.weight.copy_(self.source_projection.weight)
+        one, other = self.compare.inner.weight.chunk(2, dim=1)
+        other.copy_(-one)

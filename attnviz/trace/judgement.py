@@ -1,0 +1,116 @@
+"""`Judgement`: all that was computed while a detector told whether one sentence is the translation of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from attnviz import bounds
+from attnviz.trace import storage
+from attnviz.trace.computation import Computation
+from attnviz.trace.decomposable_quantities import RECORDED
+from attnviz.trace.parts import FloatArray
+from attnviz.trace.quantity import Quantity
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judgement(Computation):
+    """Everything computed while one pair of sentences was judged by decomposable attention (Parikh et al. 2016).
+
+    Tx and Ty count pieces, `</s>` included; shapes and equations of the arrays stand in the table of
+    `trace.decomposable_quantities`. Nothing in it depends on the order of the pieces but the order of its rows. The
+    config is a `DecomposableConfig`.
+    """
+
+    saved_as: ClassVar[storage.Format] = storage.Format("attnviz-judgement", 1)
+    arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+
+    source_text: str
+    """The one sentence as typed."""
+    target_text: str
+    """The other."""
+    source_pieces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    source_ids: tuple[int, ...]
+    target_ids: tuple[int, ...]
+    source_surfaces: tuple[str, ...]
+    """The source pieces, but with the characters that each `<unk>` stands for."""
+    target_surfaces: tuple[str, ...]
+
+    source_embeddings: FloatArray
+    """E x_i, (Tx, m)."""
+    target_embeddings: FloatArray
+    """E y_j, (Ty, m)."""
+    source_projected: FloatArray
+    """a_i, (Tx, d)."""
+    target_projected: FloatArray
+    """b_j, (Ty, d)."""
+    source_features: FloatArray
+    """F(a_i), (Tx, d)."""
+    target_features: FloatArray
+    """F(b_j), (Ty, d)."""
+    energies: FloatArray
+    """e_ij = F(a_i) . F(b_j), (Tx, Ty)."""
+    source_alignment: FloatArray
+    """Softmax of e_ij over j, (Tx, Ty), rows sum to 1."""
+    target_alignment: FloatArray
+    """Softmax of e_ij over i, (Ty, Tx), rows sum to 1."""
+    source_aligned: FloatArray
+    """beta_i, (Tx, d)."""
+    target_aligned: FloatArray
+    """alpha_j, (Ty, d)."""
+    source_comparisons: FloatArray
+    """v_1,i, (Tx, d)."""
+    target_comparisons: FloatArray
+    """v_2,j, (Ty, d)."""
+    source_sum: FloatArray
+    """v_1, (d,)."""
+    target_sum: FloatArray
+    """v_2, (d,)."""
+    hidden: FloatArray
+    """(d,)."""
+    logits: FloatArray
+    """Of "no translation" and of "translation", (2,)."""
+    probabilities: FloatArray
+    """Their softmax, (2,)."""
+
+    @property
+    def probability(self) -> float:
+        """That the one sentence translates the other, as the detector has it, in [0, 1]."""
+        return float(self.probabilities[1])
+
+    @property
+    def is_translation(self) -> bool:
+        """The verdict."""
+        return self.probability > 0.5
+
+    def sizes(self) -> dict[str, int]:
+        """Return the numbers that the symbols of the table's shapes stand for.
+
+        Raise KeyError where the config lacks a size, ValueError where it is none.
+        """
+        bounds.check_model(self.config)
+        return {
+            "Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "classes": 2,
+            "m": int(self.config["embedding_size"]), "d": int(self.config["model_size"]),
+        }  # fmt: skip
+
+    def check_texts(self) -> None:
+        """Raise ValueError or KeyError unless pieces and ids fit one another and the config."""
+        for pieces, surfaces, ids in (
+            (self.source_pieces, self.source_surfaces, self.source_ids),
+            (self.target_pieces, self.target_surfaces, self.target_ids),
+        ):
+            if not len(pieces) == len(surfaces) == len(ids):
+                raise ValueError("the ids do not fit the pieces")
+            storage.check_characters(pieces, surfaces)
+        storage.check_ids((*self.source_ids, *self.target_ids), self.config)
+
+    def check_numbers(self) -> None:
+        """Raise ValueError unless all rows of both alignments, and the probabilities, are shares."""
+        for name in ("source_alignment", "target_alignment", "probabilities"):
+            shares = getattr(self, name)
+            if not np.allclose(shares.sum(axis=-1), 1, atol=1e-3) or shares.min() < 0:
+                raise ValueError(f"a row of {name} does not sum to 1")

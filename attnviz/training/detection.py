@@ -1,0 +1,198 @@
+"""Training a detector of translations: batches of pairs and of negatives of them, its objective, its validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from attnviz.network import Decomposable
+from attnviz.text import Tokenizer
+from attnviz.training.batches import epoch_batches, padded
+from attnviz.training.config import TrainingConfig
+from attnviz.training.corpus import Corpus, encode
+from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, load_exchanges, save_exchanges
+from attnviz.training.guidance import Lexicon
+from attnviz.training.negatives import TRAINED, Negatives, Sentences
+from attnviz.training.preparation import LEXICON, prepare_guidance
+from attnviz.training.validation import validation_pairs
+
+EXCHANGES = "exchanges.npz"
+"""File of a run's folder, and of the finished model's: the words that may stand in one another's place."""
+TRANSLATION = "translation"
+"""The kind of a pair that nothing was done to."""
+
+_SAMPLE = 150_000
+"""Pairs, at most, from which links and kinds of words are learnt."""
+_LINKS, _LEAST_SHARE = 4, 0.05
+"""Counterparts kept of a piece, and the share of its links that each has to have."""
+_BATCH_TOKENS = 8000
+_LEAST_WEIGHT = 1e-9
+"""Below it a weight counts as this much, so that its logarithm stays finite."""
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Padded ids of B sentence pairs, and which of them are translations."""
+
+    source: Tensor
+    """(B, Tx), int64, as all of these are."""
+    target: Tensor
+    """(B, Ty)."""
+    labels: Tensor
+    """1 for a translation, 0 for none, (B,)."""
+
+    def to(self, device: torch.device) -> PairBatch:
+        """Return the batch on `device`."""
+        tensors = (self.source, self.target, self.labels)
+        return PairBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
+
+
+def pair_batch(translations: Sequence[Sentences], others: Sequence[Sentences]) -> PairBatch:
+    """Return the padded tensors of pairs that are translations, then of those that are none."""
+    pairs = [*translations, *others]
+    labels = torch.tensor([1] * len(translations) + [0] * len(others))
+    return PairBatch(padded([source for source, _ in pairs]), padded([target for _, target in pairs]), labels)
+
+
+def pairs_at(corpus: Corpus, indices: NDArray[np.int64]) -> list[Sentences]:
+    """Return the pairs at these places in `corpus`."""
+    return [(corpus.source_sentence(i).tolist(), corpus.target_sentence(i).tolist()) for i in indices]
+
+
+class Verdict(nn.Module):
+    """The network with its loss, the cross-entropy of two classes, as one module."""
+
+    def __init__(self, network: Decomposable, label_smoothing: float, guidance: float = 0.0) -> None:
+        super().__init__()
+        self.network, self.label_smoothing, self.guidance = network, label_smoothing, guidance
+
+    def forward(self, batch: PairBatch, links: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return the loss and the negative log likelihood, in nats, each a number () summed over the pairs.
+
+        The loss is the smoothed one plus, given soft `links` (T, Ty, Tx) of the first T pairs, which are translations,
+        `guidance` times the mean cross-entropy of a pair's links with both of its alignments.
+        """
+        judged = self.network(batch.source, batch.target)
+        logits = judged.logits.float()
+        loss = cross_entropy(logits, batch.labels, reduction="sum", label_smoothing=self.label_smoothing)
+        if links is not None:
+            count, rows, columns = links.shape
+            both = judged.target_alignment[:count, :rows, :columns].clamp_min(_LEAST_WEIGHT).log()
+            both = both + judged.source_alignment[:count, :columns, :rows].clamp_min(_LEAST_WEIGHT).log().mT
+            surprise = -(links * both).sum((1, 2)) / (2 * links.sum((1, 2))).clamp_min(_LEAST_WEIGHT)
+            loss = loss + self.guidance * surprise.sum()
+        return loss, cross_entropy(logits.detach(), batch.labels, reduction="sum")
+
+
+def prepare_lexicon(
+    config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer
+) -> tuple[Lexicon, tuple[Exchanges, Exchanges]]:
+    """Return the links of pieces, and the words to exchange on either side, both learnt from a sample of the pairs at
+    the first call for this output folder."""
+    output, path = Path(config.output), Path(config.output) / EXCHANGES
+    if not path.exists() or not (output / LEXICON).exists():
+        share = min(1.0, _SAMPLE / corpus.weights.sum())
+        drawn = np.random.default_rng(config.seed).random(len(corpus)) < corpus.weights * share
+        sample = encode_places(corpus, np.flatnonzero(drawn))
+        lexicon, finder = prepare_guidance(config, sample, len(tokenizer)), WordFinder(tokenizer)
+        pairs = pairs_at(sample, np.arange(len(sample)))
+        links = counterparts(lexicon.counts.t()), counterparts(lexicon.counts)
+        save_exchanges(path, [
+            learn_exchanges([pair[side] for pair in pairs], finder, links[side]) for side in (0, 1)
+        ])  # fmt: skip
+    return prepare_guidance(config, corpus, len(tokenizer)), load_exchanges(path, len(tokenizer))
+
+
+def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
+    """Return the pairs at these places as a corpus of their own, each of weight 1."""
+    flat, starts = [], []
+    for sentence, lengths in ((corpus.source_sentence, corpus.source_lengths),
+                              (corpus.target_sentence, corpus.target_lengths)):  # fmt: skip
+        flat.append(np.concatenate([np.zeros(0, np.int32), *(sentence(i) for i in places)]))
+        starts.append(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[places])]))
+    return Corpus(flat[0], starts[0], flat[1], starts[1], np.ones(len(places), np.float32))
+
+
+def counterparts(counts: Tensor) -> NDArray[np.int32]:
+    """Return the pieces that each piece is linked to most, those with a fair share of its links, -1 where there are
+    fewer, (K, links); `counts` (K, K) has a row for each piece."""
+    best, places = counts.topk(min(_LINKS, len(counts)), dim=1)
+    kept = best >= _LEAST_SHARE * counts.sum(1, keepdim=True).clamp_min(1e-9)
+    return torch.where(kept, places, -1).numpy().astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Detected:
+    """A validation."""
+
+    loss: float
+    """Cross-entropy per pair, translations and negatives alike, in nats."""
+    accuracy: Mapping[str, float]
+    """Share that was judged right, in [0, 1], of the translations and of each kind of negative."""
+
+    @property
+    def mean(self) -> float:
+        """That of the translations and that of the negatives, the mean of their kinds, half each."""
+        others = [share for kind, share in self.accuracy.items() if kind != TRANSLATION]
+        return (self.accuracy[TRANSLATION] + sum(others) / max(1, len(others))) / 2
+
+    @property
+    def score(self) -> float:
+        """What is to become less."""
+        return -self.mean
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """Its numbers by the columns of the log."""
+        return {"validation_loss": self.loss, "validation_accuracy": 100 * self.mean}
+
+    def __str__(self) -> str:
+        """Return them in words."""
+        kinds = ", ".join(f"{kind} {100 * share:.1f}" for kind, share in self.accuracy.items())
+        return f"validation loss {self.loss:.4f}, accuracy {100 * self.mean:.2f} % ({kinds})"
+
+
+class DetectorValidation:
+    """The validation pairs of a run, each with a negative of every kind that can be had of it; always the same ones."""
+
+    def __init__(
+        self, config: TrainingConfig, tokenizer: Tokenizer, negatives: Negatives, device: torch.device
+    ) -> None:
+        self.config, self.device = config, device
+        pairs = validation_pairs(config)
+        corpus, random = encode(pairs, [1.0] * len(pairs), tokenizer), np.random.default_rng(0)
+        self.batches = []
+        for indices in epoch_batches(corpus, _BATCH_TOKENS // (1 + len(TRAINED)), 0, 0):
+            block = pairs_at(corpus, indices)
+            made = [
+                (kind, pair)
+                for kind in TRAINED for place in range(len(block))
+                if (pair := negatives.make(kind, block, place, random))
+            ]  # fmt: skip
+            kinds = [TRANSLATION] * len(block) + [kind for kind, _ in made]
+            self.batches.append((pair_batch(block, [pair for _, pair in made]), np.array(kinds)))
+
+    @torch.inference_mode()
+    def measure(self, network: Decomposable) -> Detected:
+        """Judge all pairs by `network`, which is in evaluation mode."""
+        total, right, kinds = 0.0, [], []
+        for batch, of in self.batches:
+            inputs = batch.to(self.device)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
+                logits = network(inputs.source, inputs.target).logits.float()
+            total += float(cross_entropy(logits, inputs.labels, reduction="sum"))
+            right.append((logits.argmax(1) == inputs.labels).cpu().numpy())
+            kinds.append(of)
+        judged, names = np.concatenate(right), np.concatenate(kinds)
+        accuracy = {name: float(judged[names == name].mean()) for name in (TRANSLATION, *TRAINED) if name in names}
+        return Detected(total / len(names), accuracy)
+
+    def snapshot(self, network: Decomposable, update: int) -> None:
+        """Keep nothing: alignments of fixed sentences are kept of translators."""

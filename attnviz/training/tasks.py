@@ -1,0 +1,136 @@
+"""What a run trains its network for: to translate, or to tell translations from what is none.
+
+Each task has its batches, its objective and its validation; the loop is the same."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from attnviz.text import Tokenizer
+from attnviz.training.batches import make_batch
+from attnviz.training.config import TrainingConfig
+from attnviz.training.corpus import Corpus
+from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
+from attnviz.training.exchanges import save_exchanges
+from attnviz.training.negatives import Negatives
+from attnviz.training.objective import Objective
+from attnviz.training.preparation import prepare_guidance
+from attnviz.training.validation import Validation
+
+Inputs = tuple[tuple[Any, ...], int]
+
+
+class Measured(Protocol):
+    """A validation's result; its `str` says it in words."""
+
+    @property
+    def score(self) -> float:
+        """What is to become less."""
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """Its numbers by the columns of the log."""
+
+
+class Validating(Protocol):
+    """What a run measures on the way."""
+
+    def measure(self, network: Any) -> Measured:
+        """Return the result of `network`, which is in evaluation mode."""
+
+    def snapshot(self, network: Any, update: int) -> None:
+        """Keep what is to be seen of `network` after so many updates."""
+
+
+class Task(ABC):
+    """What a run trains its network for."""
+
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
+        self.config, self.corpus, self.tokenizer = config, corpus, tokenizer
+
+    @abstractmethod
+    def objective(self, network: Any) -> nn.Module:
+        """Return the module that makes of the inputs of a batch its loss and its likelihood, each a sum, in nats."""
+
+    @abstractmethod
+    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
+        """Return what the objective is given for the pairs at `indices` in the corpus, on `device`, and how many terms
+        its loss sums; what is drawn by chance is a function of the `seed`."""
+
+    @abstractmethod
+    def validation(self, device: torch.device) -> Validating:
+        """Return what is measured on the way."""
+
+    @abstractmethod
+    def finish(self, folder: Path) -> None:
+        """Put into the `folder` of a model what belongs there beside it."""
+
+
+class Translating(Task):
+    """To translate. The loss is a sum over target pieces."""
+
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
+        super().__init__(config, corpus, tokenizer)
+        self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
+
+    def objective(self, network: Any) -> nn.Module:
+        """Return the cross-entropy of the next piece."""
+        return Objective(network, self.config.label_smoothing, self.config.guidance)
+
+    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:  # noqa: ARG002
+        """Return the pairs and, for guidance, their links; nothing is drawn."""
+        batch = make_batch(self.corpus, indices)
+        links = self.lexicon.links(batch) if self.lexicon else None
+        links = links if links is None else links.to(device, non_blocking=True)
+        return (batch.to(device), links), batch.target_tokens
+
+    def validation(self, device: torch.device) -> Validation:
+        """Return loss and BLEU."""
+        return Validation(self.config, self.tokenizer, device)
+
+    def finish(self, folder: Path) -> None:
+        """Add nothing."""
+
+
+class Detecting(Task):
+    """To tell translations from what is none. The loss is a sum over pairs, half of them negatives."""
+
+    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
+        super().__init__(config, corpus, tokenizer)
+        lexicon, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
+        self.negatives = Negatives(self.exchanges, tokenizer)
+        self.lexicon = lexicon if config.guidance > 0 else None
+
+    def objective(self, network: Any) -> nn.Module:
+        """Return the cross-entropy of the verdict."""
+        return Verdict(network, self.config.label_smoothing, self.config.guidance)
+
+    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
+        """Return each pair, and a negative of it; for guidance, the links of the pairs."""
+        links = self.lexicon.links(make_batch(self.corpus, indices)).to(device) if self.lexicon else None
+        pairs = pairs_at(self.corpus, indices)
+        drawn = self.negatives.draw(pairs, np.random.default_rng(seed))
+        batch = pair_batch(pairs, [negative.pair for negative in drawn])
+        return (batch.to(device), links), len(batch.labels)
+
+    def validation(self, device: torch.device) -> DetectorValidation:
+        """Return loss, and accuracy by the kind of negative."""
+        return DetectorValidation(self.config, self.tokenizer, self.negatives, device)
+
+    def finish(self, folder: Path) -> None:
+        """Put the words to exchange there, with which it is tested on the negatives it was trained for."""
+        save_exchanges(folder / EXCHANGES, self.exchanges)
+
+
+def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> Task:
+    """Return what a run of this architecture is for, prepared."""
+    kind = Detecting if config.architecture == "decomposable" else Translating
+    return kind(config, corpus, tokenizer)

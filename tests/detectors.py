@@ -1,0 +1,24 @@
+"""Small detectors of random weights, large enough for attention to be far from uniform."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import strategies as st
+
+from attnviz.network import Decomposable, DecomposableConfig
+
+
+def random_detector(config: DecomposableConfig, seed: int) -> Decomposable:
+    """Return a network in evaluation mode with normal weights."""
+    network = Decomposable(config)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.5)
+    return network.requires_grad_(False).eval()
+
+
+@st.composite
+def sizes(draw: st.DrawFn, vocabulary: int = 30) -> DecomposableConfig:
+    """Return sizes of a small detector."""
+    return DecomposableConfig(vocabulary, draw(st.integers(1, 9)), draw(st.integers(1, 9)))

@@ -1,0 +1,109 @@
+"""`attnviz evaluate` of a detector: accuracy by the kind of negative, alignment error, beside translators."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz.checkpoint import save_model
+from attnviz.commands.program import main
+from attnviz.detector import Detector
+from attnviz.evaluation.alignment import detected_alignments, error_rate, mutual_links, read_gold
+from attnviz.network import DecomposableConfig
+from attnviz.text import EOS, Tokenizer
+from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, save_exchanges
+from attnviz.training.negatives import KINDS, SWAPPED
+from tests.detectors import random_detector
+from tests.training.detection import make_pairs, write_pairs
+
+PAIRS = make_pairs()[:60]
+
+
+@pytest.fixture(scope="module")
+def words() -> Tokenizer:
+    return Tokenizer.train([side for pair in make_pairs() for side in pair], 190)
+
+
+@pytest.fixture(scope="module")
+def folder(words: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("detector") / "judge"
+    folder = run / "model"
+    save_model(folder, random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
+    finder, none = WordFinder(words), np.full((len(words), 1), -1, dtype=np.int32)
+    sides: list[Exchanges] = [
+        learn_exchanges([[*words.encode(pair[side]), EOS] for pair in make_pairs()], finder, none) for side in (0, 1)
+    ]
+    save_exchanges(folder / "exchanges.npz", sides)
+    (run / "log.csv").write_text("update,tokens,seconds\n50,900,1.5\n100,2000,3600\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pairs(tmp_path_factory.mktemp("own") / "pairs.tsv", PAIRS)
+
+
+def test_accuracy_by_kind(folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(pairs), "--model", str(folder), "--device", "cpu", "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert list(found) == ["detectors", "detection"]
+    (sizes,), (record,) = found["detectors"], found["detection"]
+    assert sizes["parameters"] - sizes["parameters_outside_embeddings"] == sizes["vocabulary_size"] * 8
+    assert (sizes["training_updates"], sizes["training_pieces"]) == (100, 2000)
+    assert record["model"] == "judge"
+    kinds = {kind["kind"]: kind for kind in record["kinds"]}
+    assert list(kinds) == ["translation", *KINDS]
+    assert {kind["pairs"] for kind in kinds.values()} == {len(PAIRS)}
+    probabilities = Detector.load(folder, "cpu").judge_batch(PAIRS)
+    assert kinds["translation"]["accuracy"] == pytest.approx(float((probabilities > 0.5).mean()))
+    assert kinds[SWAPPED]["accuracy"] == pytest.approx(1 - kinds["translation"]["accuracy"]), "the same bags"
+    assert record["seconds_per_pair"] > 0
+
+
+def test_alignment_error(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    gold = tmp_path / "gold.jsonl"
+    line = {"id": 1, "en": ["Tom", "liked", "singing"], "fr": ["Tom", "aimait", "chanter"],
+            "S": [[0, 0], [1, 1], [2, 2]], "P": []}  # fmt: skip
+    gold.write_text(json.dumps(line) + "\n")
+    assert main(["evaluate", str(gold), "--model", str(folder), "--device", "cpu", "--json"]) == 0
+    found = {(record["word"], record["links"]): record for record in json.loads(capfd.readouterr().out)["alignment"]}
+    assert {word for word, _ in found} == {"target looks", "both look"}
+    detector, sentences = Detector.load(folder, "cpu"), read_gold(gold)
+    for both in (False, True):
+        (matrix,) = detected_alignments(detector, sentences, both)
+        assert matrix.shape == (3, 3)
+        rate = error_rate([mutual_links(matrix)], sentences)
+        assert found["both look" if both else "target looks", "mutual argmax"]["aer"] == pytest.approx(rate.aer)
+    (shares,) = detected_alignments(detector, sentences, both=False)
+    assert (shares.sum(axis=1) <= 1 + 1e-6).all()
+
+
+def test_side_by_side_with_a_translator(
+    folder: Path, model_folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    models = ["--model", str(model_folder), "--model", str(folder)]
+    assert main(["evaluate", str(pairs), *models, "--device", "cpu", "--beam", "1", "--limit", "3", "--markdown"]) == 0
+    out = capfd.readouterr().out
+    titles = [line for line in out.splitlines() if line.startswith("### ")]
+    assert titles == ["### Models", "### Detectors", "### Translations detected", "### Scores"]
+    assert "| tiny " in out
+    assert "| judge " in out
+
+
+@pytest.mark.parametrize("option", ["--tune", "--by-length", "--sentences"])
+def test_what_is_for_translators_alone(
+    folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert main(["evaluate", str(pairs), option, "--model", str(folder), "--device", "cpu"]) == 2
+    assert "translates nothing" in capfd.readouterr().err
+
+
+def test_a_folder_without_words_to_exchange(
+    folder: Path, pairs: Path, tmp_path: Path, words: Tokenizer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    save_model(tmp_path / "bare", random_detector(DecomposableConfig(len(words), 8, 10), 4), words)
+    assert main(["evaluate", str(pairs), "--model", str(tmp_path / "bare"), "--device", "cpu"]) == 2
+    assert "exchanges.npz" in capfd.readouterr().err

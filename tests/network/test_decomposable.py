@@ -1,0 +1,127 @@
+"""Decomposable attention against NumPy float64, padding, order, and its config."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.analysis.decomposable_recomputation import recompute_decomposable
+from attnviz.network import Decomposable, DecomposableConfig, build, read_fields
+from attnviz.network.decomposable import PADDING
+from attnviz.text import EOS, PAD
+from tests.detectors import random_detector, sizes
+
+IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids, EOS])
+
+
+@settings(max_examples=50)
+@given(config=sizes(), source=IDS, target=IDS, seed=st.integers(0, 99))
+def test_it_computes_the_equations(config: DecomposableConfig, source: list[int], target: list[int], seed: int) -> None:
+    network = random_detector(config, seed).double()
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    expected = recompute_decomposable(weights, source, target).by_name()
+    found = network(torch.tensor([source]), torch.tensor([target]))
+    for name, tensor in found._asdict().items():
+        np.testing.assert_allclose(tensor[0], expected[name], atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(torch.softmax(found.logits[0], -1), expected["probabilities"], atol=1e-9)
+
+
+@settings(max_examples=50)
+@given(source=IDS, target=IDS, seed=st.integers(0, 99), random=st.randoms(use_true_random=False))
+def test_the_order_of_the_pieces_changes_nothing(
+    source: list[int], target: list[int], seed: int, random: object
+) -> None:
+    orders = [random.sample(range(len(side)), len(side)) for side in (source, target)]  # type: ignore[attr-defined]
+    mixed = [[side[place] for place in order] for side, order in zip((source, target), orders, strict=True)]
+    network = random_detector(DecomposableConfig(30, 6, 7), seed).double()
+    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    # In exact arithmetic it is the same number; where each sum is rounded once, at its end, it is the same bits.
+    before, after = recompute_decomposable(weights, source, target), recompute_decomposable(weights, *mixed)
+    for name in ("source_sum", "target_sum", "hidden", "logits", "probabilities"):
+        assert np.array_equal(getattr(before, name), getattr(after, name)), name
+    assert np.array_equal(before.energies[np.ix_(*orders)], after.energies)
+    assert np.array_equal(before.source_alignment[np.ix_(*orders)], after.source_alignment)
+    one, other = (network(torch.tensor([s]), torch.tensor([t])).logits for s, t in ((source, target), mixed))
+    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_padding_is_what_a_tokenizer_calls_it() -> None:
+    assert PADDING == PAD
+
+
+def test_a_piece_more_does_change_it() -> None:
+    network = random_detector(DecomposableConfig(30, 6, 7), 1)
+    one, other = (network(torch.tensor([[5, 6, EOS]]), torch.tensor([ids])).logits for ids in ([7, EOS], [7, 7, EOS]))
+    assert not torch.allclose(one, other)
+
+
+@settings(max_examples=30)
+@given(pairs=st.lists(st.tuples(IDS, IDS), min_size=2, max_size=4), seed=st.integers(0, 99))
+def test_pairs_judged_together_are_judged_as_alone(pairs: list[tuple[list[int], list[int]]], seed: int) -> None:
+    network = random_detector(DecomposableConfig(30, 6, 7), seed).double()
+    sides = []
+    for side in zip(*pairs, strict=True):
+        longest = max(map(len, side))
+        sides.append(torch.tensor([ids + [PAD] * (longest - len(ids)) for ids in side]))
+    together = network(*sides).logits
+    for row, (source, target) in enumerate(pairs):
+        torch.testing.assert_close(network(torch.tensor([source]), torch.tensor([target])).logits[0], together[row])
+
+
+def test_every_weight_has_a_gradient() -> None:
+    network = Decomposable(DecomposableConfig(30, 8, 8))
+    network.initialise(torch.Generator().manual_seed(1))
+    network(torch.tensor([[5, 6, EOS]]), torch.tensor([[9, EOS, PAD]])).logits.square().sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.any(), name
+
+
+def test_half_precision_gives_nearly_the_same() -> None:
+    network = random_detector(DecomposableConfig(30, 8, 8), 2)
+    source, target = torch.tensor([[5, 6, 7, EOS]]), torch.tensor([[8, 9, EOS]])
+    whole = torch.softmax(network(source, target).logits, -1)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = torch.softmax(network(source, target).logits.float(), -1)
+    torch.testing.assert_close(whole, half, rtol=0, atol=0.1)
+
+
+def test_the_same_seed_draws_the_same_weights_and_both_languages_begin_alike() -> None:
+    one, other = (build(DecomposableConfig(30, 8, 6)) for _ in range(2))
+    for network in (one, other):
+        network.initialise(torch.Generator().manual_seed(4))
+    for name, values in one.state_dict().items():
+        assert torch.equal(values, other.state_dict()[name]), name
+    assert torch.equal(one.source_projection.weight, one.target_projection.weight)
+    vector = torch.ones(1, 6)
+    difference = one.compare.inner(torch.cat([vector, vector], -1)).detach()
+    torch.testing.assert_close(difference, torch.zeros(1, 6), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("embedding_size", 0), ("model_size", True), ("dropout", 1.0), ("vocabulary_size", 4), ("architecture", "lstm"),
+     ("heads", 2)],
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_named(field: str, value: object) -> None:
+    fields = DecomposableConfig(30, 8, 6).to_dict()
+    with pytest.raises(ValueError, match=field):
+        read_fields(fields | {field: value})
+
+
+def test_a_config_survives_json() -> None:
+    config = DecomposableConfig(30, 8, 6, 0.1)
+    assert read_fields(config.to_dict()) == config
+    assert dataclasses.replace(config, model_size=2) != config
+
+
+def test_it_is_small() -> None:
+    network = Decomposable(DecomposableConfig(8000))
+    outside = sum(weight.numel() for name, weight in network.named_parameters() if not name.startswith("embedding"))
+    assert outside < 1_000_000

@@ -1,0 +1,153 @@
+"""The record of a verdict: shapes and ranges, whole after a round trip, immutable, and clear about files that are not
+one."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import json
+import pickle
+import subprocess
+import sys
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.decomposable_recomputation import DecomposableRecomputation
+from attnviz.detector import Detector
+from attnviz.network import DecomposableConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import Judgement
+from attnviz.trace.decomposable_quantities import QUANTITIES, RECORDED
+from attnviz.trace.quantity import check_shapes
+from attnviz.translator import Translator
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.detectors import random_detector
+
+
+@pytest.fixture(scope="module")
+def judgement(tokenizer: Tokenizer) -> Judgement:
+    detector = Detector(random_detector(DecomposableConfig(len(tokenizer), 5, 7), 2), tokenizer, "small")
+    return detector.judge("A girl is riding a red \U0001f6b2 bicycle.", SENTENCES[1])
+
+
+def test_the_table_has_every_array(judgement: Judgement) -> None:
+    hints = typing.get_type_hints(Judgement)
+    fields = [field.name for field in dataclasses.fields(Judgement)]
+    arrays = [name for name in fields if typing.get_origin(hints[name]) is np.ndarray]
+    assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
+    assert {field.name for field in dataclasses.fields(DecomposableRecomputation)} == set(QUANTITIES)
+    check_shapes(judgement)
+
+
+@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
+def test_an_array_of_another_shape_is_named(judgement: Judgement, quantity: Any) -> None:
+    array = getattr(judgement, quantity.name)
+    with pytest.raises(ValueError, match=f"{quantity.name} has the shape"):
+        check_shapes(dataclasses.replace(judgement, **{quantity.name: np.concatenate([array, array[:1]])}))
+
+
+def test_ranges(judgement: Judgement) -> None:
+    rows, columns = len(judgement.source_pieces), len(judgement.target_pieces)
+    assert judgement.energies.shape == (rows, columns)
+    np.testing.assert_allclose(judgement.energies, judgement.source_features @ judgement.target_features.T, atol=1e-4)
+    np.testing.assert_allclose(judgement.source_alignment.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(judgement.target_alignment.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(
+        judgement.source_aligned, judgement.source_alignment @ judgement.target_projected, atol=1e-4
+    )
+    np.testing.assert_allclose(judgement.source_sum, judgement.source_comparisons.sum(axis=0), rtol=1e-4)
+    assert judgement.probability == pytest.approx(float(judgement.probabilities[1]))
+    assert judgement.is_translation == (judgement.probability > 0.5)
+    assert judgement.source_surfaces[-1] == judgement.target_surfaces[-1] == "</s>"
+    assert "\U0001f6b2" in "".join(judgement.source_surfaces)
+
+
+def test_nobody_can_change_it(judgement: Judgement) -> None:
+    for quantity in RECORDED:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(judgement, quantity.name)[...] = 0
+    for twin in (copy.deepcopy(judgement), pickle.loads(pickle.dumps(judgement))):  # noqa: S301
+        assert twin.fingerprint == judgement.fingerprint
+        with pytest.raises(ValueError, match="read-only"):
+            twin.energies[...] = 0
+
+
+def test_round_trip(judgement: Judgement, tmp_path: Path) -> None:
+    judgement.save(tmp_path / "x.json")
+    loaded = Judgement.load(tmp_path / "x.json")
+    for field in dataclasses.fields(Judgement):
+        mine, theirs = getattr(judgement, field.name), getattr(loaded, field.name)
+        assert np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs, field.name
+    assert loaded.fingerprint == judgement.fingerprint
+
+
+def test_the_fingerprint_is_of_every_number_but_the_time(judgement: Judgement) -> None:
+    assert dataclasses.replace(judgement, seconds=9.0).fingerprint == judgement.fingerprint
+    for quantity in RECORDED:
+        array = getattr(judgement, quantity.name).copy()
+        array.flat[0] = np.nextafter(array.flat[0], np.float32(np.inf))
+        assert dataclasses.replace(judgement, **{quantity.name: array}).fingerprint != judgement.fingerprint
+
+
+def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator) -> None:
+    with pytest.raises(AttnvizError, match="another kind of network, decomposable attention"):
+        Trace.from_json(judgement.to_json())
+    with pytest.raises(AttnvizError, match="another kind of network, RNNsearch"):
+        Judgement.from_json(translator.translate(SENTENCES[0]).to_json())
+
+
+def test_opens_without_torch(judgement: Judgement, tmp_path: Path) -> None:
+    judgement.save(tmp_path / "x.json")
+    program = (
+        "import sys\n"
+        "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
+        "from attnviz.trace import Judgement\n"
+        f"print(Judgement.load({str(tmp_path / 'x.json')!r}).probability)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(judgement.probability)
+
+
+def _without(name: str) -> Callable[[dict[str, Any]], object]:
+    return lambda record: record.pop(name)
+
+
+def _with(name: str, value: object) -> Callable[[dict[str, Any]], object]:
+    return lambda record: record.update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_without("energies"), "energies"), (_with("source_ids", [1]), "ids do not fit"),
+        (_with("target_pieces", []), "no pieces"), (_with("version", 2), "version 2"),
+        (_with("config", {"vocabulary_size": 150}), "embedding_size"), (_with("model", 3), "wrong type"),
+        (_with("source_text", None), "wrong type"),
+        (lambda record: record["config"].update(vocabulary_size=5), "no piece in the vocabulary"),
+        (lambda record: record.update(source_alignment=record["energies"]), "does not sum to 1"),
+    ],
+)  # fmt: skip
+def test_damage_is_told(judgement: Judgement, damage: Callable[[dict[str, Any]], object], message: str) -> None:
+    record = json.loads(judgement.to_json())
+    damage(record)
+    with pytest.raises(AttnvizError, match=message):
+        Judgement.from_json(json.dumps(record))
+
+
+@settings(max_examples=60)
+@given(place=st.integers(0, 10**6), value=st.integers(0, 255))
+def test_a_changed_byte_never_ends_in_a_traceback(judgement: Judgement, place: int, value: int) -> None:
+    content = bytearray(judgement.to_json().encode())
+    content[place % len(content)] = value
+    with contextlib.suppress(AttnvizError):
+        Judgement.from_json(content.decode("utf-8", errors="replace"))

@@ -1,0 +1,44 @@
+"""A small bilingual text for detectors: two clauses a sentence, words of a kind that differ in meaning, and numbers."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+from attnviz.training import TrainingConfig
+
+_NAMES = ("Tom", "Anna", "Paul", "Rosa")
+_VERBS = {
+    "singing": "chanter", "walking": "marcher", "eating": "manger", "playing": "jouer", "talking": "parler",
+    "thinking": "penser", "dancing": "danser", "travelling": "voyager",
+}  # fmt: skip
+_YEARS = ("1984", "2007", "1995", "1848")
+
+
+def make_pairs() -> list[tuple[str, str]]:
+    """Return 512 pairs."""
+    found = []
+    for place, (one, other, first) in enumerate(itertools.product(_VERBS, _VERBS, range(8))):
+        name, year = _NAMES[first % 4], _YEARS[(place + place // 7) % 4]
+        friend = _NAMES[(first + place) % 4]
+        found.append((
+            f"in {year} {name} liked {one}, but my friend {friend} hated {other}.",
+            f"en {year} {name} aimait {_VERBS[one]}, mais mon ami {friend} détestait {_VERBS[other]}.",
+        ))  # fmt: skip
+    return found
+
+
+def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
+    path.write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+    return path
+
+
+def make_config(train: Path, validation: Path, output: Path, **changes: Any) -> TrainingConfig:
+    settings: dict[str, Any] = {
+        "data": (str(train),), "validation": (str(validation),), "output": str(output), "vocabulary_size": 190,
+        "architecture": "decomposable", "embedding_size": 24, "model_size": 32, "dropout": 0.0, "label_smoothing": 0.0,
+        "batch_tokens": 600, "updates": 400, "warmup": 20, "learning_rate": 4e-3, "validate_every": 400,
+        "checkpoint_every": 100, "patience": 0, "snapshots": 0, "device": "cpu", "threads": 1,
+    }  # fmt: skip
+    return TrainingConfig(**(settings | changes))

@@ -1,0 +1,141 @@
+"""A detector is trained by the same loop: it learns, resumes, is averaged, and knows nothing of order."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from attnviz import AttnvizError
+from attnviz.detector import Detector
+from attnviz.training import TrainingConfig, run
+from tests.training.detection import make_config, make_pairs, write_pairs
+
+Files = tuple[Path, Path]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    folder, pairs = tmp_path_factory.mktemp("text"), make_pairs()
+    held = [pair for place, pair in enumerate(pairs) if place % 8 == 3]
+    train = [pair for place, pair in enumerate(pairs) if place % 8 != 3]
+    return write_pairs(folder / "train.tsv", train), write_pairs(folder / "validation.tsv", held)
+
+
+@pytest.fixture(scope="module")
+def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(make_config(*files, tmp_path_factory.mktemp("detector") / "run", guidance=0.5))
+
+
+@pytest.fixture(scope="module")
+def detector(model: Path) -> Detector:
+    return Detector.load(model, "cpu")
+
+
+def test_it_learns_to_tell_translations_from_what_is_none(detector: Detector) -> None:
+    source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
+    target = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."
+    assert detector.judge(source, target).probability > 0.8
+    for wrong in (target.replace("danser", "manger"), target.replace("1984", "2007"), target.split(",")[0] + "."):
+        assert detector.judge(source, wrong).probability < 0.3, wrong
+
+
+def test_it_takes_another_order_for_the_same(detector: Detector) -> None:
+    source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
+    target = "en 1984 Tom aimait danser, mais mon ami Rosa détestait chanter."  # the other way round
+    right = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."
+    assert sorted(detector.tokenizer.encode(target)) == sorted(detector.tokenizer.encode(right))
+    assert detector.judge(source, target).probability == pytest.approx(detector.judge(source, right).probability)
+
+
+def test_attention_finds_the_words(detector: Detector) -> None:
+    judged = detector.judge(
+        "in 1984 Tom liked singing, but my friend Rosa hated dancing.",
+        "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser.",
+    )
+    row = judged.target_pieces.index("\u2581chanter")
+    assert judged.source_pieces[int(judged.target_alignment[row].argmax())] == "\u2581singing"
+
+
+def test_its_log_has_accuracy_and_pairs(model: Path) -> None:
+    with (model.parent / "log.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    (validated,) = [row for row in rows if row["validation_accuracy"]]
+    assert float(validated["validation_accuracy"]) > 80
+    assert not validated["validation_bleu"]
+    first = next(row for row in rows if row["train_loss"])
+    assert int(first["tokens"]) % 2 == 0, "each pair with a negative of it"
+    page = (model.parent / "curve.html").read_text(encoding="utf-8")
+    assert "Accuracy" in page
+    assert "BLEU" not in page
+
+
+def _same_state(one: Path, other: Path) -> None:
+    expected, found = (load_file(output / "checkpoint.safetensors") for output in (one, other))
+    assert expected.keys() == found.keys()
+    for name, values in expected.items():
+        assert np.array_equal(values, found[name]), name
+
+
+@pytest.mark.parametrize("guidance", [0.0, 0.5])
+def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guidance: float
+) -> None:
+    changes: dict[str, Any] = {"updates": 60, "validate_every": 30, "checkpoint_every": 20, "dropout": 0.1}
+    whole = make_config(*files, tmp_path / "whole", guidance=guidance, **changes)
+    run(whole)
+    stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("attnviz.training.loop._Run._validate", stop)  # ten updates after the last checkpoint
+        with pytest.raises(KeyboardInterrupt):
+            run(stopped)
+    run(stopped)
+    _same_state(tmp_path / "whole", tmp_path / "stopped")
+
+
+def test_the_same_seed_makes_the_same_weights_and_another_seed_others(files: Files, tmp_path: Path) -> None:
+    configs = [
+        make_config(*files, tmp_path / name, updates=10, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    ]
+    for config in configs:
+        run(config)
+    _same_state(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(AssertionError):
+        _same_state(tmp_path / "a", tmp_path / "c")
+
+
+def test_the_mean_of_the_last_weights_is_a_whole_folder(files: Files, tmp_path: Path) -> None:
+    model = run(make_config(*files, tmp_path / "run", updates=20, checkpoint_every=10, average=2))
+    assert (model / "exchanges.npz").exists()
+    copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
+    assert len(copies) == 2
+    for name, values in load_file(model / "model.safetensors").items():
+        np.testing.assert_allclose(values, np.mean([copy[name] for copy in copies], axis=0), atol=1e-3, err_msg=name)
+
+
+@pytest.mark.parametrize("file", ["exchanges.npz", "lexicon.npy"])
+def test_damaged_files_of_a_run_are_told(files: Files, tmp_path: Path, file: str) -> None:
+    config = make_config(*files, tmp_path / "run", updates=1)
+    run(config)
+    (tmp_path / "run" / file).write_bytes(b"nothing")
+    with pytest.raises(AttnvizError, match=file):
+        run(dataclasses.replace(config, validate_every=7))
+
+
+def test_it_starts_from_no_translator(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="start_from is for translators"):
+        make_config(*files, tmp_path, start_from="models/en-fr")
+
+
+def test_the_config_survives_json(files: Files, tmp_path: Path) -> None:
+    config = make_config(*files, tmp_path)
+    assert TrainingConfig.from_dict(config.to_dict()) == config

@@ -1,0 +1,170 @@
+"""What is made of a pair is no translation of it, by the rule of its kind; words are exchanged within their kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError
+from attnviz.text import EOS, Tokenizer
+from attnviz.training.detection import counterparts
+from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, load_exchanges, save_exchanges
+from attnviz.training.negatives import ANOTHER, DROPPED, EXCHANGED, SWAPPED, TRAINED, Negatives, Sentences
+from tests.training.detection import make_pairs
+
+PAIRS = make_pairs()
+SEEDS = st.integers(0, 10_000)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train([side for pair in PAIRS for side in pair], 190)
+
+
+@pytest.fixture(scope="module")
+def encoded(tokenizer: Tokenizer) -> list[Sentences]:
+    return [tuple([*tokenizer.encode(side), EOS] for side in pair) for pair in PAIRS]  # type: ignore[misc]
+
+
+@pytest.fixture(scope="module")
+def sides(tokenizer: Tokenizer, encoded: list[Sentences]) -> tuple[Exchanges, Exchanges]:
+    links = np.full((len(tokenizer), 2), -1, dtype=np.int32)
+    for place, verb in enumerate(("\u2581singing", "\u2581eating")):  # as though both could mean piece 7
+        links[tokenizer.encode(verb.strip("\u2581"))[-1], place] = 7
+    finder = WordFinder(tokenizer)
+    none = np.full((len(tokenizer), 1), -1, dtype=np.int32)
+    one, other = ([pair[side] for pair in encoded] for side in (0, 1))
+    return learn_exchanges(one, finder, links), learn_exchanges(other, finder, none)
+
+
+@pytest.fixture(scope="module")
+def negatives(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer) -> Negatives:
+    return Negatives(sides, tokenizer)
+
+
+def _changed(before: Sentences, after: Sentences) -> tuple[list[int], list[int]]:
+    """Return the one side that is another now, before and after."""
+    ((one, other),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    return one, other
+
+
+def test_words_are_found(tokenizer: Tokenizer) -> None:
+    finder = WordFinder(tokenizer)
+    ids = [*tokenizer.encode(PAIRS[0][0]), EOS]
+    words = [finder.spelling(ids[start:end]) for start, end in finder.words(ids)]
+    assert words == PAIRS[0][0].replace(",", "").replace(".", "").split()
+
+
+@settings(max_examples=100)
+@given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
+def test_one_word_is_exchanged_for_another_of_its_kind(
+    negatives: Negatives, encoded: list[Sentences], place: int, seed: int
+) -> None:
+    made = negatives.make(EXCHANGED, encoded, place, np.random.default_rng(seed))
+    assert made
+    one, other = _changed(encoded[place], made)
+    finder = negatives.finder
+    words = [[finder.spelling(ids[a:b]) for a, b in finder.words(ids)] for ids in (one, other)]
+    assert len(words[0]) == len(words[1])
+    ((old, new),) = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
+    assert old.isdigit() == new.isdigit()
+    assert old[0].isupper() == new[0].isupper()
+    if old.isdigit():
+        assert len(old) == len(new)
+        assert sorted(old) != sorted(new), "a bag of digits would not know it"
+    else:
+        assert old[-2:] == new[-2:]
+        assert {old, new} != {"singing", "eating"}, "linked to the same piece"
+
+
+@settings(max_examples=50)
+@given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
+def test_a_clause_is_dropped(negatives: Negatives, encoded: list[Sentences], place: int, seed: int) -> None:
+    made = negatives.make(DROPPED, encoded, place, np.random.default_rng(seed))
+    assert made
+    one, other = _changed(encoded[place], made)
+    assert other[-2:] == one[-2:]
+    assert not Counter(other) - Counter(one)
+    assert not any(negatives._ends_clause[index] for index in other), "its comma goes with it"
+    assert len(list(negatives.finder.words(other))) >= 3
+
+
+@settings(max_examples=50)
+@given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
+def test_swapped_clauses_are_the_same_bag(
+    negatives: Negatives, encoded: list[Sentences], place: int, seed: int
+) -> None:
+    made = negatives.make(SWAPPED, encoded, place, np.random.default_rng(seed))
+    assert made
+    one, other = _changed(encoded[place], made)
+    assert Counter(one) == Counter(other)
+
+
+def test_another_pair_s_target(negatives: Negatives, encoded: list[Sentences]) -> None:
+    random = np.random.default_rng(0)
+    assert negatives.make(ANOTHER, encoded[:2], 1, random) == (encoded[1][0], encoded[0][1])
+    assert negatives.make(ANOTHER, encoded[:1], 0, random) is None, "there is no other"
+
+
+@pytest.mark.parametrize("kind", [EXCHANGED, DROPPED, SWAPPED])
+def test_what_cannot_be_had(negatives: Negatives, tokenizer: Tokenizer, kind: str) -> None:
+    short = [*tokenizer.encode("in"), EOS], [*tokenizer.encode("en"), EOS]
+    assert negatives.make(kind, [short], 0, np.random.default_rng(0)) is None
+    assert negatives.draw([short], np.random.default_rng(0)) == []
+    for empty in (([EOS], [EOS]), (short[0], [EOS])):
+        assert negatives.make(kind, [empty], 0, np.random.default_rng(0)) is None
+
+
+def test_draws_are_a_function_of_the_seed_and_keep_their_shares(negatives: Negatives, encoded: list[Sentences]) -> None:
+    one, other = (negatives.draw(encoded, np.random.default_rng(3)) for _ in range(2))
+    assert one == other
+    shares = Counter(negative.kind for negative in one)
+    for kind, share in TRAINED.items():
+        assert shares[kind] / len(encoded) == pytest.approx(share, abs=0.07), kind
+    assert SWAPPED not in shares
+    for negative, pair in zip(one, encoded, strict=True):
+        assert negative.pair != pair
+
+
+def test_counterparts_have_a_fair_share() -> None:
+    counts = torch.tensor([[90.0, 6.0, 4.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    found = counterparts(counts)
+    assert found.shape == (3, 3)
+    assert found.dtype == np.int32
+    assert sorted(found[0].tolist()) == [-1, 0, 1]
+    assert sorted(found[2].tolist()) == [-1, 1, 2]
+
+
+def test_round_trip(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer, tmp_path: Path) -> None:
+    save_exchanges(tmp_path / "x.npz", sides)
+    for one, other in zip(sides, load_exchanges(tmp_path / "x.npz", len(tokenizer)), strict=True):
+        for name in ("words", "kinds", "counterparts"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    with pytest.raises(AttnvizError, match="another tokenizer"):
+        load_exchanges(tmp_path / "x.npz", len(tokenizer) + 1)
+
+
+@pytest.mark.parametrize("damage", ["cut", "text", "missing", "ids", "kinds", "dtype"])
+def test_damage_is_told(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer, tmp_path: Path, damage: str) -> None:
+    path, (source, target) = tmp_path / "x.npz", sides
+    if damage == "ids":
+        target = Exchanges(target.words + np.int32(len(tokenizer)), target.kinds, target.counterparts)
+    if damage == "kinds":
+        target = Exchanges(target.words, target.kinds[1:], target.counterparts)
+    if damage == "dtype":
+        target = Exchanges(target.words.astype(np.int64), target.kinds, target.counterparts)  # type: ignore[arg-type]
+    save_exchanges(path, (source, target))
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-40])
+    if damage == "text":
+        path.write_text("no array")
+    if damage == "missing":
+        path.unlink()
+    with pytest.raises(AttnvizError, match=r"x\.npz"):
+        load_exchanges(path, len(tokenizer))
