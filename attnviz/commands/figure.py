@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     if options.trace and options.target:
         raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
     from attnviz.export.files import Look, check_ending, save
-    from attnviz.trace import Trace
+    from attnviz.trace import Branches, Trace
 
     ending = check_ending(options.output)  # before a model is loaded for nothing
     face: Face = options.face or "before"
@@ -75,8 +75,10 @@ def run(options: argparse.Namespace) -> None:
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
     trace: Any
+    branches = None
     if options.trace:
-        trace = Trace.load(options.trace)
+        branches = Branches.load(options.trace)
+        trace = branches.first
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
     if not isinstance(trace, Trace) and (options.picture != "heatmap" or ending in WITHOUT_THE_MODEL):
@@ -100,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
             f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
             f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
         )  # fmt: skip
-    save(trace, options.output, look, weights)
+    save(trace, options.output, look, weights, branches)
 
 
 def _from_0(number: int | None) -> int | None:

@@ -23,7 +23,7 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Branches, Trace
 from attnviz.wording.file_headings import heatmap_heading
 
 HEATMAP = "heatmap"
@@ -55,17 +55,21 @@ class Look:
     """Of images; .html has both."""
 
 
-def save(trace: Trace, path: str | Path, look: Look | None = None, weights: Weights | None = None) -> None:
+def save(
+    trace: Trace, path: str | Path, look: Look | None = None, weights: Weights | None = None,
+    branches: Branches | None = None,
+) -> None:  # fmt: skip
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
     translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
 
     The `weights` of the model that made the trace (`load_weights`) are needed for the pictures of its logit ledgers and
     for another face of the heatmap than "before"; with them .html has the ledgers too, and .pharaoh links by the
-    posterior, once the word is known, instead of by attention.
+    posterior, once the word is known, instead of by attention. With the `branches` that `trace` is one of, .html has a
+    card for each and .json all of them.
     Raise AttnvizError for another ending, a step or picture that there is not, and where it cannot be written.
     """
     path = Path(path)
-    content = contents(trace, check_ending(path), look or Look(), weights)
+    content = contents(trace, check_ending(path), look or Look(), weights, branches)
     try:
         path.write_bytes(content)
     except OSError as error:
@@ -80,7 +84,9 @@ def check_ending(path: Path) -> str:
     return ending
 
 
-def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = None) -> bytes:
+def contents(
+    trace: Trace, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
+) -> bytes:
     """Return what a file of this `ending`, one of ENDINGS, holds; raise AttnvizError as `save` does."""
     _check(trace, ending, look, weights)
     if ending in IMAGES:
@@ -88,13 +94,13 @@ def contents(trace: Trace, ending: str, look: Look, weights: Weights | None = No
     if ending == "csv":
         return csv(table(trace, look, weights))
     if ending == "json":
-        text = trace.to_json()
+        text = trace.to_json() if branches is None else branches.to_json()
     elif ending == "pharaoh":
         text = pharaoh(trace.words() if weights is None else words_after(trace, weights)) + "\n"
     elif ending == "html":
         text = lecture_html(
             trace, by=look.by, face=look.face, colours=look.colours, root=look.root, end=look.end, margins=look.margins,
-            step=look.step, weights=weights,
+            step=look.step, weights=weights, branches=branches,
         )  # fmt: skip
     else:
         after = None if weights is None or look.face == "before" else posterior(trace, weights)

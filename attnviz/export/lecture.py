@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -26,13 +29,14 @@ from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Branches, Trace
 from attnviz.wording.after_word import after_sentence, after_title
 from attnviz.wording.faces import face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
 from attnviz.wording.stages import narrate, step_sentence
+from attnviz.wording.what_if import card_texts
 
 PICTURES = ("attention", "context", "candidates")
 """The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""
@@ -136,6 +140,7 @@ def lecture_html(
     margins: bool = False,
     step: int | None = None,
     weights: Weights | None = None,
+    branches: Branches | None = None,
 ) -> str:
     """Return a whole HTML page that opens at 0-based `step`, the first unless given; choices as those of `heatmap`.
 
@@ -143,24 +148,29 @@ def lecture_html(
     the language in use and has a switch, takes the theme from the browser, and asks nothing of the network: a policy
     in the page forbids it. With the `weights` of the model that made the trace, every step has the logit ledger of its
     word, and where there is attention, the heatmap a switch between its faces, at first `face`, and every step its
-    prior, likelihood and posterior; another `face` than "before" needs them. Raise AttnvizError where they are not
-    given for that, and ValueError on an unknown choice.
+    prior, likelihood and posterior; another `face` than "before" needs them. With the `branches` that `trace` is one
+    of, or the first translation of, a card for each leads to it; their figures are packed, and unpacked by the browser.
+    Raise AttnvizError where the weights are not given for another face, and ValueError on an unknown choice.
     """
-    count = len(trace.target_pieces)
-    accounts = () if weights is None else tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
-    after = None if weights is None or not trace.attends else after_word(trace, weights)
-    if after is None:
+
+    def version(one: Trace) -> dict[str, Any]:
+        accounts = () if weights is None else tuple(ledgers(one, weights, list(enumerate(one.target_ids))))
+        after = None if weights is None or not one.attends else after_word(one, weights)
+        lecture = _Lecture(one, by, after, colours, root, end, margins, accounts)
+        return {"target": [_word(one, i) for i in range(len(one.target_pieces))]} | _variants(lecture)
+
+    if weights is None or not trace.attends:
         translation_figure(trace, by=by, face=face, weights=weights)  # says what is lacking of another face
-    lecture = _Lecture(trace, by, after, colours, root, end, margins, accounts)
     source = join_pieces(trace.source_surfaces[:-1])
     record = {
         "source": source,
-        "target": [_word(trace, i) for i in range(count)],
         "step": 1 if step is None else step + 1,
         "face": face,
         "language": language(),
         "names": LANGUAGES,
-    } | _variants(lecture)
+    } | version(trace)
+    if branches is not None and branches.branches:
+        record |= _branches(branches, trace, version)
     colour = {f"{theme}_{name}": value for theme in _THEMES for name, value in asdict(palette(theme)).items()}
     parts = {
         "language": language(),
@@ -169,7 +179,7 @@ def lecture_html(
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text,
-        "program": constants_script() + _asset("lecture.js"),
+        "program": constants_script() + _asset("cards.js") + _asset("lecture.js"),
     }
     return _fill(_asset("lecture.html"), parts)
 
@@ -191,6 +201,31 @@ def _variants(lecture: _Lecture) -> dict[str, Any]:
     finally:
         speak(first)
     return {"words": words, "figures": base, "changes": changes}
+
+
+def _branches(branches: Branches, shown: Trace, version: Callable[[Trace], dict[str, Any]]) -> dict[str, Any]:
+    """Return the cards in every language, which of them is `shown`, and what the others lead to, packed."""
+    traces = [branches.first, *branches.traces]
+    on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
+    packed = [None if number == on_show else _packed(version(trace)) for number, trace in enumerate(traces)]
+    return {"onShow": on_show, "others": packed, "cards": _in_every_language(lambda: card_texts(branches))}
+
+
+def _packed(version: dict[str, Any]) -> str:
+    """Return what a page is drawn from as the browser unpacks it: JSON, by gzip, in base64."""
+    text = json.dumps(version, separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
+
+
+def _in_every_language(told: Callable[[], Any]) -> dict[str, Any]:
+    first, found = language(), {}
+    try:
+        for code in LANGUAGES:
+            speak(code)
+            found[code] = told()
+    finally:
+        speak(first)
+    return found
 
 
 def difference(one: Any, other: Any) -> Any:

@@ -142,6 +142,19 @@ def test_another_translation_begins_with_nothing_and_a_link_with_its_own() -> No
         assert tried_in(kept, MAIN).on_show == 0
 
 
+def test_what_was_tried_comes_back_when_a_file_is_closed() -> None:
+    kept = tried(LookOnly(0, 1))
+    before, other = tried_in(kept, MAIN), dataclasses.replace(synthetic.trace(seed=1), source_text="Another.")
+    open_branches(kept, MAIN, other, {}, (Branch(0, LookAlike(1)),))
+    assert (tried_in(kept, MAIN).branches, tried_in(kept, MAIN).linked) == ((Branch(0, LookAlike(1)),), False)
+    open_branches(kept, MAIN, synthetic.trace(seed=2), {}, ())
+    open_branches(kept, MAIN, FIRST, {})
+    assert tried_in(kept, MAIN) == before
+    open_branches(kept, MAIN, other, {}, ())
+    open_branches(kept, MAIN, other, {})
+    assert tried_in(kept, MAIN).branches == ()
+
+
 def test_the_address_has_what_was_tried_but_for_that_of_a_file() -> None:
     view = View(MAIN, FIRST)
     assert branches_address(tried(), view) == {"branches": None, "branch": None}

@@ -21,9 +21,18 @@ interface LectureFigures {
   pictures: Record<string, Figure[]>;
 }
 
-interface LectureRecord {
-  source: string;
+/** A translation of the sentence. */
+interface LectureVersion {
   target: { text: string; space: boolean }[];
+  words: Record<string, LectureWords>;
+  /** In the language at first and light; in each other variant what `changed` makes of them. */
+  figures: Json;
+  changes: Record<string, Json | undefined>;
+}
+
+/** The translation on show at first, and the others there are. */
+interface LectureRecord extends LectureVersion {
+  source: string;
   /** The step on show at first, from 1. */
   step: number;
   /** The face of the heatmap on show at first. */
@@ -31,10 +40,19 @@ interface LectureRecord {
   language: string;
   /** Own name of each language. */
   names: Record<string, string>;
-  words: Record<string, LectureWords>;
-  /** In the language at first and light; in each other variant what `changed` makes of them. */
-  figures: Json;
-  changes: Record<string, Json | undefined>;
+  /** Where something was tried by hand: the cards in each language, which is on show at first, and what the others lead
+   * to, packed. */
+  cards?: Record<string, { cards: LectureCard[]; words: Record<string, string> }>;
+  onShow?: number;
+  others?: (string | null)[];
+}
+
+/** The first translation, or what was tried on it. */
+interface LectureCard {
+  told: string;
+  on: string;
+  words: { text: string; kind: "same" | "other" | "gone"; space: boolean }[];
+  per_word: string;
 }
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -5,7 +5,10 @@ const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
 const UNDER_HEATMAP = ["posterior", "ledger"]; // the other pictures of a step stand beside it
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const count = record.target.length;
+/** The number of the translation on show, and what it is drawn from. */
+let onShow = record.onShow ?? 0;
+/** @type {LectureVersion} */
+let version = record;
 /** @param {string} id */
 function at(id) {
   const found = document.getElementById(id);
@@ -14,10 +17,11 @@ function at(id) {
 }
 const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
-let step = Math.min(Math.max(record.step, 1), count);
+let step = Math.min(Math.max(record.step, 1), version.target.length);
 let { language, face } = record;
 
-const words = () => record.words[language];
+const count = () => version.target.length;
+const words = () => version.words[language];
 
 /**
  * What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
@@ -35,17 +39,17 @@ function changed(base, change) {
 }
 
 /**
- * The figures by language and theme, as far as they were asked for.
+ * The figures by translation, language and theme, as far as they were asked for.
  * @type {Map<string, LectureFigures>}
  */
 const variants = new Map();
 function figures() {
   const name = `${language}-${dark.matches ? "dark" : "light"}`;
-  const known = variants.get(name);
+  const known = variants.get(`${onShow} ${name}`);
   if (known) return known;
-  const drawn = /** @type {any} */ (changed(record.figures, record.changes[name]));
+  const drawn = /** @type {any} */ (changed(version.figures, version.changes[name]));
   const { faces, ...pictures } = drawn;
-  variants.set(name, { faces, pictures });
+  variants.set(`${onShow} ${name}`, { faces, pictures });
   return { faces, pictures };
 }
 
@@ -108,7 +112,7 @@ function paint() {
   drawHeatmap(faces[face]);
   at("footer").textContent = words().footers[face];
   press("faces", face);
-  at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count));
+  at("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
   at("sentence").textContent = told.sentence;
   for (const [name, drawn] of Object.entries(pictures)) {
     at(`title-${name}`).textContent = told.pictures[name].title;
@@ -123,9 +127,9 @@ function paint() {
     else word.removeAttribute("aria-current");
   }
   slider.value = String(step);
-  at("count").textContent = `${step} / ${count}`;
+  at("count").textContent = `${step} / ${count()}`;
   previous.disabled = step <= 1;
-  next.disabled = step >= count;
+  next.disabled = step >= count();
 }
 
 /**
@@ -147,7 +151,7 @@ function turn(chosen) {
 
 /** @param {number} chosen */
 function go(chosen) {
-  step = Math.min(Math.max(chosen, 1), count);
+  step = Math.min(Math.max(chosen, 1), count());
   paint();
 }
 
@@ -167,25 +171,66 @@ function speak(code) {
   at("inside").setAttribute("aria-label", labels.step);
   for (const button of at("faces").querySelectorAll("button")) button.textContent = faces[button.value];
   press("languages", code);
+  drawCards();
 }
 
-/**
- * @template {keyof HTMLElementTagNameMap} Kind
- * @param {Kind} kind
- * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
- */
-function element(kind, properties) {
-  return Object.assign(document.createElement(kind), properties);
-}
-
-function build() {
-  at("source").textContent = record.source;
-  record.target.forEach(({ text, space }, place) => {
+function buildTarget() {
+  at("target").replaceChildren();
+  version.target.forEach(({ text, space }, place) => {
     const word = element("button", { type: "button", textContent: text, onclick: () => go(place + 1) });
     word.dataset.step = String(place + 1);
     if (space) at("target").append(" ");
     at("target").append(word);
   });
+  slider.max = String(count());
+}
+
+/**
+ * The versions of which this page knows by now, by their number.
+ * @type {Map<number, LectureVersion>}
+ */
+const versions = new Map([[onShow, record]]);
+/** @param {number} number */
+async function versionOf(number) {
+  const found = versions.get(number) ?? await unpacked(record.others?.[number] ?? "");
+  versions.set(number, found);
+  return found;
+}
+
+let wanted = onShow;
+/**
+ * Shows another translation of the sentence, at the step on show or the last it has.
+ * @param {number} number
+ */
+async function show(number) {
+  wanted = number;
+  const found = await versionOf(number);
+  if (wanted !== number) return; // another card was chosen meanwhile
+  [onShow, version] = [number, found];
+  step = Math.min(step, count());
+  buildTarget();
+  speak(language);
+  paint();
+}
+
+// The cards of what was tried by hand, where there are some; the words that differ from the first translation are marked.
+function drawCards() {
+  const told = record.cards?.[language];
+  if (!told) return;
+  at("branches").hidden = false;
+  at("what-if").textContent = told.words.title;
+  const focused = [...at("cards").children].findIndex((item) => item.contains(document.activeElement));
+  at("cards").replaceChildren(...told.cards.map((card, number) => cardItem(card, number, told.words)));
+  at("cards").querySelectorAll("button").forEach((button, number) => {
+    if (number === onShow) button.setAttribute("aria-current", "true");
+    button.onclick = () => void show(number);
+  });
+  if (focused >= 0) at("cards").children[focused].querySelector("button")?.focus({ preventScroll: true });
+}
+
+function build() {
+  at("source").textContent = record.source;
+  buildTarget();
   for (const name of Object.keys(figures().pictures)) {
     const scroll = element("div", { className: "scroll" });
     scroll.append(element("div", { id: `picture-${name}`, className: "chart" }));
@@ -214,7 +259,6 @@ function build() {
     };
     at("languages").append(button);
   }
-  slider.max = String(count);
   slider.oninput = () => go(Number(slider.value));
   previous.onclick = () => go(step - 1);
   next.onclick = () => go(step + 1);
@@ -228,7 +272,7 @@ function onKey(event) {
     turn(faces[(faces.indexOf(face) + 1) % faces.length]);
   }
   /** @type {Record<string, number | undefined>} */
-  const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count };
+  const steps = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 1, End: count() };
   const chosen = steps[event.key];
   if (chosen === undefined) return;
   event.preventDefault();

@@ -20,6 +20,8 @@ from attnviz.ui.page_state.view import Session, View, view_key
 
 BRANCHES, BRANCH = "branches", "branch"
 """Address parameters: the branches there are, and which is on show."""
+_BEHIND = "branches_behind"
+"""What was tried on the translation that a file was opened over."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,19 @@ def open_branches(
     """Begin with what was tried on `first`; return whether it was on show in the last run already.
 
     Another translation begins with nothing, the first of a visit with the branches of its link, and one that was read
-    from a file with those that were `saved` there.
+    from a file with those that were `saved` there; where the file is closed, what was there before comes back.
     """
     key = view_key(view_id, BRANCHES)
     kept: Tried | None = session.get(key)
     identity = identity_of(first) if saved is None else first.fingerprint
     if kept is not None and kept.identity == identity:
         return True
+    behind: Tried | None = session.pop(view_key(view_id, _BEHIND), None)
     if saved is not None:
         session[key] = Tried(identity, tuple(saved), linked=False)
+        session[view_key(view_id, _BEHIND)] = kept if kept is not None and kept.linked else behind
+    elif behind is not None and behind.identity == identity:
+        session[key] = behind
     elif kept is None:
         branches, problems = branch_address.read(linked.get(key, ""))
         shown = _number(linked.get(view_key(view_id, BRANCH), ""), len(branches))
@@ -144,7 +150,8 @@ def made_from(branches: Sequence[Branch], number: int) -> set[int]:
 
 def forget_branches(session: Session, view_id: str) -> None:
     """Forget what was tried in a view: another link is to be followed."""
-    session.pop(view_key(view_id, BRANCHES), None)
+    for name in (BRANCHES, _BEHIND):
+        session.pop(view_key(view_id, name), None)
 
 
 def branches_address(session: Mapping[Any, Any], view: View) -> dict[str, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import say
+from attnviz.ui.components.branches.branches import branch_cards
 from attnviz.ui.components.messenger.messenger import is_heard, messenger
 from attnviz.ui.components.player.player import player
 from attnviz.ui.language import speak_as_chosen
@@ -15,8 +16,9 @@ from attnviz.ui.step.what_if import take_up
 
 
 def transport(view: View) -> None:
-    """Draw the sentences and what moves through the steps."""
+    """Draw the sentences, what moves through the steps, and what was tried by hand."""
     player_box, slider = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
+    branch_cards(view)
     with slider:
         part(view, TRANSPORT, _moving)(view)
     with player_box:

@@ -81,7 +81,7 @@ def _whole_buttons(view: View) -> None:
             chosen = _look(view, st.session_state)
             look = replace(chosen, step=step) if ending == "html" else replace(chosen, margins=False)
             column.download_button(
-                label, functools.partial(_made, trace, ending, look, given, language()), file_name(trace, name), kind,
+                label, functools.partial(_made, view, ending, look, given, language()), file_name(trace, name), kind,
                 key="whole_before" if name == BEFORE else f"whole_{ending}", on_click="ignore", width="stretch",
             )  # fmt: skip
 
@@ -102,10 +102,10 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     return {name: file for name, file in files.items() if looks or name.endswith((".html", ".json"))}
 
 
-def _made(trace: Trace, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
+def _made(view: View, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
     """Return a file in the language `code`: it is made once it is asked for, in a thread of the server's."""
     speak(code)
-    return contents(trace, ending, look, weights)
+    return contents(view.trace, ending, look, weights, view.branches)
 
 
 def pictures(view: View, session: Session) -> Iterator[Picture]:

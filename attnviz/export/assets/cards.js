@@ -1,0 +1,42 @@
+// The cards of what was tried by hand on the translation, and what they lead to. Words are set by textContent, so that
+// nothing is read as markup.
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Kind
+ * @param {Kind} kind
+ * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
+ */
+function element(kind, properties) {
+  return Object.assign(document.createElement(kind), properties);
+}
+
+/**
+ * What a translation is drawn from, as it was packed: JSON, by gzip, in base64.
+ * @param {string} packed
+ * @returns {Promise<LectureVersion>}
+ */
+function unpacked(packed) {
+  const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+/**
+ * A card with its button; the words that differ from the first translation are marked.
+ * @param {LectureCard} card
+ * @param {number} number
+ * @param {Record<string, string>} words
+ */
+function cardItem({ told, on, words: written, per_word: rate }, number, words) {
+  const button = element("button", { type: "button" });
+  const head = [number ? `${number} ` : "", told, on ? ` ${on}` : ""].join("");
+  const text = element("span", { lang: "fr" });
+  for (const { text: word, kind, space } of written) {
+    if (space) text.append(" ");
+    text.append(element(kind === "same" ? "span" : kind === "gone" ? "del" : "mark", { textContent: word }));
+  }
+  const likely = element("small", { textContent: `${words.rate} ${rate}`, title: words.about });
+  button.append(element("small", { textContent: head }), " ", likely, " ", text);
+  const item = element("li", {});
+  item.append(button);
+  return item;
+}

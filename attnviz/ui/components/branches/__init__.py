@@ -1,0 +1,1 @@
+"""The what-ifs of a translation as cards."""

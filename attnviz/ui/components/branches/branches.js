@@ -1,0 +1,140 @@
+// The what-ifs as cards: a click shows one, × or Delete removes it. The server answers with other cards; until then none of
+// them hears a click, for their numbers may be others by then. Words are set by textContent, so that nothing is read as
+// markup.
+
+const EDGE = 4; // pixels around a card in sight
+const PATIENT = 15000; // milliseconds after which the server is asked again, whether it has answered or not
+
+/**
+ * @param {HTMLElement} root
+ * @param {BranchesState} state
+ * @param {WhatIf} wish
+ */
+function ask(root, state, wish) {
+  if (state.asked !== undefined && performance.now() - state.asked < PATIENT) return;
+  state.asked = performance.now();
+  find(root, "ol").setAttribute("aria-busy", "true");
+  tryIn(root, wish);
+}
+
+/**
+ * The words of a card, those that differ marked; one that fell out is struck through.
+ * @param {BranchWord[]} words
+ * @param {string} gone
+ */
+function marked(words, gone) {
+  return words.flatMap(({ text, kind, space }) => {
+    const node = document.createElement(kind === "same" ? "span" : kind === "gone" ? "del" : "mark");
+    node.textContent = text;
+    if (kind === "gone") node.title = fill(gone, { word: text });
+    return space ? [" ", node] : [node];
+  });
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {string} text
+ */
+function labelled(tag, className, text) {
+  const node = document.createElement(tag);
+  node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {BranchesState} state
+ * @param {BranchCard} card
+ * @param {number} index
+ */
+function cardItem(root, state, card, index) {
+  const { words, onShow } = state.data;
+  const item = document.createElement("li");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "card";
+  if (index === onShow) button.setAttribute("aria-current", "true");
+  const head = labelled("span", "told", "");
+  if (index) head.append(labelled("b", "number", String(index)), " ");
+  head.append(labelled("span", "what", card.told), " ");
+  if (card.on) head.append(labelled("span", "on", card.on), " ");
+  const rate = labelled("span", "rate", `${words.rate} ${card.per_word}`);
+  rate.title = words.about;
+  head.append(rate);
+  const text = labelled("span", "text", "");
+  text.lang = "fr";
+  text.append(...marked(card.words, words.gone));
+  button.append(head, " ", text);
+  button.onclick = (event) => {
+    if (index !== state.data.onShow) ask(root, state, { kind: "branch", index });
+    letGo(event);
+  };
+  item.append(button);
+  if (!index) return item;
+  const remove = labelled("button", "remove", "×");
+  remove.type = "button";
+  remove.title = card.remove;
+  remove.setAttribute("aria-label", card.remove);
+  remove.onclick = () => ask(root, state, { kind: "remove", index });
+  button.onkeydown = (event) => {
+    if (event.key === "Delete" || event.key === "Backspace") {
+      ask(root, state, { kind: "remove", index });
+      event.preventDefault();
+    }
+  };
+  item.append(remove);
+  return item;
+}
+
+/**
+ * Scrolls the cards, and not the page, as little as it takes to see one of them whole.
+ * @param {HTMLElement} list
+ * @param {HTMLElement | undefined} card
+ */
+function keepInSight(list, card) {
+  if (!card) return;
+  const outer = list.getBoundingClientRect(), inner = card.getBoundingClientRect();
+  const below = inner.bottom + EDGE - outer.bottom, above = outer.top - inner.top + EDGE;
+  if (below > 0) list.scrollTop += below;
+  else if (above > 0) list.scrollTop -= above;
+}
+
+/**
+ * Draws the cards, and leaves the keyboard where it was among them; the one on show is in sight.
+ * @param {HTMLElement} root
+ * @param {BranchesState} state
+ */
+function drawCards(root, state) {
+  const { cards, onShow, words } = state.data;
+  const list = find(root, "ol");
+  const inside = /** @type {ShadowRoot} */ (root.getRootNode()).activeElement?.closest("li");
+  const place = inside ? [...list.children].indexOf(inside) : -1;
+  root.hidden = cards.length === 0;
+  viewOf(root).querySelector("[class*='st-key-branch_cards']")?.toggleAttribute("data-any", cards.length > 0);
+  write(find(root, ".title"), words.title ?? "");
+  list.replaceChildren(...cards.map((card, index) => cardItem(root, state, card, index)));
+  const buttons = findAll(list, ".card");
+  if (place >= 0) buttons[Math.min(place, buttons.length - 1)]?.focus({ preventScroll: true });
+  requestAnimationFrame(() => keepInSight(list, buttons[onShow])); // once they have their places
+}
+
+/** @param {Mounted<BranchesRecord>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".branches");
+  speak(data.language);
+  /** @type {BranchesState} */
+  const state = states.get(root) ?? { data, stop: () => states.delete(root) };
+  states.set(root, state);
+  state.data = data;
+  state.asked = undefined;
+  find(root, "ol").removeAttribute("aria-busy");
+  const text = JSON.stringify(data);
+  if (text !== state.drawn) {
+    state.drawn = text;
+    drawCards(root, state);
+  }
+  return state.stop;
+}

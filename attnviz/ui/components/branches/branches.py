@@ -1,0 +1,35 @@
+"""What was tried by hand on a translation: a card for each, with the words that differ, which leads to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnviz.languages import language, say
+from attnviz.trace import Branches
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.branches import made_from
+from attnviz.ui.page_state.view import View
+from attnviz.wording.what_if import card_texts
+
+
+def branch_cards(view: View) -> None:
+    """Show the cards of `view`, if anything was tried. They are mounted in any case, and seen where there are some: the
+    first what-if is not to wait for its card."""
+    component("branches")(key=view.key("branch_cards"), data=cards_record(view.branches, view.number))
+
+
+def cards_record(branches: Branches | None, number: int) -> dict[str, Any]:
+    """Return what the browser writes, with `number` on show; no cards where nothing was tried."""
+    if branches is None or not branches.branches:
+        return {"language": language(), "cards": [], "onShow": 0, "words": {}}
+    others = [0, *(len(made_from(branches.branches, k + 1)) - 1 for k in range(len(branches.branches)))]
+    texts = card_texts(branches)
+    cards = [card | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(texts["cards"])]
+    return {"language": language(), "onShow": number, "words": texts["words"], "cards": cards}
+
+
+def _remove(number: int, others: int) -> str:
+    """Return what a button says that removes a branch, and so many `others` that were made from it."""
+    if others:
+        return say("Remove what-if {number}, and {others} made from it", number=number, others=others)
+    return say("Remove what-if {number}", number=number)

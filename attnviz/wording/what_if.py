@@ -1,0 +1,157 @@
+"""What was tried by hand on a translation, in words, and what came of it: the words that differ from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from typing import Any, Literal, cast
+
+from attnviz.languages import say
+from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import Branches, Trace
+from attnviz.trace.changes import (
+    Change,
+    LookAlike,
+    LookAway,
+    LookOnly,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    WriteWords,
+)
+from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.numbers import decimal, significant
+
+Kind = Literal["same", "other", "gone"]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a branch beside the first translation."""
+
+    text: str
+    kind: Kind
+    """Whether the first translation has it in its place, or another, or has it where the branch has none."""
+    space: bool
+    """Whether a blank goes before it."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A branch in words, or the first translation."""
+
+    told: str
+    """What was changed."""
+    on: str
+    """What it was tried on, where that is not the first translation."""
+    words: tuple[Word, ...]
+    per_word: str
+    """Its log probability per word."""
+
+
+def cards(branches: Branches) -> list[Card]:
+    """Return the first translation and each of its branches, in words."""
+    return [_card(branches, number) for number in range(len(branches.branches) + 1)]
+
+
+def card_texts(branches: Branches) -> dict[str, Any]:
+    """Return the cards as a browser writes them: their texts, and the `words` around them."""
+    words = {
+        "title": say("What if"),
+        "rate": say("log p/word"),
+        "about": say("The log probability of all pieces, divided by the number of words: nearer to 0 is likelier."),
+        "gone": say("left out: {word}"),
+    }
+    return {"cards": [asdict(card) for card in cards(branches)], "words": words}
+
+
+def per_word(trace: Trace) -> float:
+    """Return Σ_i log p(y_i) of all pieces, `</s>` included, divided by the number of words."""
+    words = [group for group in trace.words().target_groups if trace.target_pieces[group[0]] != "</s>"]
+    return float(trace.log_probabilities.sum()) / max(len(words), 1)
+
+
+def change_told(change: Change, trace: Trace, parent: Trace) -> str:
+    """Return what was changed in `parent` so that it became `trace`."""
+    match change:
+        case SetWeights():
+            return _weights_told(change)
+        case LookOnly(step=step, source=source):
+            return say("Step {step} looks only at {piece}", step=step + 1, piece=_source(parent, source))
+        case LookAway(step=step, source=source):
+            return say("Step {step} looks anywhere but at {piece}", step=step + 1, piece=_source(parent, source))
+        case LookAlike(step=step):
+            return say("Step {step} looks everywhere alike", step=step + 1)
+        case SetTemperature(temperature=temperature, step=None):
+            return say("Temperature {temperature} at every step", temperature=significant(temperature, 3))
+        case SetTemperature(temperature=temperature, step=int(step)):
+            return say(
+                "Temperature {temperature} at step {step}", temperature=significant(temperature, 3), step=step + 1
+            )
+        case WriteWords(step=step, pieces=pieces, replaced=replaced):
+            return say("Step {step}: {new} instead of {old}", step=step + 1,
+                       new=_written(trace, step, len(pieces)), old=_written(parent, step, replaced))  # fmt: skip
+    return say("Another hypothesis of the search")
+
+
+def _weights_told(change: SetWeights) -> str:
+    step = change.step + 1
+    match change.lender:
+        case "step":
+            return say("Step {step} looks where step {other} looked", step=step, other=int(change.of) + 1)
+        case "posterior":
+            return say("Step {step} looks at what it turned out to be about", step=step)
+        case "links":
+            return say("Step {step} looks along the gold links", step=step)
+        case "model":
+            return say("Step {step} looks where {model} looks", step=step, model=change.of)
+    return say("Step {step}: weights set by hand", step=step)
+
+
+def _card(branches: Branches, number: int) -> Card:
+    trace, first = branches.trace(number), branches.first
+    if not number:
+        return Card(say("As translated"), "", tuple(_words(first, first)), _rate(first))
+    branch, parent = branches.branches[number - 1], cast("Trace", branches.parent(number))
+    told = change_told(branch.change, trace, parent)
+    if branch.held and not isinstance(branch.change, TakeHypothesis):
+        told = say("{told}, words held", told=told)
+    on = say("on what-if {number}", number=branch.parent) if branch.parent else ""
+    return Card(told, on, tuple(_words(trace, first)), _rate(trace))
+
+
+def _rate(trace: Trace) -> str:
+    return decimal(per_word(trace))
+
+
+def _words(trace: Trace, first: Trace) -> Iterator[Word]:
+    """Yield the words of `trace`, and those of `first` that fell out between two that stayed."""
+    here, there = _texts(trace), _texts(first)
+    matcher = SequenceMatcher(None, [text for text, _ in there], [text for text, _ in here], autojunk=False)
+    for kind, i, end, j, last in matcher.get_opcodes():
+        if kind == "delete":
+            yield from (Word(text, "gone", space) for text, space in there[i:end])
+        else:
+            yield from (Word(text, "same" if kind == "equal" else "other", space) for text, space in here[j:last])
+
+
+def _texts(trace: Trace) -> Sequence[tuple[str, bool]]:
+    """Return the words of a translation but for its end, each with whether a blank goes before it."""
+    words = zip(trace.words().target, trace.words().target_groups, strict=True)
+    found: list[tuple[str, bool]] = []
+    for text, group in words:
+        opening = trace.target_pieces[group[0]]
+        if opening != "</s>":
+            found.append((text, bool(found) and (opening in SPECIAL_PIECES or opening.startswith(SPACE))))
+    return found
+
+
+def _source(trace: Trace, source: int) -> str:
+    return quoted_name(trace.source_pieces[source]) if source < len(trace.source_pieces) else str(source + 1)
+
+
+def _written(trace: Trace, step: int, count: int) -> str:
+    """Return the text of so many pieces of a translation, in quotation marks."""
+    pieces = trace.target_pieces[step : step + count]
+    return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))

@@ -1,0 +1,127 @@
+"""Time from a what-if to the new translation painted, in headless Chromium: `python tests/benchmarks/what_if.py`.
+
+The sentence has fifteen words, the search is greedy. A what-if counts as painted with the frame in which the new
+translation stands among the cards and at the top; given apart are the heatmap, what else is in the window, and the way
+back by a click on a card, which translates nothing. It takes a minute or two, and prints each what-if as it comes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+from tests.browser.settled import settled
+
+SENTENCE = "The two young men in blue shirts play guitar on the street while a child laughs."
+
+# `window.painted` resolves with milliseconds from now to the frame in which each of these is another: the card on show
+# with the translation at the top, the heatmap, and what is drawn of the step.
+_WATCH = """
+() => {
+  const deep = (selector, inside) => {
+    for (const node of document.querySelectorAll(`${selector}, ${selector} *`)) {
+      const found = node.shadowRoot?.querySelector(inside);
+      if (found) return found;
+    }
+    return null;
+  };
+  const card = () => deep(".st-key-branch_cards", "[aria-current]")?.textContent ?? "";
+  const identity = () => document.querySelector(".st-key-room").attnvizView.server?.identity;
+  const heatmap = () => JSON.stringify(document.querySelector(".st-key-heatmap .js-plotly-plot")?.data?.[0]?.z ?? null);
+  const waiting = () => document.querySelectorAll("[data-waiting]").length > 0;
+  const before = { card: card(), identity: identity(), heatmap: heatmap() };
+  const started = performance.now(), found = {};
+  window.painted = new Promise((resolve) => {
+    const look = () => {
+      const now = performance.now() - started;
+      if (!found.translation && card() !== before.card && identity() !== before.identity) found.translation = now;
+      if (!found.heatmap && heatmap() !== before.heatmap) found.heatmap = now;
+      if (found.translation && found.heatmap && !found.all && !waiting()) found.all = now;
+      if (found.all || now > 20000) resolve(found);
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+"""
+
+WHAT = {"translation": "new translation painted", "heatmap": "heatmap painted", "all": "all in the window painted"}
+
+
+def measure(page: Page, act: Callable[[int], None], count: int) -> dict[str, list[float]]:
+    """Return milliseconds of `count` times `act`, by what was painted."""
+    times: dict[str, list[float]] = {name: [] for name in WHAT}
+    for number in range(count):
+        settled(page)
+        page.evaluate(_WATCH)
+        act(number)
+        found = page.evaluate("() => window.painted")
+        for name in WHAT:
+            times[name].append(float(found[name]))
+        print(f"  {number + 1}: {found['translation']:.0f} ms", flush=True)
+    return times
+
+
+def trying(page: Page) -> Callable[[int], None]:
+    """Return what sets other weights each time, as a bar tells that is let go of: it is one what-if, dragged on."""
+    pieces = page.locator(".player .source .piece").count()
+
+    def act(number: int) -> None:
+        row = [1.0 + 40 * (j == number % pieces) for j in range(pieces)]
+        wish = {"kind": "weights", "step": 2, "weights": [one / sum(row) for one in row], "held": False}
+        page.locator(".st-key-room").evaluate(
+            '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))', wish
+        )
+
+    return act
+
+
+def returning(page: Page) -> Callable[[int], None]:
+    """Return what clicks on the first card and on the second, in turn."""
+    return lambda number: page.locator(".branches .card").nth(number % 2).click()
+
+
+def report(what: str, times: dict[str, list[float]]) -> None:
+    """Print a table of medians and 95th percentiles."""
+    print(f"{what}\n{'':34}median   95th percentile   (ms)")
+    for name, told in WHAT.items():
+        p95 = statistics.quantiles(times[name], n=20)[-1]
+        print(f"  {told:30}  {statistics.median(times[name]):6.0f}   {p95:6.0f}   of {len(times[name])}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--search", default="greedy")
+    options = parser.parse_args()
+    chromium = find_chromium()
+    if chromium is None:
+        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_page(options.models.resolve(), Path(folder) / "page.log") as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{address}/?sentence={quote(SENTENCE)}&search={quote(options.search)}")
+        page.wait_for_selector(READY, timeout=120_000)
+        settled(page)
+        report("A bar let go of", measure(page, trying(page), options.count))
+        report("A click on a card", measure(page, returning(page), options.count))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""What-ifs as a visitor meets them: cards to return to and remove, by mouse and keyboard, in links and in files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from attnviz.trace import Branches
+from tests.browser.settled import settled
+from tests.browser.test_exports import fetch, open_downloads, open_trace
+from tests.browser.test_page import expect_step, query
+from tests.browser.views import everywhere, on_both
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+SENTENCE = "The green house at the end of the street is very old."
+AT_STEP_3 = "?sentence=The+green+house+at+the+end+of+the+street+is+very+old.&step=3"
+ONLY_GREEN = {"kind": "only", "step": 2, "source": 1, "held": False}
+HOT = {"kind": "temperature", "step": None, "temperature": 5, "held": False}
+
+
+_WRITTEN = """
+(node) => [...node.childNodes].filter((one) => one.nodeName !== "DEL")
+  .map((one) => one.textContent.trim()).filter(Boolean)
+"""
+
+
+def change(page: Page, **wish: Any) -> None:
+    """Tell the page of a change as its own controls do."""
+    told = '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))'
+    page.locator(".st-key-room").evaluate(told, wish)
+
+
+def cards(page: Page) -> Locator:
+    return page.locator(".branches .card")
+
+
+def expect_shown(page: Page, number: int, count: int) -> None:
+    """Wait until card `number` of so many is on show, and all of the page with it."""
+    expect(cards(page)).to_have_count(count)
+    if count:
+        expect(cards(page).nth(number)).to_have_attribute("aria-current", "true")
+        written = cards(page).nth(number).locator(".text").evaluate(_WRITTEN)
+        expect(page.locator(".player .target")).to_have_text(re.compile(r"\s*".join(map(re.escape, written))))
+    expect(page.locator(".branches [aria-busy]")).to_have_count(0)
+
+
+@everywhere
+def test_change_return_change_again_remove(open_page: Opener) -> None:
+    page = open_page(AT_STEP_3)
+    settled(page)
+    expect_shown(page, 0, 0)
+    expect(page.locator(".branches")).to_be_hidden()
+    change(page, **ONLY_GREEN)
+    expect_shown(page, 1, 2)
+    expect_step(page, 3)
+    expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at “green”")
+    page.wait_for_url(re.compile(r"branches=0\.o\.3\.2&branch=1"))
+    cards(page).nth(0).click()
+    expect_shown(page, 0, 2)
+    expect_step(page, 3)
+    change(page, **HOT)
+    expect_shown(page, 2, 3)
+    assert cards(page).nth(2).locator("mark, del").count() > 0, "what differs is marked"
+    expect(page.locator(".st-key-status")).to_contain_text("what-if 2")
+    box = page.locator(".branches ol").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= page.viewport_size["width"]
+    page.get_by_role("button", name="Remove what-if 1").click()
+    expect_shown(page, 1, 2)
+    page.get_by_role("button", name="Remove what-if 1").click()
+    expect_shown(page, 0, 0)
+    page.wait_for_url(lambda url: "branch" not in url)
+    expect(page.locator(".branches")).to_be_hidden()
+
+
+def test_by_keyboard_alone(open_page: Opener) -> None:
+    page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.5000&branch=2")
+    settled(page)
+    expect_shown(page, 2, 3)
+    page.locator(".player .next").last.focus()
+    while not page.evaluate("() => document.activeElement.shadowRoot?.activeElement?.matches('.card')"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect_shown(page, 0, 3)
+    expect(cards(page).nth(0)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(cards(page).nth(1)).to_be_focused()
+    page.keyboard.press("Space")
+    expect_shown(page, 1, 3)
+    expect_step(page, 3)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 4)
+    page.keyboard.press("Delete")
+    expect_shown(page, 0, 2)
+    expect(cards(page).nth(1)).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect_shown(page, 0, 0)
+
+
+def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
+    page = open_page(AT_STEP_3)
+    settled(page)
+    page.wait_for_function("() => history.state?.attnvizEntry")
+    first = page.locator(".player .target").inner_text()
+    change(page, **ONLY_GREEN)
+    expect_shown(page, 1, 2)
+    settled(page)
+    green = page.locator(".player .target").inner_text()
+    change(page, **HOT)
+    expect_shown(page, 2, 3)
+    settled(page)
+    page.wait_for_url(re.compile("branch=2"))
+    left, told = query(page), cards(page).all_inner_texts()
+    page.go_back()
+    expect_shown(page, 1, 2)
+    expect(page.locator(".player .target")).to_have_text(green, use_inner_text=True)
+    expect_step(page, 3)
+    settled(page)
+    page.go_back()
+    expect_shown(page, 0, 0)
+    expect(page.locator(".player .target")).to_have_text(first, use_inner_text=True)
+    settled(page)
+    page.go_forward()
+    expect_shown(page, 1, 2)
+    settled(page)
+    page.go_forward()
+    expect_shown(page, 2, 3)
+    settled(page)
+    page.reload()
+    expect_shown(page, 2, 3)
+    assert cards(page).all_inner_texts() == told
+    page.wait_for_url(re.compile("branch=2"))
+    assert query(page) == left
+
+
+def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
+    page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.500&branch=1")
+    settled(page)
+    expect_shown(page, 1, 3)
+    told = cards(page).all_inner_texts()
+    page.locator(".st-key-lang").get_by_text("fr", exact=True).click()
+    expect(cards(page).nth(1)).to_contain_text("L’étape 3 ne regarde que « green »")
+    expect(cards(page).nth(2)).to_contain_text("Température 0,5 à chaque étape")
+    expect(cards(page).nth(1)).to_contain_text("log p/mot −0,")
+    expect_shown(page, 1, 3)
+    page.locator(".st-key-lang").get_by_text("en", exact=True).click()
+    expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at")
+    assert cards(page).all_inner_texts() == told
+    assert query(page)["branches"] == ["0.o.3.2*0.t.all.500"]
+
+
+def test_what_cannot_be_done_is_said(open_page: Opener) -> None:
+    page = open_page(f"{AT_STEP_3}&branches=0.o.99.2*x&branch=7")
+    settled(page)
+    problem = page.locator(".st-key-branch_problem")
+    expect(page.locator(".st-key-branch_problem")).to_contain_text(
+        "What-if 1 of this link is left out. There is no step 99."
+    )
+    expect(page.locator(".st-key-branch_problem")).to_contain_text(
+        "What-if 2 of this link is left out. It cannot be read."
+    )
+    page.wait_for_url(lambda url: "branch" not in url)
+    change(page, kind="typed", step=1, text="北京", held=False)
+    expect(problem).to_have_text("The model has never seen 北京, and cannot write it.")
+    change(page, kind="typed", step=1, text="rue", held=False)
+    expect_shown(page, 1, 2)
+    expect(problem).to_have_count(0)
+    expect(page.locator(".player .target")).to_contain_text(re.compile(r"La\s*rue"))
+
+
+@on_both
+def test_files_have_the_cards_too(open_page: Opener, chromium: Browser, tmp_path: Path) -> None:
+    page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.5000&branch=2")
+    settled(page)
+    expect_shown(page, 2, 3)
+    told, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()
+    open_downloads(page)
+    trace, lecture = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Page for a lecture, HTML", tmp_path)
+    assert len(Branches.load(trace).branches) == 2
+    page.keyboard.press("Escape")
+    page.goto(page.url.partition("?")[0])
+    settled(page)
+    open_trace(page, trace)
+    expect_shown(page, 0, 3)
+    assert cards(page).all_inner_texts() == told
+    cards(page).nth(2).click()
+    expect_shown(page, 2, 3)
+    expect(page.locator(".player .target")).to_have_text(hot, use_inner_text=True)
+    page.get_by_role("button", name="Back to the sentence above").click()
+    expect_shown(page, 0, 0)
+    slides = chromium.new_page(viewport=page.viewport_size)
+    slides.goto(lecture.as_uri())
+    items = slides.locator("#cards button")
+    expect(items).to_have_count(3)
+    expect(items.nth(2)).to_have_attribute("aria-current", "true")
+    slides.locator("#next").click()
+    expect(slides.locator("#count")).to_contain_text("4 /")
+    items.nth(1).press("Enter")
+    expect(items.nth(1)).to_have_attribute("aria-current", "true")
+    expect(items.nth(1)).to_be_focused()
+    expect(slides.locator("#count")).to_contain_text("4 /")
+    expect(slides.locator("#sentence")).not_to_be_empty()
+    items.nth(2).click()
+    expect(items.nth(2)).to_have_attribute("aria-current", "true")
+    assert "".join(hot.split()) == "".join(slides.locator("#target").inner_text().split())
+    slides.close()

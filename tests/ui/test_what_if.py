@@ -1,0 +1,314 @@
+"""What-ifs on the page as Streamlit runs it, without a browser: taken up, shown, in the address, read from a file."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Trace, Translator
+from attnviz.trace import Branches
+from attnviz.trace.branches import MOST
+from attnviz.trace.changes import resolved, shares_of
+from attnviz.ui.page_state.branches import tried_in
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.resources import models, translate
+from attnviz.ui.step.what_if import take_up
+from attnviz.ui.toolbar.reopening import open_file
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.ui.shown_records import badge, mounted
+
+SENTENCE = SENTENCES[0]
+Run = Callable[..., AppTest]
+
+
+@pytest.fixture
+def models_folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def page(models_folder: Path) -> Run:
+    """Return a function that opens the page with an address."""
+
+    def open_at(**parameters: str) -> AppTest:
+        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+        for name, value in ({"sentence": SENTENCE, "search": "greedy"} | parameters).items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def ask(app: AppTest, **asked: Any) -> AppTest:
+    """Have the page take up what a browser asks of what is on show, and run."""
+    take_up(app.session_state, view(app), asked)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def view(app: AppTest) -> View:
+    """Return what is on show, made anew from what the session keeps."""
+    tried = tried_in(app.session_state, MAIN)
+    first = translate(str(models()["en-fr"]), "auto", SENTENCE, 1, None)
+    traces = [first]
+    for branch in tried.branches:
+        how = resolved(traces[branch.parent], branch.change, held=branch.held)
+        traces.append(translate(str(models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
+    branches = Branches(first, tried.branches, tuple(traces[1:]))
+    return View(MAIN, branches.trace(tried.on_show), branches, tried.on_show)
+
+
+def opened(app: AppTest, path: Path) -> None:
+    """Have the page open a file, and run."""
+    kept: dict[Any, Any] = {}  # AppTest's own session takes nothing out
+    open_file(kept, path.name, path.read_bytes())
+    for key, value in kept.items():
+        app.session_state[key] = value
+    app.run()
+    assert not app.exception
+
+
+def shown(app: AppTest) -> tuple[str, int, int]:
+    """Return the identity of what the browser is told to show, with its step and the card on show."""
+    (server,), (cards,) = mounted(app, "messenger"), mounted(app, "branches")
+    return server["identity"], server["step"], cards["onShow"]
+
+
+def cards(app: AppTest) -> list[str]:
+    (record,) = mounted(app, "branches")
+    return [card["told"] for card in record["cards"]]
+
+
+def address(app: AppTest) -> dict[str, str]:
+    (server,) = mounted(app, "messenger")
+    return {name: value for name, value in server["address"]["parameters"].items() if value is not None}
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
+    app = page()
+    assert cards(app) == []
+    assert "branches" not in address(app)
+
+
+def test_a_change_comes_on_show_at_the_same_step_and_in_the_address(page: Run) -> None:
+    app = page(step="3")
+    before = shown(app)
+    ask(app, kind="only", step=2, source=1, held=False)
+    assert shown(app)[0] != before[0]
+    assert shown(app)[1:] == (2, 1)
+    assert cards(app)[0] == "As translated"
+    assert cards(app)[1].startswith("Step 3 looks only at ")
+    assert (address(app)["branches"], address(app)["branch"], address(app)["step"]) == ("0.o.3.2", "1", "3")
+    assert "what-if 1 · " in texts(app)
+    assert badge(app)["holds"], "the changed numbers are proved"
+    ask(app, kind="branch", index=0)
+    assert shown(app) == (before[0], 2, 0)
+    ask(app, kind="branch", index=1)
+    ask(app, kind="undo")
+    assert shown(app) == (before[0], 2, 0)
+    assert cards(app) == []
+
+
+def test_change_return_change_again_remove(page: Run) -> None:
+    app = page()
+    first = shown(app)[0]
+    ask(app, kind="alike", step=1, held=False)
+    one = shown(app)[0]
+    ask(app, kind="branch", index=0)
+    ask(app, kind="temperature", step=None, temperature=4.0, held=True)
+    assert shown(app)[2] == 2
+    assert cards(app)[2] == "Temperature 4 at every step, words held"
+    ask(app, kind="without", step=0, source=0, held=False)
+    assert shown(app)[2] == 3
+    ask(app, kind="remove", index=2)
+    assert (shown(app)[0], shown(app)[2]) == (first, 0), "what was made from it goes with it"
+    assert len(cards(app)) == 2
+    ask(app, kind="branch", index=1)
+    assert shown(app)[0] == one
+    app.text_area(key="sentence").set_value(SENTENCES[2]).run()
+    assert cards(app) == []
+    assert "branches" not in address(app)
+
+
+def test_what_is_as_it_was_makes_no_card(page: Run) -> None:
+    app = page()
+    weights = view(app).trace.alignment[1].tolist()
+    ask(app, kind="weights", step=1, weights=weights, held=True)
+    ask(app, kind="temperature", step=None, temperature=1.0, held=False)
+    ask(app, kind="temperature", step=2, temperature=1.0, held=True)
+    assert cards(app) == []
+
+
+def test_a_dragged_bar_is_what_was_let_go_of(page: Run) -> None:
+    app = page()
+    row = np.linspace(1, 2, len(view(app).trace.source_ids))
+    ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
+    np.testing.assert_allclose(view(app).trace.alignment[1], row / row.sum(), atol=1 / 4095)
+    ask(app, kind="weights", step=1, weights=(row[::-1] / row.sum()).tolist(), held=False)
+    assert len(cards(app)) == 2, "dragged on, it is one what-if"
+    np.testing.assert_allclose(view(app).trace.alignment[1], row[::-1] / row.sum(), atol=1 / 4095)
+
+
+def test_other_words(page: Run) -> None:
+    app = page()
+    rival = next(int(piece) for piece in view(app).trace.top_ids[1] if piece > 3 and piece != 130)
+    ask(app, kind="words", step=1, pieces=[rival], held=True)
+    assert view(app).trace.target_ids[1] == rival
+    ask(app, kind="branch", index=0)
+    ask(app, kind="typed", step=0, text="chiens", held=False)
+    assert view(app).trace.translation.startswith("chiens")
+    assert "“chiens” instead of" in cards(app)[2]
+    ask(app, kind="branch", index=0)
+    ask(app, kind="hypothesis", pieces=[9, 8, 3])
+    assert view(app).trace.target_ids == (9, 8, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"kind": "typed", "step": 0, "text": "北京"}, "never seen 北京"),
+        ({"kind": "typed", "step": 0, "text": "  "}, "Type a word"),
+        ({"kind": "typed", "step": 0, "text": "a" * 99}, "80 characters"),
+        ({"kind": "only", "step": 99, "source": 0}, "no step 100"),
+        ({"kind": "only", "step": 0, "source": 99}, "no source piece 100"),
+        ({"kind": "weights", "step": 0, "weights": [1.0]}, "1 numbers for"),
+        ({"kind": "weights", "step": 0, "weights": "x"}, "finite numbers"),
+        ({"kind": "weights", "step": 0}, "no change that can be made"),
+        ({"kind": "temperature", "step": 0, "temperature": 0}, "temperature must be"),
+        ({"kind": "words", "step": 0, "pieces": [0]}, "cannot be written"),
+        ({"kind": "hypothesis", "pieces": [9]}, "ends with </s>"),
+        ({"kind": "borrowed", "step": 0, "from": "nobody", "of": 1}, "borrow"),
+        ({"kind": "magic"}, "no change that can be made"),
+        ({}, "no change that can be made"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_gets_a_sentence_and_changes_nothing(page: Run, asked: Any, sentence: str) -> None:
+    app = page()
+    before = shown(app)
+    ask(app, **asked)
+    assert sentence in texts(app)
+    assert shown(app) == before
+    assert cards(app) == []
+    ask(app, kind="alike", step=0)
+    assert sentence not in texts(app), "it goes with the next thing that can be done"
+
+
+def test_there_is_an_end_to_the_cards(page: Run) -> None:
+    app = page()
+    for source in range(MOST + 1):
+        ask(app, kind="branch", index=0)
+        ask(app, kind="only", step=source // 6, source=source % 6, held=True)
+    assert len(cards(app)) == MOST + 1
+    assert f"There are {MOST} what-ifs already" in texts(app)
+
+
+def test_a_link_opens_the_branch_it_was_copied_from_bit_for_bit(page: Run) -> None:
+    app = page(step="2")
+    row = np.arange(len(view(app).trace.source_ids)) + 0.5
+    ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
+    ask(app, kind="without", step=0, source=2, held=True)
+    again = page(**address(app))
+    assert shown(again) == shown(app)
+    assert cards(again) == cards(app)
+    assert address(again) == address(app)
+
+
+def test_bad_values_in_a_link_get_a_sentence(page: Run) -> None:
+    app = page(branches="0.o.1.1*0.o.99.1*2.a.1*?*0.w.1.AA", branch="3")
+    assert len(cards(app)) == 2
+    for number in (2, 4, 5):
+        assert f"What-if {number} of this link is left out" in texts(app)
+    assert shown(app)[2] == 0, "that which was to be shown was made from one that is not there"
+    assert address(app)["branches"] == "0.o.1.1"
+
+
+def test_a_what_if_of_a_model_without_attention_writes_words_and_no_more(
+    models_folder: Path, page: Run, make_network: ModelFactory, tokenizer: Any
+) -> None:
+    from attnviz.checkpoint import save_model
+
+    save_model(models_folder / "en-fr", make_network("none"), tokenizer)
+    app = page()
+    ask(app, kind="alike", step=0)
+    assert "no attention that could be changed" in texts(app)
+    ask(app, kind="words", step=0, pieces=[9])
+    assert view(app).trace.target_ids[0] == 9
+    assert len(cards(app)) == 2
+
+
+def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: Path, tmp_path: Path) -> None:
+    app = page()
+    ask(app, kind="only", step=1, source=0, held=False)
+    ask(app, kind="alike", step=0, held=True)
+    saved = view(app).branches
+    saved.save(tmp_path / "all.json")
+    told = cards(app)
+    for path in models_folder.glob("*/*"):
+        path.unlink()
+    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    opened(app, tmp_path / "all.json")
+    assert not app.exception
+    assert cards(app) == told
+    assert shown(app) == (saved.first.fingerprint, 0, 0)
+    for number in (2, 1):
+        take_up(app.session_state, View(MAIN, saved.first, saved), {"kind": "branch", "index": number})
+        app.run()
+        assert shown(app) == (saved.trace(number).fingerprint, 0, number)
+    assert "branches" not in address(app), "no link has what is in a file"
+    take_up(app.session_state, View(MAIN, saved.trace(1), saved, 1), {"kind": "alike", "step": 2})
+    app.run()
+    assert "which is not here" in texts(app)
+    assert cards(app) == told
+
+
+def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Path, models_folder: Path) -> None:
+    translator = Translator.load(models_folder / "en-fr", device="cpu")
+    first: Trace = translator.translate(SENTENCES[2])
+    first.save(tmp_path / "one.json")
+    app = page()
+    opened(app, tmp_path / "one.json")
+    assert shown(app)[0] == first.fingerprint
+    take_up(app.session_state, View(MAIN, first, Branches(first)), {"kind": "alike", "step": 1, "held": True})
+    app.run()
+    assert not app.exception
+    assert len(cards(app)) == 2
+    assert shown(app)[2] == 1
+
+
+def test_in_python_the_same_interventions_give_the_same_numbers(page: Run, models_folder: Path) -> None:
+    app = page()
+    row = shares_of(np.arange(len(view(app).trace.source_ids)) + 1)
+    ask(app, kind="weights", step=1, weights=[share / 4095 for share in row], held=False)
+    on_page = view(app).trace
+    in_python = Translator.load(models_folder / "en-fr", device="cpu").translate(
+        SENTENCE, interventions=on_page.interventions
+    )
+    assert in_python.fingerprint == on_page.fingerprint == shown(app)[0]
+
+
+def test_the_language_goes_to_and_fro(page: Run) -> None:
+    app = page()
+    ask(app, kind="alike", step=1)
+    before = shown(app)
+    app.session_state["lang"] = "fr"
+    app.run()
+    assert cards(app)[1] == "L’étape 2 regarde partout pareillement"
+    app.session_state["lang"] = "en"
+    app.run()
+    assert (shown(app), cards(app)[1]) == (before, "Step 2 looks everywhere alike")
