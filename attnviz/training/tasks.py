@@ -62,8 +62,8 @@ class Task(ABC):
 
     @abstractmethod
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return what the objective is given for the pairs at `indices` in the corpus, on `device`, and how many terms
-        its loss sums; what is drawn by chance is a function of the `seed`."""
+        """Return what the objective is given for the pairs at `indices` (B,) in the corpus, on `device`, and how many
+        terms its loss sums; what is drawn by chance is a function of the `seed`."""
 
     @abstractmethod
     def validation(self, device: torch.device) -> Validating:
@@ -86,7 +86,7 @@ class Translating(Task):
         return Objective(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:  # noqa: ARG002
-        """Return the pairs and, for guidance, their links; nothing is drawn."""
+        """Return the pairs at `indices` (B,) and, for guidance, their links; nothing is drawn."""
         batch = make_batch(self.corpus, indices)
         links = self.lexicon.links(batch) if self.lexicon else None
         links = links if links is None else links.to(device, non_blocking=True)
@@ -114,7 +114,7 @@ class Detecting(Task):
         return Verdict(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return each pair, and a negative of it; for guidance, the links of the pairs."""
+        """Return each pair at `indices` (B,), and a negative of it; for guidance, the links of the pairs."""
         links = self.lexicon.links(make_batch(self.corpus, indices)).to(device) if self.lexicon else None
         pairs = pairs_at(self.corpus, indices)
         drawn = self.negatives.draw(pairs, np.random.default_rng(seed))
