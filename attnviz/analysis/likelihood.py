@@ -46,7 +46,7 @@ class Readouts:
         self.alignment = _exact(trace.alignment)
         """alpha, as used, (Ty, Tx)."""
         annotations, states = _exact(trace.annotations), _exact(trace.previous_states)
-        words = self._of("embedding.weight")[list(trace.previous_ids)]
+        words = _exact(weights["decoder.embedding.weight"][list(trace.previous_ids)])
         self._by_context = annotations @ self._of("readout_context.weight").T
         self._rest = words @ self._of("readout_word.weight").T + self._of("readout_state.bias")
         if self.current:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from attnviz.analysis.measures import links
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.trace import Words
 
 
@@ -17,3 +21,16 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     # looked most at the end of the sentence has no counterpart.
     last = len(words.source) - 1
     return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:-1], threshold) if i < last)
+
+
+def read_pharaoh(text: str) -> list[tuple[int, int]]:
+    """Return the (source word, target word) links, both from 0, of a text as `pharaoh` writes it; raise AttnvizError
+    where something in it is no link, or there is none."""
+    found = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", one) for one in text.split()]
+    if not found or None in found:
+        wrong = next((one for one, link in zip(text.split(), found, strict=True) if link is None), text)
+        raise AttnvizError(say(
+            "“{found}” is no link. Write them as 0-0 1-2: a source word before a target word, both counted from 0.",
+            found=wrong[:40],
+        ))  # fmt: skip
+    return [(int(link[1]), int(link[2])) for link in found if link]

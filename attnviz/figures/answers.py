@@ -16,7 +16,7 @@ from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, bui
 from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.languages import say
-from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
+from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.answers import told_answers
 from attnviz.wording.labels import shorten
@@ -61,7 +61,7 @@ def answers_figure(
         "alt": _alt(trace, found, step), "steps": [steps[0] for steps in cells.steps], "rows": rows,
         "sources": [pieces[0] for pieces in cells.pieces],
         "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)), "frame": ROW_FRAME,
-        "panels": {name: axes[place] for place, name in enumerate(found.names)},
+        "mark": CELL_FRAME, "panels": {name: axes[place] for place, name in enumerate(found.names)},
     }  # fmt: skip
     return build(panels, layout)
 

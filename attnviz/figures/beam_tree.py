@@ -132,7 +132,7 @@ def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
     for node, half in zip(tree.nodes, halves, strict=True):
         widths[node.step] = max(widths[node.step], 2 * (half + _APART))
         if node.fate == "finished":  # its score stands behind it
-            widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 28)
+            widths[node.step + 1] = max(widths[node.step + 1], _LEAST + 34)
     between = float(np.clip((_ROOM - widths.sum()) / tree.steps, _NARROW, _WIDE))
     starts = between + np.concatenate([[0.0], np.cumsum(widths + between)[:-1]])
     ends = np.concatenate([[0.0], starts + widths])
@@ -199,7 +199,7 @@ def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: P
     place, part = tree.finished.index(index) + 1, places.parts[index]
     text = f"{place}.  {decimal(tree.score(index), 3)}"
     return {
-        "x": columns.starts[tree.nodes[index].step + 1] - 2 * _APART, "y": int(places.rows[index]), "showarrow": False,
+        "x": columns.starts[tree.nodes[index].step + 1], "y": int(places.rows[index]), "showarrow": False,
         "xanchor": "left", "yanchor": "middle", "text": f"<b>{text}</b>" if part == "winner" else text,
         "font": {"size": 12, "color": _colour(part, ink)},
     }  # fmt: skip

@@ -22,8 +22,10 @@ from attnviz.figures.microscope import microscope_figure, microscope_table
 from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
+from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.subject import (
     ATTENTION,
+    CHANGED,
     CHOICE,
     LOOKS,
     POSTERIOR,
@@ -157,6 +159,7 @@ def _rivals(subject: Subject) -> tuple[str, str]:
 TRIALS = whole(lambda subject, theme: trials_figure(
     subject.trace, subject.trials, subject.spelled, subject.best_look, theme=theme
 ))  # fmt: skip
+CHANGE = whole(lambda subject, theme: step_change_figure(subject.change, theme=theme))
 MICROSCOPE = whole(lambda subject, theme: microscope_figure(subject.units, theme=theme))
 LEDGER = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _ledger_values)
 CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _contrast_values)
@@ -184,6 +187,8 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "trials": StepFigure(lambda _: say("Other looks, tried"), TRIALS,
                          lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
                          (ATTENTION, LOOKS), uses_weights=True, summary=True),
+    "changed": StepFigure(lambda _: say("What changed"), CHANGE, lambda subject: step_change_table(subject.change),
+                          (CHANGED,)),
 }  # fmt: skip
 """Every picture of a step, in the order of the equations, then what lies inside an energy and a logit; the keys are
 part of file names and of the command line."""

@@ -25,7 +25,9 @@ from attnviz.figures.source_rows import (
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import PALE, ThemeName, palette
+from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
 
 
 def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
@@ -39,6 +41,9 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     layout["xaxis2"] = value_axis(ink, say("weight α"), [0, 1.16]) | {
         "domain": [0.44, 1], "tickvals": [0, 0.5, 1], "anchor": "y",
     }  # fmt: skip
+    # Which of the bars a hand can pull, where a page lets it.
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    layout["meta"] |= {"weights": {"trace": 1, "pieces": pieces}}
     return {"data": [before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(trace, ink))], "layout": layout}
 
 

@@ -17,6 +17,7 @@ from attnviz.analysis.looks import Trial
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.microscope import Microscope, microscope, score_vector
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.step_change import StepChange, step_change
 from attnviz.analysis.trials import Trials, trials
 from attnviz.languages import say
 from attnviz.text import piece_name
@@ -39,6 +40,8 @@ class Subject:
     """Id of the piece it is held against; if None, the likeliest other."""
     spelling: Callable[[int], str] | None = None
     """Returns the piece of an id, for those that are not among the likeliest of the step."""
+    parent: Trace | None = None
+    """The translation that was changed by hand, where the trace came of that."""
     known_ledgers: Mapping[tuple[int, int], Ledger] = field(default_factory=dict)
     """By step and piece, those that are computed already: many at once take little longer than one."""
     known_pairs: NDArray[np.floating] | None = None
@@ -98,6 +101,13 @@ class Subject:
     def trials(self) -> Trials:
         """The step tried with other weights; ValueError without weights, AttnvizError without attention."""
         return trials(self.trace, self._at_hand(), self.step)
+
+    @cached_property
+    def change(self) -> StepChange:
+        """What the change by hand did to the step; ValueError where nothing was changed."""
+        if self.parent is None:
+            raise ValueError("what changed needs the translation that was changed")
+        return step_change(self.parent, self.trace, self.step)
 
     @cached_property
     def best_look(self) -> Trial:
@@ -185,6 +195,10 @@ POSTERIOR = Need(
         model=subject.trace.model,
     ),
 )  # fmt: skip
+CHANGED = Need(
+    lambda subject: subject.parent is not None,
+    lambda _: say("Nothing was changed by hand in this translation: there is nothing to compare it with."),
+)
 RIVAL = Need(
     lambda subject: subject.against is not None,
     lambda _: say("There is no other piece to hold this one against."),

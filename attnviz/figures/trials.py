@@ -161,9 +161,8 @@ def _names(
     notes: list[Spec] = []
     for row, (name, trial) in enumerate(shown.items()):
         if name == "permuted":
-            told = say("{change}; {share} of them write “{name}”", change=decimal(tried.change_when_permuted),
-                       share=f"{round(100 * tried.kept_when_permuted)}\u202f%",
-                       name=shorten(piece_name(spelling(tried.real.piece_id)), 12))  # fmt: skip
+            told = say("{change}; {share} write the same", change=decimal(tried.change_when_permuted),
+                       share=percent(tried.kept_when_permuted))  # fmt: skip
         elif name == "real":
             told = say("writes “{name}” with p = {p}", name=shorten(piece_name(spelling(trial.piece_id)), 12),
                        p=decimal(float(trial.probabilities[trial.piece_id])))  # fmt: skip

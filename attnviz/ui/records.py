@@ -50,6 +50,8 @@ class Asked:
     """A piece that is asked about besides those that the steps wrote."""
     after: bool = False
     """Whether α′ is on show, the reading of the steps after their words."""
+    parent: Trace | None = None
+    """The translation that was changed by hand, where it is asked about."""
 
 
 Maker = Callable[[Asked], Mapping[str, Any]]
@@ -61,14 +63,19 @@ def on_show(trace: Trace) -> Trace:
     return _ON_SHOW.setdefault(trace.fingerprint, trace)
 
 
-def address(trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False) -> str:
+def address(
+    trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False,
+    parent: Trace | None = None,
+) -> str:  # fmt: skip
     """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
 
     It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
-    chosen, `{word}` in its place; `after` says that α′ is on show. Another record has another address, also where it is
-    another only because the model was replaced.
+    chosen, `{word}` in its place; `after` says that α′ is on show. The `parent`, what was changed by hand, must be on
+    show as well. Another record has another address, also where it is another only because the model was replaced.
     """
     asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
+    if parent is not None:
+        asked["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
     seen = "&after=1" if after else ""
     return f"{PLACE}/{trace.fingerprint}/{name}?{urlencode(asked)}{seen}&steps={steps}{chosen}"
@@ -84,12 +91,12 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
     if trace is None or maker is None or theme not in get_args(ThemeName) or code not in LANGUAGES:
         raise UnknownRecordError(name)
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
-    after = asked.get("after") == "1"
-    key = fingerprint, name, theme, code, steps, word, after, weights_digest_of(trace)
+    after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
+    key = fingerprint, name, theme, code, steps, word, after, parent and parent.fingerprint, weights_digest_of(trace)
 
     def made() -> bytes:
         speak(code)
-        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after)
+        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent)
         text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 
@@ -112,3 +119,13 @@ def _word(text: str, trace: Trace) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.config["vocabulary_size"]):
         raise UnknownRecordError(text)
     return int(text)
+
+
+def _parent(fingerprint: str, trace: Trace) -> Trace | None:
+    """Return the translation by its fingerprint that `trace` may have been made from: the same sentence and model."""
+    if not fingerprint:
+        return None
+    parent = _ON_SHOW.get(fingerprint)
+    if parent is None or (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
+        raise UnknownRecordError(fingerprint)
+    return parent

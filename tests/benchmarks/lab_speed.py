@@ -1,4 +1,5 @@
-"""How long the lab's questions take: the five answers and what is asked of all steps, and the trials of one step.
+"""How long the lab's questions take: the five answers and what is asked of all steps, the trials of one step, and the
+tree of the beam search.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.lab_speed --model models/en-fr
 
@@ -18,7 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from attnviz import Translator, analysis
+from attnviz import Translator, analysis, figures
 from attnviz.trace import Trace
 
 SENTENCES = {
@@ -34,9 +35,12 @@ SENTENCES = {
 def questions(translator: Translator, weights: dict[str, object], trace: Trace) -> dict[str, Callable[[], object]]:
     """Return what is asked, by its name."""
     step = len(trace.target_ids) // 2
-    attributions = translator.attributions(trace)
+    attributions, wide = translator.attributions(trace), translator.beam_tree(trace.source_text, beam=12)
     return {
         "the translation itself, beam 5": lambda: translator.translate(trace.source_text, beam=5),
+        "the tree of that search": lambda: translator.beam_tree(trace.source_text, beam=5),
+        "the tree of a search of width 12": lambda: translator.beam_tree(trace.source_text, beam=12),
+        "its picture": lambda: figures.beam_tree_figure(wide).to_json(),
         "attributions (gradient, erased input)": lambda: translator.attributions(trace),
         "answers and agreement": lambda: analysis.agreement(analysis.answers(trace, weights, attributions)),
         "the five answers, with their agreement": lambda: analysis.agreement(

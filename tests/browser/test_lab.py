@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 
 ANSWERS, TRIALS = ".st-key-answers .js-plotly-plot .ytick", ".st-key-trials .js-plotly-plot .xtick"
 """Selectors that match once the picture of a section is drawn."""
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
@@ -221,6 +222,17 @@ def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opene
     page.keyboard.press("ArrowRight")
     at_step(page, 3)
     expect(told).not_to_contain_text("neige” is likeliest")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["answers", "trials"])
+def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
+    ready = {"answers": ANSWERS, "trials": TRIALS}[name]
+    page = open_page(f"?{SENTENCE}&section={name}&step=2", path="lab", ready=ready, dark=dark)
+    at_rest(page)
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 60
+    assert found["offenders"] == []
 
 
 def test_by_the_keyboard_alone(open_page: Opener) -> None:

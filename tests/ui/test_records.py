@@ -13,6 +13,7 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.languages import speak
+from attnviz.trace.interventions import ReplaceWeights, keep_words
 from attnviz.ui import records
 from attnviz.ui.records import UnknownRecordError, address, on_show, record
 from attnviz.ui.step.records import MAKERS
@@ -36,7 +37,7 @@ def trace(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
     every = tuple(range(len(trace.target_pieces)))
-    for name in MAKERS.keys() - {"context"}:
+    for name in MAKERS.keys() - {"context", "changed"}:
         for step in (0, every[-1]):
             one = fetched(address(trace, name, "light", every=False), step)
             if "values" in one:
@@ -58,7 +59,7 @@ def test_what_needs_no_weights_can_be_had_without_the_model(
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     trace = on_show(synthetic.trace(attention=attention))
-    names = WITHOUT_ATTENTION if attention == "none" else MAKERS.keys() - {"context"}
+    names = WITHOUT_ATTENTION if attention == "none" else MAKERS.keys() - {"context", "changed"}
     for name in sorted(names):
         at = address(trace, name, "dark", every=name != "proof")
         if name in OF_WEIGHTS:
@@ -66,6 +67,26 @@ def test_what_needs_no_weights_can_be_had_without_the_model(
                 fetched(at)
         else:
             assert fetched(at)
+
+
+def test_what_changed_is_told_against_a_translation_of_the_same_sentence_that_is_on_show(
+    trace: Trace, translator: Translator
+) -> None:
+    count = len(trace.source_ids)
+    row = ReplaceWeights(tuple(float(j == 0) for j in range(count)), 1)
+    made = on_show(translator.translate(SENTENCES[0], interventions=[*keep_words(trace.target_ids, 1), row]))
+    found = fetched(address(made, "changed", "light", every=True, parent=trace))
+    sentences = [found["captions"][str(step)][1] for step in range(len(made.target_ids))]
+    assert sentences[0] == "Nothing changed at this step."
+    assert "The context vector moved by" in sentences[1]
+    assert (
+        fetched(address(made, "changed", "light", every=False, parent=trace), 1)["values"]["1"] == found["values"]["1"]
+    )
+    other = on_show(translator.translate(SENTENCES[2]))
+    gone = synthetic.trace(seed=78)
+    for parent in (None, other, gone):
+        with pytest.raises(UnknownRecordError):
+            fetched(address(made, "changed", "light", every=True, parent=parent))
 
 
 def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:

@@ -23,6 +23,7 @@ interface Figure {
 interface Trace {
   type: string;
   name?: string;
+  mode?: string;
   marker?: { opacity?: number | number[] };
   x?: number[];
   y?: (number | null)[];
@@ -32,6 +33,7 @@ interface Trace {
   customdata?: unknown[];
   zmin?: number;
   zmax?: number;
+  xaxis?: string;
 }
 
 interface Axis {
@@ -87,6 +89,8 @@ interface Meta {
   entries?: number[];
   /** Source pieces by weight. */
   order?: number[];
+  /** Which trace has the bars of weights, and what the source pieces of these are called. */
+  weights?: { trace: number; pieces: string[] };
   thinned?: { rows: number; height: number; more: string } | null;
   /** The axes of each of several heatmaps of the same rows and columns, by its name. */
   panels?: Record<string, PanelAxes>;
@@ -140,6 +144,7 @@ interface Chart extends HTMLElement {
     width: number;
     height: number;
     xaxis: DrawnAxis;
+    xaxis2?: DrawnAxis;
     yaxis: DrawnAxis;
     _size: { l: number; t: number; b: number };
   };

@@ -10,6 +10,8 @@ interface Shown {
   order: Order;
   /** How many times as fast as usual the steps play. */
   speed: number;
+  /** Whether a what-if holds the translation, and only its numbers change. */
+  held: boolean;
   /** When a visitor last touched the view, in milliseconds: keys without a focus go to the view touched last. */
   touched: number;
   /** When a message was last sent in the view, in milliseconds. */
@@ -40,7 +42,8 @@ type Order = "sentence" | "strongest";
 /** The root element of a view. Messages are events on it: `step`, `source` and `order` after a change of Shown, `choose`
  * where a visitor chose, `try` where he tries something by hand, `hint` with the pieces of a hypothesis that he points at
  * in a list, or null, `tell` with what the server is to hear of it, `behind` with a part of the page that the server is to
- * draw anew, `server` after the server has said what it knows. */
+ * draw anew, `server` after the server has said what it knows, `preview` with a what-if whose weights are to be shown
+ * before the server has answered, or null. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }

@@ -34,6 +34,7 @@ function viewOf(node) {
     source: null,
     order: "sentence",
     speed: 1,
+    held: false,
     touched: 0,
     changed: 0,
     queue: [],
@@ -53,7 +54,7 @@ const shown = (node) => viewOf(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server"} name
+ * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server" | "preview"} name
  * @param {unknown} [detail]
  */
 function send(node, name, detail) {
@@ -74,6 +75,13 @@ const chooseIn = (node, choice) => send(node, "choose", choice);
  * @param {WhatIf} whatIf
  */
 const tryIn = (node, whatIf) => send(node, "try", whatIf);
+
+/**
+ * Shows in the view of `node` what a change by hand makes of the weights of the step, or with null those it has.
+ * @param {Element} node
+ * @param {WhatIf | null} whatIf
+ */
+const preview = (node, whatIf) => send(node, "preview", whatIf);
 
 /**
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.

@@ -29,6 +29,11 @@ def glossary() -> Iterator[str]:
     yield say(
         "**Weight** $\\alpha_{ij}$: the energies of a step made positive and adding up to 1: the share of its look."
     )
+    yield say(
+        "**Prior**, **likelihood**, **posterior**: the weight of a piece before the word is known; how likely the word "
+        "is had the context been that piece’s annotation alone; and their product, divided by its sum: what the look "
+        "was about, once the word is known."
+    )
     yield say("**√α**: colours by the square root of the weight, so that small weights can be seen.")
     yield say(
         "**Context vector** $c_i$: the annotations added up, each times its weight: what the decoder sees "

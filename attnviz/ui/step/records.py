@@ -9,11 +9,13 @@ from typing import Any
 from attnviz.ui.components.context_growth.context_growth import growth_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.records import Asked, Maker
+from attnviz.ui.step.bench import changes_record, other_words_record
 from attnviz.ui.step.ledger import ledger_record
 from attnviz.ui.step.looking_back import EQUATION, PICTURE, after_equation_record, posterior_record
 from attnviz.ui.step.microscope import cell_record
 from attnviz.ui.step.proof_badge import proof_record
 from attnviz.ui.step.stages import STAGES_OF, equation_record, narration, picture_record, sentences_of
+from attnviz.ui.step.what_changed import changed_record
 
 
 def _facts(asked: Asked) -> dict[str, Any]:
@@ -31,6 +33,9 @@ MAKERS: Mapping[str, Maker] = {
     "proof": proof_record,
     PICTURE: posterior_record,
     EQUATION: after_equation_record,
+    "bench": changes_record,
+    "changed": changed_record,
+    "rivals": other_words_record,
     **{name: partial(picture_record, name) for name in STAGES_OF},
     **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
     **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},

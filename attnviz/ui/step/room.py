@@ -31,6 +31,7 @@ from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.transport import transport
+from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
 from attnviz.wording.stages import stage_titles
 
@@ -43,7 +44,7 @@ more columns has it all, the step below."""
 def step_room(view: View) -> None:
     """Draw everything of `view` that depends on the step; `open_view` comes before."""
     speak_as_chosen()
-    view = replace(view, trace=on_show(view.trace))
+    view = _on_show(view)
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         transport(view)
         columns = heatmap_columns(view)
@@ -61,6 +62,14 @@ def step_room(view: View) -> None:
         with st.container(key=view.key("stages")):
             _stages(view)
         part(view, TABLES, chart_tables)(view)
+
+
+def _on_show(view: View) -> View:
+    """Return `view` with its translation, and what was changed for it, as those whose records are made."""
+    tried = view.branches
+    if tried is not None:
+        tried = replace(tried, first=on_show(tried.first), traces=tuple(map(on_show, tried.traces)))
+    return replace(view, trace=on_show(view.trace), branches=tried)
 
 
 def _step_panel(view: View) -> None:
@@ -95,3 +104,6 @@ def _stages(view: View) -> None:
                 part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
     with st.container(key=view.key("looking_back")):
         looking_back(view, theme)
+    if view.parent is not None:  # last, so that nothing else is moved; the style sheet puts it below the weights
+        with st.container(key=view.key("what_changed")):
+            what_changed(view, theme)

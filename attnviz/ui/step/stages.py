@@ -23,6 +23,7 @@ from attnviz.ui.components.equation.equation import equation, equation_records
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, address
+from attnviz.ui.step.bench import bench_panel, hand_words, other_word_panel
 from attnviz.wording.stages import Narration, narrate
 
 MOST_AT_ONCE = 100
@@ -63,12 +64,14 @@ def _energies(view: View, theme: ThemeName) -> None:
 
 
 def _softmax(view: View, theme: ThemeName) -> None:
-    _chart(view, "softmax", theme)
+    chart(view, place_of(view, "softmax", theme), "softmax", hand=hand_words(view.trace))
+    bench_panel(view, theme)
 
 
 def _context(view: View, theme: ThemeName) -> None:
     if not view.trace.attends:  # nothing grows
         _chart(view, "context", theme)
+        st.caption(say("Without attention there are no weights to change by hand; another word can be tried."))
         return
     context_growth(view, address(view.trace, "growth", theme, every=True))
     st.caption(f"{say('One column for each unit.')} {_signed()}")
@@ -91,6 +94,7 @@ def _word(view: View, theme: ThemeName) -> None:
         opens = say("Click a piece to see below, in its logit ledger, what spoke for it.")
     st.caption(f"{told} {opens}")
     _chart(view, "candidates", theme)
+    other_word_panel(view, place_of(view, "rivals", theme))
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:

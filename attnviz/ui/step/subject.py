@@ -15,7 +15,8 @@ def subject_of(view: View, session: Session) -> Subject:
     source = source_of(selection, trace)
     weights, tokenizer, after = weights_of(trace), tokenizer_of(trace), after_word_of(trace)
     if tokenizer is None:
-        return Subject(trace, selection.step, weights, source, known_after=after)
+        return Subject(trace, selection.step, weights, source, known_after=after, parent=view.parent)
     word, rival = chosen_pair(trace, selection, len(tokenizer))
     rival = word if rival is None else rival  # a piece is not held against itself
-    return Subject(trace, selection.step, weights, source, word, rival, tokenizer.piece, known_after=after)
+    return Subject(trace, selection.step, weights, source, word, rival, tokenizer.piece, parent=view.parent,
+                   known_after=after)  # fmt: skip

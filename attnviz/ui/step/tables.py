@@ -27,14 +27,17 @@ def chart_tables(view: View) -> None:
     if not box.open:
         return
     trace, chosen = view.trace, shown_choices(st.session_state, view)
-    step = selection_of(st.session_state, view).step
+    step, subject = selection_of(st.session_state, view).step, subject_of(view, st.session_state)
     after = after_word_of(trace)
-    maxout = figures.STEP_FIGURES["maxout"].table(subject_of(view, st.session_state))
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     else:
         alignment = figures.heatmap_table(trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace),
                                           end=chosen.end, margins=chosen.margins)  # fmt: skip
+    changed = figures.STEP_FIGURES["changed"]
+    by_hand = () if changed.lacking(subject) else (
+        (say("What changed at step {step}", step=step + 1), changed.table(subject)),
+    )  # fmt: skip
     with box:
         follow(view, TABLES)
         for name, table in (
@@ -42,7 +45,7 @@ def chart_tables(view: View) -> None:
             (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
             (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
             (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
-            (say("Maxout of step {step}", step=step + 1), maxout),
+            (say("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
             (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
             *(
                 []
@@ -54,6 +57,7 @@ def chart_tables(view: View) -> None:
                     )
                 ]
             ),
+            *by_hand,
         ):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)

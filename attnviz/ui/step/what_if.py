@@ -28,6 +28,7 @@ from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.branches import add, remove, show, tell, undo
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import tokenizer_of
+from attnviz.ui.step.borrowed import borrowed_row
 
 LONGEST_TYPED = 80
 """Characters of a word that is typed for another."""
@@ -79,8 +80,9 @@ def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
         case "hypothesis":
             return TakeHypothesis(tuple(asked["pieces"]))
         case "borrowed":
-            lender = repr(asked["from"])[:LONGEST_LENDER]
-            raise AttnvizError(say("There is no look of {found} to borrow.", found=lender))
+            row = shares_of(borrowed_row(view.trace, step, asked))
+            whose = str(asked["of"])[:LONGEST_LENDER] if asked["from"] in ("step", "model") else ""
+            return SetWeights(step, row, asked["from"], whose)
     raise KeyError(kind)
 
 

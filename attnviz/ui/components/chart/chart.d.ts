@@ -27,4 +27,35 @@ interface ChartState extends Fetching<ChartRecord> {
   step: number | null;
   source: number | null;
   order: Order;
+  /** What the sliders of its bars are called, where these can be pulled. */
+  words: Words | null;
+  hand?: Hand;
+}
+
+/** The bars of weights that can be pulled. */
+interface Hand {
+  /** The weights of the figure, and those on show. */
+  own: number[];
+  now: number[];
+  /** A slider for each bar. */
+  bars: HTMLElement[];
+  /** The bar that is being pulled. */
+  grip?: Grip;
+  /** Pixels from weight 0 to 1, and of weight 0 from the left edge of a slider. */
+  unit: number;
+  zero: number;
+  frame: number;
+  /** Takes back what the server does not answer. */
+  waiting?: number;
+  /** Whether the sliders are being put in another order. */
+  settling?: boolean;
+}
+
+interface Grip {
+  piece: number;
+  /** The weights before it was pulled, and whether it was. */
+  before: number[];
+  pulled: boolean;
+  /** Ends listening to what pulls it. */
+  end(): void;
 }

@@ -131,6 +131,7 @@ function listen(Plotly, root, chart, state) {
   watch(chart, state, async (width) => {
     await Plotly.relayout(chart, { width });
     fade(scroll);
+    lay(root, chart, state);
     freeze(root, chart);
   });
   fade(scroll);
@@ -179,6 +180,7 @@ async function draw(root, state) {
   if (!same) {
     freeze(root, chart);
     hint(root, null);
+    takeHold(root, chart, state);
   }
   aim(root, chart, state);
 }
@@ -207,23 +209,29 @@ function start(root) {
     if ("fits" in state.data) soon(root, state, draw);
   });
   room.observe(find(root, ".scroll"));
-  const end = listenIn(root, "hint", ({ detail }) => hint(root, detail));
+  const ends = [listenIn(root, "hint", ({ detail }) => hint(root, detail)), watchTrials(root, state)];
   const { stop } = state;
   state.stop = () => {
     room.disconnect();
-    end();
+    for (const end of ends) end();
     stop();
   };
   return state;
 }
 
-/** @param {Mounted<(ChartRecord | Place & { waiting: string, ahead: number }) & { chosen: ChosenAtSteps }>} mounted */
+/** @param {Mounted<(ChartRecord | Place & { waiting: string, ahead: number, hand?: Words }) & { chosen: ChosenAtSteps }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
-  Object.assign(state, { data, chosen: data.chosen, steps: "at" in data ? data.ahead : 0 });
-  root.dataset.told = "at" in data ? data.waiting : "";
+  const fetching = "at" in data;
+  Object.assign(state, {
+    data,
+    chosen: data.chosen,
+    steps: fetching ? data.ahead : 0,
+    words: fetching ? data.hand ?? null : null,
+  });
+  root.dataset.told = fetching ? data.waiting : "";
   if ("values" in data) draw(root, state); // the heatmap comes first: the browser says late what is in the window
   else soon(root, state, draw);
   return state.stop;

@@ -78,17 +78,18 @@ def steady_chart(view: View, template: str, values: str, name: str) -> None:
 
 def chart(
     view: View, at: str, name: str, chosen: Mapping[int, AtStep] | None = None, *, waiting: str = "",
-    ahead: bool = False,
+    ahead: bool = False, hand: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`; `chosen`
     goes before what it has of a step.
 
-    `waiting` stands in its place where the record takes long to make; that of the next step is fetched `ahead`.
+    `waiting` stands in its place where the record takes long to make; that of the next step is fetched `ahead`. With a
+    `hand`, the names of its sliders, the bars that `weights` in its `layout.meta` speaks of can be pulled.
     """
     instead = {
         str(step): {"values": one.values, "caption": (one.heading, one.sentence)}
         for step, one in (chosen or {}).items()
     }
-    component("chart", isolate=False)(key=view.key(name), data={
-        "at": at, "chosen": instead, "waiting": waiting, "ahead": view.steps if ahead else 0,
-    })  # fmt: skip
+    record = {"at": at, "chosen": instead, "waiting": waiting, "ahead": view.steps if ahead else 0}
+    pulled = {} if hand is None else {"hand": dict(hand)}
+    component("chart", isolate=False)(key=view.key(name), data=record | pulled)

@@ -13,17 +13,17 @@ function axisOf(chart, id) {
 }
 
 /**
- * The number of a cell in the panel at a place, in its own unit.
+ * The number of a cell in the panel of an axis, in its own unit, where the panel has one.
  * @param {Chart} chart
- * @param {number} panel
+ * @param {string} xaxis
  * @param {number} row
  * @param {number} column
- * @returns {number | undefined}
  */
-function numberAt(chart, panel, row, column) {
+function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
-  const { customdata } = chart._fullData?.[panel] ?? {};
-  return customdata?.[row]?.[column];
+  const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && trace.xaxis === xaxis);
+  const value = panel?.customdata?.[row]?.[column];
+  return typeof value === "number" ? value : null;
 }
 
 /**
@@ -35,12 +35,13 @@ function numberAt(chart, panel, row, column) {
  */
 function frameCell(root, chart, row, column) {
   const { panels, beside } = chart.layout.meta;
-  const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }, panel) => {
+  const frames = Object.values(panels ?? {}).map(({ xaxis, yaxis }) => {
     const x = axisOf(chart, xaxis);
     const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
     const frame = frameOf(axisOf(chart, yaxis), row, left, right - left);
-    const value = numberAt(chart, panel, row, column);
-    frame.dataset.number = value === undefined ? "" : number(value, 2);
+    const value = numberAt(chart, xaxis, row, column);
+    if (value !== null) frame.dataset.number = number(value, 2);
+    frame.dataset.panel = xaxis;
     frame.classList.toggle("before", x.c2p(column) > x._length / 2);
     return frame;
   });
@@ -80,7 +81,8 @@ function linkPanels(root, chart) {
     const { pointNumber: place } = point;
     if (typeof place === "number") return;
     frameCell(root, chart, place[0], place[1]);
-    findAll(root, ".cursor div")[point.curveNumber]?.classList.add("pointed");
+    const panel = chart._fullData?.[point.curveNumber].xaxis;
+    root.querySelector(`.cursor [data-panel="${panel}"]`)?.classList.add("pointed");
   });
   chart.on("plotly_unhover", () => find(root, ".cursor").replaceChildren());
 }

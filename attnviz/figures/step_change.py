@@ -1,0 +1,126 @@
+"""What a change by hand did to a step: its likeliest pieces before and after, and how far context and state moved."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.step_change import PieceChange, StepChange
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
+from attnviz.figures.labels import axis_labels, literal
+from attnviz.languages import say
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import NO_BREAK, decimal
+from attnviz.wording.step_change import change_alt
+
+_ROW, _TOP, _BOTTOM = 30, 30, 8
+"""Pixels of a piece, above the first and below the last."""
+_PIECES, _VECTORS = (0.0, 0.66), (0.74, 1.0)
+"""Shares of the width."""
+_NUMBERS = 0.3
+"""Room for the number of a bar of probability 1, in its units."""
+
+
+def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the likeliest pieces of a step, in [0, 1], a hollow bar for before the change and one for after it; and how
+    far context and state moved, relative to their length.
+
+    In `layout.meta` are `alt`, `narrowest` and `widest`.
+    """
+    ink, rows = palette(theme), range(len(change.pieces))
+    now = [one.piece_id == change.written.piece_id for one in change.pieces]
+    bar = {"type": "bar", "orientation": "h", "width": 0.34, "hoverinfo": "skip"}
+    before = bar | {
+        "name": "before", "x": [one.before or 0 for one in change.pieces], "y": [row - 0.19 for row in rows],
+        "marker": {"color": "rgba(0,0,0,0)", "line": {"color": ink.quiet, "width": 1.5}},
+    }  # fmt: skip
+    after = bar | {
+        "name": "after", "x": [one.after or 0 for one in change.pieces], "y": [row + 0.19 for row in rows],
+        "marker": {"color": [ink.decoder if written else ink.bar for written in now]},
+    }  # fmt: skip
+    vectors = bar | {
+        "name": "moved", "x": [change.context, change.state], "y": [1.2, 3.2], "width": 0.5, "xaxis": "x2",
+        "marker": {"color": [ink.context, ink.decoder]},
+    }  # fmt: skip
+    numbers = [_numbers(change, "before", ink), _numbers(change, "after", ink)]
+    return build([before, after, *numbers, vectors], _layout(change, now, ink))
+
+
+def step_change_table(change: StepChange) -> pd.DataFrame:
+    """Return the likeliest pieces of a step with their probabilities before and after the change, nan where one is too
+    small to have been recorded."""
+    frame = {
+        say("piece"): [one.piece for one in change.pieces],
+        say("before"): [float("nan") if one.before is None else one.before for one in change.pieces],
+        say("after"): [float("nan") if one.after is None else one.after for one in change.pieces],
+        say("written"): [_written(change, one) for one in change.pieces],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(change.pieces) + 1, name=say("row")))
+
+
+def _written(change: StepChange, one: PieceChange) -> str:
+    """Return which of the two translations has a piece at the step, if one does."""
+    times = [say("after")] if one.piece_id == change.written.piece_id else []
+    if change.written_before is not None and one.piece_id == change.written_before.piece_id:
+        times.insert(0, say("before"))
+    return ", ".join(times)
+
+
+def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
+    """Return the numbers at the ends of the bars of before, or of after."""
+    values = [one.before if when == "before" else one.after for one in change.pieces]
+    shift, least = (-0.19, change.least[0]) if when == "before" else (0.19, change.least[1])
+    there = when == "after" or change.moment != "none"
+    return {
+        "type": "scatter", "mode": "text", "name": f"numbers {when}", "x": [value or 0 for value in values],
+        "y": [row + shift for row in range(len(values))], "hoverinfo": "skip", "cliponaxis": False,
+        "text": [f" {_share(value, least)} " if there else "" for value in values], "textposition": "middle right",
+        "textfont": {"size": 11, "color": ink.quiet if when == "before" else ink.ink},
+    }  # fmt: skip
+
+
+def _share(p: float | None, least: float) -> str:
+    """Return a probability in per cent to one place; of None that it is below `least`."""
+    if p is None:
+        return f"<{decimal(max(100 * least, 0.1), 1)}{NO_BREAK}%"
+    return f"<{decimal(0.1, 1)}{NO_BREAK}%" if 0 < p < 0.0005 else f"{decimal(100 * p, 1)}{NO_BREAK}%"
+
+
+def _layout(change: StepChange, now: list[bool], ink: Palette) -> Spec:
+    count = len(change.pieces)
+    names = axis_labels([piece_name(one.piece) for one in change.pieces], 13)
+    labels = [emphasise(name, ink.decoder) if written else name for name, written in zip(names, now, strict=True)]
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
+    return base_layout(ink) | {
+        "height": _TOP + _ROW * count + _BOTTOM, "margin": {"l": 110, "r": 10, "t": _TOP, "b": _BOTTOM},
+        "barmode": "overlay",
+        "xaxis": axis | {"domain": list(_PIECES), "range": [0, 1 + _NUMBERS]},
+        "xaxis2": axis | {
+            "domain": list(_VECTORS), "range": [0, max(1, change.context, change.state)], "anchor": "y",
+        },
+        "yaxis": axis | APART | {
+            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": labels, "showticklabels": True,
+            "tickfont": {"size": 13, "color": ink.ink},
+        },
+        "annotations": _notes(change, ink),
+        "meta": {"alt": change_alt(change), "narrowest": 340, "widest": 1200},
+    }  # fmt: skip
+
+
+def _notes(change: StepChange, ink: Palette) -> list[Spec]:
+    """Return the heads of both halves, and what the bars of the vectors are."""
+    head = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "yanchor": "bottom", "y": 1,
+            "yshift": 6, "font": {"size": 12, "color": ink.quiet}}  # fmt: skip
+    notes = [head | {"x": _PIECES[0], "text": f"□ {say('before')}   ■ {say('after')}"}]
+    if change.moment == "none":
+        return notes
+    notes.append(head | {"x": _VECTORS[0], "text": say("moved, of its length")})
+    at = {"xref": "paper", "yref": "y", "showarrow": False, "xanchor": "left", "yanchor": "bottom", "x": _VECTORS[0]}
+    for row, name, moved, colour in (
+        (0.9, say("context"), change.context, ink.context), (2.9, say("state"), change.state, ink.decoder),
+    ):  # fmt: skip
+        text = f"{literal(shorten(name, 12))} {decimal(100 * moved, 1)}{NO_BREAK}%"
+        notes.append(at | {"y": row, "text": text, "font": {"size": 12, "color": colour}})
+    return notes

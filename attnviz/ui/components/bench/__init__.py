@@ -1,0 +1,1 @@
+"""What can be tried on the look of a step."""

@@ -1,0 +1,112 @@
+// The sliders over the bars of weights: where they lie, what they say, and how the bars follow.
+
+const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
+const LOW = 0.02; // weight below which the end of a bar is not marked
+
+/**
+ * The figure with other weights: their bars, and the numbers at the ends of these where it has them.
+ * @param {Figure} figure
+ * @param {number[]} weights
+ */
+function withWeights({ data, layout }, weights) {
+  const bars = layout.meta.weights?.trace;
+  return data.map((trace, k) => {
+    if (k === bars) return { ...trace, x: weights };
+    if (trace.mode !== "text") return trace;
+    return { ...trace, x: weights, text: weights.map((weight) => ` ${number(weight, 2)} `) };
+  });
+}
+
+/**
+ * Draws the weights on show, once for all that is pulled until the next frame.
+ * @param {HTMLElement} root
+ * @param {ChartState} state
+ */
+function redraw(root, state) {
+  const { hand } = state;
+  if (!hand) return;
+  tellBars(state, hand);
+  if (hand.frame) return;
+  hand.frame = requestAnimationFrame(async () => {
+    hand.frame = 0;
+    const Plotly = await library();
+    if (!states.has(root) || state.hand !== hand) return;
+    const chart = chartOf(root);
+    const data = withWeights(state.figure, hand.now);
+    keep(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, CONFIG));
+  });
+}
+
+/**
+ * What the sliders say of themselves, and where the ends of their bars are.
+ * @param {ChartState} state
+ * @param {Hand} hand
+ */
+function tellBars(state, { bars, now, unit, zero, grip }) {
+  const { pieces } = state.figure.layout.meta.weights ?? { pieces: [] };
+  bars.forEach((bar, j) => {
+    const weight = now[j];
+    bar.setAttribute("aria-valuenow", weight.toFixed(4));
+    bar.setAttribute("aria-valuetext", number(weight, 2));
+    bar.style.setProperty("--end", `${zero + unit * weight}px`);
+    bar.classList.toggle("low", weight < LOW);
+    const told = bar.firstElementChild;
+    if (told) write(told, grip?.piece === j ? `α = ${number(weight, 2)}` : `${pieces[j]}  α = ${number(weight, 4)}`);
+  });
+}
+
+/**
+ * Lays the sliders over their rows; those of a row that several share can not be pulled.
+ * @param {HTMLElement} root
+ * @param {Chart} chart
+ * @param {ChartState} state
+ */
+function lay(root, chart, state) {
+  const { hand, places } = state, full = chart._fullLayout;
+  if (!hand || !places || !full?.xaxis2) return;
+  const { xaxis2: across, yaxis: down } = full;
+  hand.unit = across.c2p(1) - across.c2p(0);
+  hand.zero = across.c2p(0) + SLACK;
+  const last = state.order === "strongest" ? state.figure.layout.meta.thinned?.rows : undefined;
+  const height = down.c2p(1) - down.c2p(0);
+  hand.bars.forEach((bar, j) => {
+    bar.hidden = places[j] === last;
+    Object.assign(bar.style, {
+      left: `${across._offset - SLACK}px`,
+      width: `${across._length + SLACK}px`,
+      top: `${down._offset + down.c2p(places[j] - 0.5)}px`,
+      height: `${height}px`,
+    });
+  });
+  inRows(find(root, ".hands"), hand, places);
+  tellBars(state, hand);
+}
+
+/**
+ * Puts the sliders in the order of their rows, which Tab goes by; the one that has the focus keeps it.
+ * @param {HTMLElement} layer
+ * @param {Hand} hand
+ * @param {number[]} places
+ */
+function inRows(layer, hand, places) {
+  const wanted = hand.bars.toSorted((one, other) => places[hand.bars.indexOf(one)] - places[hand.bars.indexOf(other)]);
+  if (wanted.every((bar, row) => layer.children[row] === bar)) return;
+  const { activeElement } = document;
+  hand.settling = true;
+  layer.replaceChildren(...wanted);
+  if (activeElement instanceof HTMLElement && wanted.includes(activeElement)) {
+    activeElement.focus({ preventScroll: true });
+  }
+  hand.settling = false;
+}
+
+/**
+ * The lengths of bars, which Python may have packed.
+ * @param {unknown} lengths
+ * @returns {ArrayLike<number>}
+ */
+function unpackedBars(lengths) {
+  const { bdata } = /** @type {{ bdata?: string }} */ (lengths);
+  if (bdata === undefined) return /** @type {number[]} */ (lengths);
+  return new Float32Array(Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0)).buffer);
+}

@@ -1,0 +1,1 @@
+"""Another word at a step."""

@@ -1,0 +1,85 @@
+// Another word at the step on show: one of the likeliest others, or one that is typed.
+
+/**
+ * Has the word that was chosen, or else the one that was typed, written.
+ * @param {HTMLElement} root
+ */
+function writeIt(root) {
+  const { step, held } = shown(root);
+  const chosen = find(root, ".rivals", HTMLSelectElement).value;
+  const text = find(root, ".typed", HTMLInputElement).value.trim();
+  if (step === null) return;
+  if (text) tryIn(root, { kind: "typed", step, text, held });
+  else if (chosen) tryIn(root, { kind: "words", step, pieces: [Number(chosen)], held });
+}
+
+/**
+ * Offers the likeliest others of the step on show.
+ * @param {HTMLElement} root
+ * @param {OtherWordState} state
+ * @param {RivalsRecord} record
+ * @param {number} step
+ */
+function offer(root, state, record, step) {
+  const { words, offers } = record, { instead, rivals } = offers[step];
+  Object.assign(state, { record, step });
+  write(find(root, ".instead"), instead);
+  write(find(root, ".write"), words.write);
+  write(find(root, ".then"), words.then);
+  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".rivals");
+  typed.value = "";
+  typed.placeholder = words.typed;
+  typed.setAttribute("aria-label", words.typed);
+  box.setAttribute("aria-label", words.rivals);
+  box.replaceChildren(...rivals.map(({ piece, name }) => new Option(name, String(piece))));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {OtherWordState} state
+ */
+function draw(root, state) {
+  const record = recordOf(root, state, draw);
+  const { step, server } = shown(root);
+  if (!record || step === null || !record.offers[step]) return;
+  if (record !== state.record || step !== state.step) offer(root, state, record, step);
+  // A piece that was clicked in the picture above is the one to be written.
+  const clicked = server?.step === step && server.word !== null ? String(server.word) : null;
+  const box = find(root, ".rivals", HTMLSelectElement);
+  if (clicked !== null && clicked !== state.clicked && box.querySelector(`[value="${clicked}"]`)) box.value = clicked;
+  state.clicked = clicked;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {OtherWordState}
+ */
+function start(root) {
+  const state = /** @type {OtherWordState} */ ({ light: true });
+  find(root, ".write").onclick = (event) => {
+    writeIt(root);
+    letGo(event);
+  };
+  const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".rivals", HTMLSelectElement);
+  typed.onkeydown = (event) => {
+    if (event.key === "Enter" && !event.isComposing) writeIt(root);
+  };
+  // One or the other.
+  typed.oninput = () => {
+    box.selectedIndex = typed.value.trim() ? -1 : 0;
+  };
+  box.onchange = () => {
+    typed.value = "";
+  };
+  return follow(root, state, ["step", "server"], () => soon(root, state, draw));
+}
+
+/** @param {Mounted<Place>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".other-word");
+  /** @type {OtherWordState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  soon(root, state, draw);
+  return state.stop;
+}

@@ -1,0 +1,49 @@
+"""Another word at a step: one of the ten likeliest, or one that is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.languages import say
+from attnviz.text import EOS, piece_name
+from attnviz.trace import Trace
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+from attnviz.wording.labels import quoted_name, shorten
+from attnviz.wording.numbers import percent
+
+RIVALS = 10
+"""Of the likeliest pieces, those that are offered; the one that was written is left out."""
+
+
+def other_word(view: View, at: str) -> None:
+    """Draw the choice of another word for the step on show; what it is drawn from lies at the address `at`."""
+    component("other_word", isolate=False)(key=view.key("other_word"), data={"at": at})
+
+
+def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
+    """Return what the browser offers at each of `steps`."""
+    return {
+        "words": {
+            "write": say("Write this instead"), "typed": say("or type a word"), "rivals": say("Likeliest other pieces"),
+            "then": say("The rest is then written anew, or held, as chosen with the weights.")
+            if trace.attends else say("The rest is then written anew."),
+        },
+        "offers": {
+            str(step): {
+                "instead": say("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
+                "rivals": _rivals(trace, step),
+            }
+            for step in steps
+        },
+    }  # fmt: skip
+
+
+def _rivals(trace: Trace, step: int) -> list[dict[str, Any]]:
+    found = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    return [
+        {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
+        for index, piece, p in list(found)[:RIVALS]
+        if index != trace.target_ids[step] and index >= EOS  # what cannot be written is no rival
+    ]

@@ -1,0 +1,37 @@
+"""What a change by hand did to the step on show, against the translation that was changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.step.stages import all_at_once
+from attnviz.wording.step_change import change_sentence
+
+
+def what_changed(view: View, theme: ThemeName) -> None:
+    """Draw what changed at the step on show; nothing where this translation is the first."""
+    if view.parent is not None:
+        at = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
+        chart(view, at, "changed")
+
+
+def changed_record(asked: Asked) -> dict[str, Any]:
+    """Return the picture of what changed at each step that is asked for; raise UnknownRecordError where it is not said
+    against what."""
+    if asked.parent is None:
+        raise UnknownRecordError("changed")
+    figure = STEP_FIGURES["changed"].picture
+    subjects = [Subject(asked.trace, step, parent=asked.parent) for step in asked.steps]
+    return chart_record(
+        to_json(figure.template(subjects[0], asked.theme)),
+        {one.step: AtStep(to_json(figure.values(one, asked.theme)), say("What changed at this step"),
+                          change_sentence(one.change)) for one in subjects},
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+"""What a change by hand did to a step: recomputed from both translations, drawn, and told in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import get_args
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import Trace, Translator, figures
+from attnviz.analysis.step_change import StepChange, step_change
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.subject import Subject
+from attnviz.languages import speak
+from attnviz.palette import ThemeName
+from attnviz.trace.interventions import ForceWord, ReplaceWeights, keep_words
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.step_change import change_alt, change_sentence
+
+SENTENCE, STEP = "Two dogs play in the snow.", 1
+
+
+@pytest.fixture(scope="module")
+def first(translator: Translator) -> Trace:
+    return translator.translate(SENTENCE)
+
+
+@pytest.fixture(scope="module")
+def changed(translator: Translator, first: Trace) -> Trace:
+    """Return what comes of looking at the last piece alone at STEP."""
+    count = len(first.source_pieces)
+    row = ReplaceWeights(tuple(float(j == count - 1) for j in range(count)), STEP)
+    return translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, STEP), row])
+
+
+@pytest.fixture(scope="module")
+def other_word(translator: Translator, first: Trace) -> Trace:
+    """Return what comes of writing at STEP what was the second likeliest of the pieces there."""
+    rival = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
+    return translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, STEP), ForceWord(rival, STEP)])
+
+
+def test_context_and_state_are_compared_by_their_lengths(first: Trace, changed: Trace) -> None:
+    change = step_change(first, changed, STEP)
+    assert change.moment == "same"
+    expected = first.annotations[-1].astype(float)  # all weight is there
+    before = first.alignment[STEP].astype(float) @ first.annotations.astype(float)
+    assert change.context == pytest.approx(np.linalg.norm(expected - before) / np.linalg.norm(before), rel=1e-4)
+    moved = np.linalg.norm(changed.states[STEP] - first.states[STEP]) / np.linalg.norm(first.states[STEP])
+    assert change.state == pytest.approx(float(moved), rel=1e-4)
+    assert not change.unchanged
+
+
+def test_before_the_change_nothing_changed(first: Trace, changed: Trace) -> None:
+    change = step_change(first, changed, STEP - 1)
+    assert change.unchanged
+    assert change_sentence(change) == "Nothing changed at this step."
+
+
+def test_a_translation_is_as_it_is(first: Trace) -> None:
+    assert all(step_change(first, first, step).unchanged for step in range(len(first.target_ids)))
+
+
+def test_another_word_alone_leaves_context_and_state(first: Trace, other_word: Trace) -> None:
+    change = step_change(first, other_word, STEP)
+    assert (change.context, change.state) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
+    assert not change.unchanged
+    assert change.written.piece_id == other_word.target_ids[STEP]
+    assert change.written_before is not None
+    assert change.written_before.piece_id == first.target_ids[STEP]
+    after = step_change(first, other_word, STEP + 1)
+    assert after.moment == "other words"
+    assert change_sentence(after).startswith("The words before this step are others by now.")
+
+
+def test_the_pieces_are_the_likeliest_of_both_and_those_that_were_written(first: Trace, changed: Trace) -> None:
+    change = step_change(first, changed, STEP, most=4)
+    kept = {one.piece_id for one in change.pieces}
+    assert len(change.pieces) == 4
+    assert {first.target_ids[STEP], changed.target_ids[STEP]} <= kept
+    both = [dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
+            for one in (first, changed)]  # fmt: skip
+    for one in change.pieces:
+        assert (one.before, one.after) == tuple(probabilities.get(one.piece_id) for probabilities in both)
+    likeliest = sorted(set(both[0]) | set(both[1]), key=lambda piece: -max(one.get(piece, 0) for one in both))
+    assert likeliest[0] in kept
+
+
+def test_a_piece_that_was_not_recorded_is_less_than_the_least(first: Trace, changed: Trace) -> None:
+    short = dataclasses.replace(
+        first, top_ids=first.top_ids[:, :2], top_probabilities=first.top_probabilities[:, :2],
+        top_pieces=tuple(row[:2] for row in first.top_pieces),
+    )  # fmt: skip
+    change = step_change(short, changed, STEP)
+    missing = [one for one in change.pieces if one.before is None]
+    assert missing
+    assert change.least[0] == pytest.approx(float(first.top_probabilities[STEP, 1]))
+    assert "nan" in step_change_table(change).to_csv(na_rep="nan")
+    assert "less than" in change_alt(change)
+
+
+def test_where_the_other_ended_before_there_is_nothing_to_compare(translator: Translator, first: Trace) -> None:
+    ended = translator.translate(SENTENCE, interventions=[*keep_words(first.target_ids, 1), ForceWord(3, 1)])
+    change = step_change(ended, first, 3)
+    assert (change.moment, change.written_before) == ("none", None)
+    assert "ended before this step" in change_sentence(change)
+    assert "not there before" in change_alt(change)
+    assert go.Figure(json.loads(step_change_figure(change).to_json())).layout.meta["alt"]
+    with pytest.raises(IndexError):
+        step_change(first, ended, 5)
+
+
+@pytest.mark.parametrize("theme", get_args(ThemeName))
+def test_the_picture_draws_both_probabilities_and_plotly_accepts_it(
+    first: Trace, changed: Trace, theme: ThemeName
+) -> None:
+    change = step_change(first, changed, STEP)
+    figure = figures.step_figure(Subject(changed, STEP, parent=first), "changed").draw(
+        Subject(changed, STEP, parent=first), theme=theme
+    )
+    checked = go.Figure(json.loads(figure.to_json()))
+    bars = {trace.name: trace for trace in checked.data}
+    assert list(bars["before"].x) == [one.before or 0 for one in change.pieces]
+    assert list(bars["after"].x) == [one.after or 0 for one in change.pieces]
+    assert list(bars["moved"].x) == pytest.approx([change.context, change.state])
+    assert max(bars["moved"].x) <= checked.layout.xaxis2.range[1]
+    assert quoted_name(change.written.piece) in figure.layout.meta["alt"]
+
+
+def test_there_is_a_picture_only_where_something_was_changed(first: Trace, changed: Trace) -> None:
+    assert "Nothing was changed by hand" in STEP_FIGURES["changed"].lacking(Subject(first, STEP))
+    assert not STEP_FIGURES["changed"].lacking(Subject(changed, STEP, parent=first))
+
+
+def test_the_sentence_names_both_words(first: Trace, changed: Trace) -> None:
+    change: StepChange = step_change(first, changed, STEP)
+    told = change_sentence(change)
+    assert quoted_name(changed.target_pieces[STEP]) in told
+    same = first.target_ids[STEP] == changed.target_ids[STEP]
+    assert told.split(". ")[1].startswith("Still " if same else "Now ")
+    speak("fr")
+    assert "contexte" in change_sentence(change)
+    speak("en")

@@ -1,0 +1,383 @@
+"""The what-if bench in Chromium: bars that are pulled by the mouse, a finger and the keyboard, and all else that can be
+tried on a step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from attnviz import Trace
+from attnviz.analysis.measures import weight_order
+from attnviz.figures.source_rows import KEPT
+from attnviz.trace.interventions import ForceWord, ReplaceWeights, keep_words
+from attnviz.translator import Translator
+from tests.browser.settled import settled
+from tests.browser.test_languages import switch
+from tests.browser.test_page import expect_step
+from tests.browser.views import EXAMPLE, NARROW, SHOWN, everywhere, on_both
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+STEP, EUROPEAN = 3, 4
+"""The step from 1, as an address has it, and a source piece from 0: looked at there, it flips what is written."""
+AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
+LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator[Trace]:
+    if not SHIPPED_MODEL.is_dir():
+        pytest.skip("models/en-fr is not there")
+    return Translator.load(SHIPPED_MODEL, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def first(translator: Translator[Trace]) -> Trace:
+    return translator.translate(EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def looked_there(translator: Translator[Trace], first: Trace) -> Trace:
+    """Return what is written when STEP looks at EUROPEAN alone."""
+    row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(first.source_ids))), STEP - 1)
+    return translator.translate(EXAMPLE, interventions=[*keep_words(first.target_ids, STEP - 1), row])
+
+
+def bar(page: Page, piece: int) -> Locator:
+    """Return the slider of a source piece, whatever its row."""
+    name = page.locator(".st-key-softmax .chart").evaluate(
+        "(chart, piece) => chart.layout.meta.weights.pieces[piece]", piece
+    )
+    found = page.locator(".st-key-softmax .hand")
+    same = found.filter(has=page.locator(f"xpath=self::*[contains(@aria-label, '{name}')]"))
+    return same.first
+
+
+def weights(page: Page) -> list[float]:
+    """Return the weights whose bars are drawn."""
+    drawn: list[float] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
+    return drawn
+
+
+def numbers(page: Page) -> list[str]:
+    """Return the numbers at the ends of the bars of weights."""
+    told: list[str] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[2].text)")
+    return [text.strip() for text in told]
+
+
+def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
+    page.wait_for_function(
+        """([piece, least, most]) => {
+          const weight = document.querySelector(".st-key-softmax .chart")?._fullData?.[1].x[piece];
+          return least <= weight && weight <= most;
+        }""",
+        arg=[piece, least, most],
+    )
+
+
+def expect_translation(page: Page, trace: Trace) -> None:
+    """Wait until a translation is on show, here and in the server."""
+    expect(page.locator(".player .target")).to_contain_text(trace.translation)
+    settled(page)
+
+
+def to_the_middle(page: Page, piece: int) -> None:
+    """Scroll to a bar: at the top of the window it could be below the line there."""
+    bar(page, piece).evaluate("(bar) => bar.scrollIntoView({ block: 'center' })")
+
+
+def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
+    """Press on the bar of a piece and move right by a weight; return where that was, and the pixels of weight 1."""
+    to_the_middle(page, piece)
+    box = bar(page, piece).bounding_box()
+    assert box
+    unit = float(page.locator(".st-key-softmax .chart").evaluate(
+        "({ _fullLayout: { xaxis2 } }) => xaxis2.c2p(1) - xaxis2.c2p(0)"
+    ))  # fmt: skip
+    x, y = box["x"] + 6, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    if by:
+        page.mouse.move(x + by * unit, y + 3, steps=5)
+    return x, y, unit
+
+
+def pull(page: Page, piece: int, by: float) -> None:
+    grasp(page, piece, by)
+    page.mouse.up()
+
+
+def branches(page: Page) -> list[str]:
+    return parse_qs(urlsplit(page.url).query).get("branches", [])
+
+
+def places(page: Page) -> Any:
+    """Return where everything of the stages stands in the page."""
+    return page.evaluate(
+        """() => {
+          const nodes = [...document.querySelectorAll("[class*='st-key-stage_'], .bench, .st-key-softmax .chart")];
+          return nodes.map((node) => {
+            const { x, y, width, height } = node.getBoundingClientRect();
+            return [x, y + document.querySelector(".stMain").scrollTop, width, height].map(Math.round);
+          });
+        }"""
+    )
+
+
+@everywhere
+def test_a_bar_follows_the_hand_without_the_server_and_nothing_else_moves(open_page: Opener, first: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    alpha = first.alignment[STEP - 1].astype(float)
+    to_the_middle(page, EUROPEAN)
+    page.evaluate(
+        """() => {
+          window.tried = 0;
+          document.querySelector(".st-key-room").addEventListener("attnviz:try", () => { tried += 1; });
+        }"""
+    )
+    before = places(page)
+    grasp(page, EUROPEAN, 0.5)
+    expect_weight(page, EUROPEAN, 0.48, 0.52)
+    now = np.array(weights(page))
+    assert now.sum() == pytest.approx(1, abs=1e-6)
+    others = [j for j in range(len(alpha)) if j != EUROPEAN]
+    np.testing.assert_allclose(now[others] / now[others].sum(), alpha[others] / alpha[others].sum(), atol=1e-5)
+    assert numbers(page)[EUROPEAN] == f"{now[EUROPEAN]:.2f}"
+    told = float(bar(page, EUROPEAN).get_attribute("aria-valuenow") or "nan")
+    assert told == pytest.approx(float(now[EUROPEAN]), abs=1e-4)
+    expect(bar(page, EUROPEAN).locator("output")).to_be_visible()
+    assert places(page) == before
+    page.keyboard.press("Escape")
+    expect_weight(page, EUROPEAN, alpha[EUROPEAN] - 1e-3, alpha[EUROPEAN] + 1e-3)
+    page.mouse.up()
+    assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())  # Escape was the hand's, not the page's
+    assert page.evaluate("() => tried") == 0
+    assert not branches(page)
+
+
+@on_both
+def test_pulled_undone_pulled_in_another_language_and_held(
+    open_page: Opener, first: Trace, looked_there: Trace
+) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    assert looked_there.translation != first.translation
+    pull(page, EUROPEAN, 1.3)
+    expect_translation(page, looked_there)
+    expect_step(page, STEP)
+    expect(page.locator(".st-key-changed h3")).to_have_text("What changed at this step")
+    expect(page.locator(".st-key-changed p")).to_contain_text("Now “·Europe” is written")
+    expect(page.locator(".st-key-changed .js-plotly-plot")).to_have_attribute("aria-label", re.compile("·Europe"))
+    assert len(branches(page)) == 1
+    page.locator(".bench .undo").click()
+    expect_translation(page, first)
+    expect(page.locator(".st-key-changed")).to_have_count(0)
+    expect(page.locator(".bench .undo")).to_be_disabled()
+    page.wait_for_url(lambda url: "branches=" not in url)
+    pull(page, EUROPEAN, 1.3)
+    expect_translation(page, looked_there)
+    switch(page, "fr")
+    expect(page.locator(".bench .only")).to_have_text("Seulement ici")
+    expect(page.locator(".st-key-changed h3")).to_have_text("Ce qui a changé à cette étape")
+    expect_translation(page, looked_there)
+    page.get_by_label("garder la traduction").check()
+    strongest = int(first.alignment[STEP - 1].argmax())
+    pull(page, strongest, 0.4)
+    expect_weight(page, strongest, 0.3, 0.5)
+    page.wait_for_function("() => new URL(location.href).searchParams.get('branch') === '2'")
+    expect_translation(page, looked_there)  # held: only the numbers are others
+    expect(page.locator(".st-key-changed p")).to_contain_text("C’est toujours « ·Europe »")
+
+
+@on_both
+def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked_there: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.locator(".st-key-glossary button").focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => document.activeElement.getAttribute('role') === 'slider'"
+                         " && document.activeElement.classList.contains('hand')"):  # fmt: skip
+            break
+    for _ in range(EUROPEAN):
+        page.keyboard.press("Tab")
+    expect(bar(page, EUROPEAN)).to_be_focused()
+    page.wait_for_function(f"() => {SHOWN}.source === {EUROPEAN}")  # "here" is where the focus is
+    for key, least, most in (("ArrowUp", 0.04, 0.06), ("ArrowRight", 0.09, 0.11), ("PageUp", 0.29, 0.31),
+                             ("ArrowDown", 0.24, 0.26), ("Shift+ArrowLeft", 0.23, 0.25)):  # fmt: skip
+        page.keyboard.press(key)
+        expect_weight(page, EUROPEAN, least, most)
+    page.keyboard.press("Space")
+    page.keyboard.press("b")
+    page.keyboard.press("Escape")  # takes it back
+    expect_weight(page, EUROPEAN, 0, 0.02)
+    assert page.evaluate(f"() => {SHOWN}.step") == STEP - 1
+    assert page.evaluate(f"() => {SHOWN}.source") == EUROPEAN
+    expect(page.locator(".st-key-face-en [aria-checked=true]")).to_have_text("Before the word")
+    page.keyboard.press("End")
+    expect_weight(page, EUROPEAN, 1, 1)
+    page.keyboard.press("Enter")
+    expect_translation(page, looked_there)
+    expect(bar(page, EUROPEAN)).to_be_focused()
+    page.keyboard.press("Escape")  # leaves the bars
+    page.locator(".bench .undo").focus()
+    page.keyboard.press("Enter")
+    expect_translation(page, first)
+    page.locator(".bench .only").focus()
+    page.keyboard.press("Enter")
+    expect_translation(page, looked_there)
+
+
+def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, first: Trace) -> None:
+    page = open_page(f"{AT}&source={EUROPEAN + 1}")
+    expect_step(page, STEP)
+    settled(page)
+    expect(page.locator(".bench .hint")).to_contain_text("“European”")
+    strongest, count = int(first.alignment[STEP - 1].argmax()), len(first.source_ids)
+    for name, piece, weight in (("only", EUROPEAN, 1), ("alike", strongest, 1 / count), ("without", EUROPEAN, 0)):
+        page.locator(f".bench .{name}").click()
+        expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
+        expect_weight(page, piece, weight - 1e-3, weight + 1e-3)
+        settled(page)
+        page.locator(".bench .undo").click()
+        expect(page.locator(".st-key-changed")).to_have_count(0)
+        expect_weight(page, strongest, 0.9, 1)
+        settled(page)
+
+
+@on_both
+def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
+    open_page: Opener, translator: Translator[Trace]
+) -> None:
+    page = open_page(f"?search=greedy&step=2&sentence={quote(LONG)}")
+    expect_step(page, 2)
+    settled(page)
+    trace = translator.translate(LONG)
+    order = weight_order(trace, 1)
+    shown = page.locator(".st-key-softmax .hand:not([hidden])")
+    expect(shown).to_have_count(KEPT)  # strongest first, as a long sentence opens
+    tops = shown.evaluate_all("(bars) => bars.map((bar) => bar.getBoundingClientRect().y)")
+    assert tops == sorted(tops)  # Tab goes down the rows
+    values = shown.evaluate_all("(bars) => bars.map((bar) => Number(bar.getAttribute('aria-valuenow')))")
+    np.testing.assert_allclose(values, trace.alignment[1, order[:KEPT]], atol=1e-4)
+    shown.nth(2).focus()
+    page.keyboard.press("PageUp")
+    page.wait_for_function(
+        "([piece, before]) => document.querySelector('.st-key-softmax .chart')._fullData[1].x[piece] > before + 0.1",
+        arg=[order[2], float(trace.alignment[1, order[2]])],
+    )
+    expect(shown.nth(2).locator("output")).to_be_visible()  # there are no numbers at the ends of so many bars
+    page.keyboard.press("Escape")
+    page.get_by_text("as in the sentence").click()
+    expect(page.locator(".st-key-softmax .hand:not([hidden])")).to_have_count(len(order))
+
+
+def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener, first: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    strongest = int(first.alignment[STEP - 1].argmax())
+    slider = page.locator(".bench .degrees")
+    slider.focus()
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    tau = 10**0.8
+    energies = first.energies[STEP - 1].astype(float) / tau
+    softmax = np.exp(energies - energies.max()) / np.exp(energies - energies.max()).sum()
+    expect_weight(page, strongest, softmax[strongest] - 2e-3, softmax[strongest] + 2e-3)
+    assert not branches(page)
+    page.keyboard.press("Escape")
+    expect_weight(page, strongest, 0.9, 1)
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
+    settled(page)
+    np.testing.assert_allclose(weights(page), softmax, atol=2e-3)
+    expect(page.locator(".bench .heat output")).to_have_text("τ = 6.31")
+    page.get_by_label("all steps").check()
+    expect(page.locator(".bench .heat output")).to_have_text("τ = 1.00")
+
+
+@on_both
+def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Translator[Trace], first: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    rival = next(piece for piece in first.top_ids[STEP - 1].tolist() if piece != first.target_ids[STEP - 1])
+    words = [*keep_words(first.target_ids, STEP - 1), ForceWord(rival, STEP - 1)]
+    page.locator(".other-word .write").click()
+    expect_translation(page, translator.translate(EXAMPLE, interventions=words))
+    page.locator(".bench .undo").click()
+    expect_translation(page, first)
+    page.locator(".other-word .typed").fill("traité")
+    page.locator(".other-word .typed").press("Enter")
+    expect(page.locator(".player .target")).to_contain_text("traité")
+    page.wait_for_url(re.compile("branches="))
+
+
+def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_page: Opener, first: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.locator(".bench summary").click()
+    page.locator(".bench .of").select_option("5")
+    page.locator(".bench .take").click()
+    expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
+    settled(page)
+    np.testing.assert_allclose(weights(page), first.alignment[5], atol=2e-3)
+    page.locator(".bench .lender").select_option("links")
+    page.locator(".bench .links").fill("gold")
+    page.locator(".bench .take").click()
+    expect(page.locator(".bench .problem")).to_contain_text("“gold” is no link")
+    page.locator(".bench .links").fill("4-1")
+    page.locator(".bench .links").press("Enter")
+    expect_weight(page, EUROPEAN, 0.999, 1)
+    expect(page.locator(".bench .problem")).to_be_hidden()
+
+
+def test_a_finger_pulls_a_bar_aside_and_scrolls_up_and_down(open_page: Opener, first: Trace) -> None:
+    page = open_page(AT, width=NARROW.width, height=NARROW.height)
+    expect_step(page, STEP)
+    settled(page)
+    to_the_middle(page, EUROPEAN)
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def touch(kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    box = bar(page, EUROPEAN).bounding_box()
+    assert box
+    x, y = box["x"] + 8, box["y"] + box["height"] / 2
+    touch("touchStart", x, y)
+    for k in range(1, 8):
+        touch("touchMove", x + 10 * k, y)
+    page.wait_for_function(
+        "(piece) => document.querySelector('.st-key-softmax .chart')._fullData[1].x[piece] > 0.2", arg=EUROPEAN
+    )
+    before = page.evaluate("() => document.querySelector('.stMain').scrollTop")
+    for k in range(7, 0, -1):
+        touch("touchMove", x + 10 * k - 10, y)
+    touch("touchEnd")
+    expect_weight(page, EUROPEAN, 0, 0.02)
+    assert page.evaluate("() => document.querySelector('.stMain').scrollTop") == before
+    touch("touchStart", x, y)
+    for k in range(1, 12):
+        touch("touchMove", x, y - 12 * k)
+    touch("touchEnd")
+    page.wait_for_function("(before) => document.querySelector('.stMain').scrollTop > before + 40", arg=before)
+    np.testing.assert_allclose(weights(page), first.alignment[STEP - 1], atol=2e-3)

@@ -1,0 +1,165 @@
+"""The what-if bench on the page: where there is one, what it offers, and the looks that can be borrowed."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import AttnvizError
+from attnviz.analysis import posterior
+from attnviz.checkpoint import save_model
+from attnviz.model_folder import load_weights
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.translator import Translator
+from attnviz.ui.components.bench.bench import bench_record
+from attnviz.ui.components.other_word.other_word import RIVALS
+from attnviz.ui.resources import translate
+from attnviz.ui.step.borrowed import borrowed_row, lenders
+from tests.conftest import REPOSITORY, ModelFactory
+from tests.figures import synthetic
+from tests.ui.shown_records import fetched, mounted, records_of
+
+SENTENCE = "Two dogs play in the snow."
+
+
+@pytest.fixture
+def models(
+    tmp_path: Path, model_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:  # fmt: skip
+    shutil.copytree(model_folder, tmp_path / "en-fr")
+    save_model(tmp_path / "dotted", make_network("dot"), tokenizer)
+    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def page(models: Path) -> Callable[..., AppTest]:
+    def run(**linked: str) -> AppTest:
+        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+        for name, value in ({"sentence": SENTENCE} | linked).items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return run
+
+
+def hands(app: AppTest) -> list[dict[str, str]]:
+    return [given["hand"] for given in mounted(app, "chart") if "hand" in given]
+
+
+def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_attend(
+    page: Callable[..., AppTest],
+) -> None:
+    app = page()
+    (hand,) = hands(app)
+    assert hand["weight"] == "weight of {name}"
+    (bench,) = mounted(app, "bench")
+    assert (bench["models"], bench["undo"]) == (["dotted"], False)
+    (record,) = records_of(app, "bench")
+    (player,) = mounted(app, "player")
+    assert len(record["pieces"]) == len(player["orders"][0])
+    assert len(record["written"]) == len(record["temperatures"]) == len(record["set"]) == len(player["orders"])
+    assert record["posterior"]
+    assert record["words"]["only"] == "Look only here"
+
+
+def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Callable[..., AppTest]) -> None:
+    app = page(lang="fr")
+    (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
+    picture = fetched(at)
+    assert '"weights":{"trace":1,"pieces":[' in picture["template"]
+    assert hands(app)[0]["weight"] == "poids de {name}"
+    (record,) = records_of(app, "bench")
+    assert record["words"]["only"] == "Seulement ici"
+
+
+def test_the_rivals_are_the_likeliest_that_were_not_written(page: Callable[..., AppTest], models: Path) -> None:
+    app = page(search="greedy")
+    trace = translate(str(models / "en-fr"), "auto", SENTENCE, 1, None)
+    (record,) = records_of(app, "other_word")
+    assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
+    for step, offered in record["offers"].items():
+        chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)][:RIVALS].tolist()
+        expected = [piece for piece in likeliest if piece != chosen and piece >= EOS]
+        assert [rival["piece"] for rival in offered["rivals"]] == expected
+        assert offered["instead"].startswith("Instead of ")
+
+
+def test_without_attention_only_another_word_can_be_tried(page: Callable[..., AppTest]) -> None:
+    app = page(model="fixed")
+    assert not hands(app)
+    assert not mounted(app, "bench")
+    assert "no weights to change by hand" in "\n".join(one.value for one in app.caption)
+    (record,) = records_of(app, "other_word")
+    assert record["words"]["then"] == "The rest is then written anew."
+
+
+def test_what_was_changed_is_where_the_bench_begins() -> None:
+    trace = synthetic.trace()
+    width = len(trace.source_pieces)
+    assert bench_record(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
+    row = ReplaceWeights((1 / width,) * width, 2)
+    changed = dataclasses.replace(trace, interventions=(Temperature(3.0), Temperature(0.5, 1), row))
+    record = bench_record(changed, posterior=False)
+    assert record["temperature"] == 3
+    assert record["temperatures"][:3] == [1, 0.5, 1]
+    assert record["set"][:4] == [False, False, True, False]
+
+
+def test_borrowed_rows_are_those_of_their_lenders(models: Path) -> None:
+    trace = translate(str(models / "en-fr"), "cpu", SENTENCE, 1, None)
+    np.testing.assert_allclose(borrowed_row(trace, 0, {"from": "step", "of": 2}), trace.alignment[2], atol=1e-6)
+    after = posterior(trace, load_weights(models / "en-fr"))
+    np.testing.assert_allclose(borrowed_row(trace, 1, {"from": "posterior"}), after[1], atol=1e-9)
+    assert lenders(trace) == ["dotted"]
+    other = Translator.load(models / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
+    if other.target_ids == trace.target_ids:  # cut alike: then row is row
+        np.testing.assert_allclose(
+            borrowed_row(trace, 1, {"from": "model", "of": "dotted"}), other.alignment[1], atol=1e-5
+        )
+    row = borrowed_row(trace, 0, {"from": "links", "of": "1-0"})
+    assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
+
+
+def test_a_step_with_the_look_of_another_has_its_context(models: Path) -> None:
+    """Where and what are one: the annotations stay, so a row that is borrowed brings the context with it."""
+    translator = Translator.load(models / "en-fr", device="cpu")
+    trace = translator.translate(SENTENCE)
+    row = borrowed_row(trace, 0, {"from": "step", "of": 2})
+    changed = translator.translate(SENTENCE, interventions=[ReplaceWeights(tuple(row.tolist()), 0)])
+    np.testing.assert_allclose(changed.contexts[0], trace.contexts[2], atol=1e-6)
+    assert not np.allclose(changed.states[0], trace.states[2], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ({"from": "step", "of": 999}, "no such step"),
+        ({"from": "step", "of": "1"}, "no such step"),
+        ({"from": "links", "of": "gold"}, "is no link"),
+        ({"from": "links", "of": "0-99"}, "not there"),
+        ({"from": "model", "of": "fixed"}, "no model of this name"),
+        ({"from": "model", "of": "../en-fr"}, "no model of this name"),
+        ({"from": "nowhere"}, "no model of this name"),
+    ],
+)
+def test_what_lends_nothing_is_told(models: Path, source: dict[str, object], told: str) -> None:
+    trace = translate(str(models / "en-fr"), "cpu", SENTENCE, 1, None)
+    with pytest.raises(AttnvizError, match=told):
+        borrowed_row(trace, 0, source)
+
+
+def test_without_its_model_there_is_no_posterior_to_borrow(models: Path) -> None:
+    with pytest.raises(AttnvizError, match="posterior"):
+        borrowed_row(synthetic.trace(), 0, {"from": "posterior"})
