@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import json
 import re
@@ -152,15 +153,9 @@ def lecture_html(
     of, or the first translation of, a card for each leads to it; their figures are packed, and unpacked by the browser.
     Raise AttnvizError where the weights are not given for another face, and ValueError on an unknown choice.
     """
-
-    def version(one: Trace) -> dict[str, Any]:
-        accounts = () if weights is None else tuple(ledgers(one, weights, list(enumerate(one.target_ids))))
-        after = None if weights is None or not one.attends else after_word(one, weights)
-        lecture = _Lecture(one, by, after, colours, root, end, margins, accounts)
-        return {"target": [_word(one, i) for i in range(len(one.target_pieces))]} | _variants(lecture)
-
     if weights is None or not trace.attends:
         translation_figure(trace, by=by, face=face, weights=weights)  # says what is lacking of another face
+    version = functools.partial(_version, weights, by=by, colours=colours, root=root, end=end, margins=margins)
     source = join_pieces(trace.source_surfaces[:-1])
     record = {
         "source": source,
@@ -201,6 +196,14 @@ def _variants(lecture: _Lecture) -> dict[str, Any]:
     finally:
         speak(first)
     return {"words": words, "figures": base, "changes": changes}
+
+
+def _version(weights: Weights | None, trace: Trace, **look: Any) -> dict[str, Any]:
+    """Return what the page is drawn from while `trace` is on show."""
+    accounts = () if weights is None else tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
+    after = None if weights is None or not trace.attends else after_word(trace, weights)
+    lecture = _Lecture(trace=trace, after=after, accounts=accounts, **look)
+    return {"target": [_word(trace, i) for i in range(len(trace.target_pieces))]} | _variants(lecture)
 
 
 def _branches(branches: Branches, shown: Trace, version: Callable[[Trace], dict[str, Any]]) -> dict[str, Any]:
