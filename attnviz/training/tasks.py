@@ -20,6 +20,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus
 from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
 from attnviz.training.exchanges import save_exchanges
+from attnviz.training.lexical_start import begin_with_links
 from attnviz.training.negatives import Negatives
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import prepare_guidance
@@ -57,6 +58,10 @@ class Task(ABC):
         self.config, self.corpus, self.tokenizer = config, corpus, tokenizer
 
     @abstractmethod
+    def begin(self, network: Any) -> None:
+        """Give a network of random weights what is known before training."""
+
+    @abstractmethod
     def objective(self, network: Any) -> nn.Module:
         """Return the module that makes of the inputs of a batch its loss and its likelihood, each a sum, in nats."""
 
@@ -80,6 +85,9 @@ class Translating(Task):
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         super().__init__(config, corpus, tokenizer)
         self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
+
+    def begin(self, network: Any) -> None:
+        """Leave it as it is."""
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the next piece."""
@@ -105,9 +113,13 @@ class Detecting(Task):
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         super().__init__(config, corpus, tokenizer)
-        lexicon, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
+        self.links, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
         self.negatives = Negatives(self.exchanges, tokenizer)
-        self.lexicon = lexicon if config.guidance > 0 else None
+        self.lexicon = self.links if config.guidance > 0 else None
+
+    def begin(self, network: Any) -> None:
+        """Give it first embeddings by the links of pieces."""
+        begin_with_links(network, self.links)
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the verdict."""
