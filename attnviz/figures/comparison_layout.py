@@ -156,7 +156,7 @@ def colour_axis(
 
 
 def gaps(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> Spec:
-    """Return the hatching of the rows and columns that a panel has not."""
+    """Return the hatching of the `rows` (R,) and `columns` (C,) that a panel has not."""
     high, wide = len(rows) - 0.5, len(columns) - 0.5
     boxes = [(-0.5, wide, row - 0.5, row + 0.5) for row, absent in enumerate(rows) if absent]
     boxes += [(column - 0.5, column + 0.5, -0.5, high) for column, absent in enumerate(columns) if absent]

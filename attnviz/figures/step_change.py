@@ -7,17 +7,17 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.step_change import PieceChange, StepChange
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
-from attnviz.figures.labels import axis_labels, literal
+from attnviz.figures.labels import axis_labels
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.wording.labels import shorten
+from attnviz.wording.labels import subscript
 from attnviz.wording.numbers import NO_BREAK, decimal
 from attnviz.wording.step_change import change_alt
 
 _ROW, _TOP, _BOTTOM = 30, 30, 8
 """Pixels of a piece, above the first and below the last."""
-_PIECES, _VECTORS = (0.0, 0.66), (0.74, 1.0)
+_PIECES, _VECTORS = (0.0, 0.64), (0.72, 1.0)
 """Shares of the width."""
 _NUMBERS = 0.3
 """Room for the number of a bar of probability 1, in its units."""
@@ -116,11 +116,12 @@ def _notes(change: StepChange, ink: Palette) -> list[Spec]:
     notes = [head | {"x": _PIECES[0], "text": f"□ {say('before')}   ■ {say('after')}"}]
     if change.moment == "none":
         return notes
-    notes.append(head | {"x": _VECTORS[0], "text": say("moved, of its length")})
+    notes.append(head | {"x": _VECTORS[0], "text": say("moved by")})
     at = {"xref": "paper", "yref": "y", "showarrow": False, "xanchor": "left", "yanchor": "bottom", "x": _VECTORS[0]}
+    step = subscript(change.step + 1)
     for row, name, moved, colour in (
-        (0.9, say("context"), change.context, ink.context), (2.9, say("state"), change.state, ink.decoder),
+        (0.9, f"c{step}", change.context, ink.context), (2.9, f"s{step}", change.state, ink.decoder),
     ):  # fmt: skip
-        text = f"{literal(shorten(name, 12))} {decimal(100 * moved, 1)}{NO_BREAK}%"
+        text = f"{name} {decimal(100 * moved, 0)}{NO_BREAK}%"
         notes.append(at | {"y": row, "text": text, "font": {"size": 12, "color": colour}})
     return notes

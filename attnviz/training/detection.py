@@ -62,7 +62,7 @@ def pair_batch(translations: Sequence[Sentences], others: Sequence[Sentences]) -
 
 
 def pairs_at(corpus: Corpus, indices: NDArray[np.int64]) -> list[Sentences]:
-    """Return the pairs at these places in `corpus`."""
+    """Return the pairs at these places (B,) in `corpus`."""
     return [(corpus.source_sentence(i).tolist(), corpus.target_sentence(i).tolist()) for i in indices]
 
 
@@ -111,7 +111,7 @@ def prepare_lexicon(
 
 
 def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
-    """Return the pairs at these places as a corpus of their own, each of weight 1."""
+    """Return the pairs at these places (N,) as a corpus of their own, each of weight 1."""
     flat, starts = [], []
     for sentence, lengths in ((corpus.source_sentence, corpus.source_lengths),
                               (corpus.target_sentence, corpus.target_lengths)):  # fmt: skip

@@ -120,7 +120,7 @@ def learn_exchanges(
     sentences: Sequence[Sequence[int]], finder: WordFinder, counterparts: NDArray[np.int32]
 ) -> Exchanges:
     """Return the kinds of the words of these `sentences`, ids of one language; a sentence's first word, which is
-    capitalised whatever it is, does not count."""
+    capitalised whatever it is, does not count. `counterparts` (K, links)."""
     counts: Counter[Word] = Counter()
     for ids in sentences:
         counts.update(tuple(ids[start:end]) for start, end in finder.words(ids) if start > 0)

@@ -92,6 +92,7 @@ class _Run:
         if not config.start_from:
             network = build(config.model_config(len(self.tokenizer)))
             network.initialise(torch.Generator().manual_seed(config.seed))
+            self.task.begin(network)
             return network
         network = start_from(config.start_from, self.tokenizer, config.dropout)
         if config.guidance and not network.attends_once:

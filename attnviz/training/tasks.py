@@ -20,6 +20,7 @@ from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Corpus
 from attnviz.training.detection import EXCHANGES, DetectorValidation, Verdict, pair_batch, pairs_at, prepare_lexicon
 from attnviz.training.exchanges import save_exchanges
+from attnviz.training.lexical_start import begin_with_links
 from attnviz.training.negatives import Negatives
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import prepare_guidance
@@ -57,13 +58,17 @@ class Task(ABC):
         self.config, self.corpus, self.tokenizer = config, corpus, tokenizer
 
     @abstractmethod
+    def begin(self, network: Any) -> None:
+        """Give a network of random weights what is known before training."""
+
+    @abstractmethod
     def objective(self, network: Any) -> nn.Module:
         """Return the module that makes of the inputs of a batch its loss and its likelihood, each a sum, in nats."""
 
     @abstractmethod
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return what the objective is given for the pairs at `indices` in the corpus, on `device`, and how many terms
-        its loss sums; what is drawn by chance is a function of the `seed`."""
+        """Return what the objective is given for the pairs at `indices` (B,) in the corpus, on `device`, and how many
+        terms its loss sums; what is drawn by chance is a function of the `seed`."""
 
     @abstractmethod
     def validation(self, device: torch.device) -> Validating:
@@ -81,12 +86,15 @@ class Translating(Task):
         super().__init__(config, corpus, tokenizer)
         self.lexicon = prepare_guidance(config, corpus, len(tokenizer)) if config.guidance > 0 else None
 
+    def begin(self, network: Any) -> None:
+        """Leave it as it is."""
+
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the next piece."""
         return Objective(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:  # noqa: ARG002
-        """Return the pairs and, for guidance, their links; nothing is drawn."""
+        """Return the pairs at `indices` (B,) and, for guidance, their links; nothing is drawn."""
         batch = make_batch(self.corpus, indices)
         links = self.lexicon.links(batch) if self.lexicon else None
         links = links if links is None else links.to(device, non_blocking=True)
@@ -105,16 +113,20 @@ class Detecting(Task):
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer) -> None:
         super().__init__(config, corpus, tokenizer)
-        lexicon, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
+        self.links, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
         self.negatives = Negatives(self.exchanges, tokenizer)
-        self.lexicon = lexicon if config.guidance > 0 else None
+        self.lexicon = self.links if config.guidance > 0 else None
+
+    def begin(self, network: Any) -> None:
+        """Give it first embeddings by the links of pieces."""
+        begin_with_links(network, self.links)
 
     def objective(self, network: Any) -> nn.Module:
         """Return the cross-entropy of the verdict."""
         return Verdict(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int], device: torch.device) -> Inputs:
-        """Return each pair, and a negative of it; for guidance, the links of the pairs."""
+        """Return each pair at `indices` (B,), and a negative of it; for guidance, the links of the pairs."""
         links = self.lexicon.links(make_batch(self.corpus, indices)).to(device) if self.lexicon else None
         pairs = pairs_at(self.corpus, indices)
         drawn = self.negatives.draw(pairs, np.random.default_rng(seed))

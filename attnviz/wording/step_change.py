@@ -19,8 +19,7 @@ def change_sentence(change: StepChange) -> str:
     if change.moment == "none" or change.written_before is None:
         return say("The translation that was changed ended before this step. Here {name} is written, with {p}.",
                    name=name, p=after)  # fmt: skip
-    told = say("The context vector moved by {context} of its length, the state by {state}.",
-               context=percent(change.context), state=percent(change.state))  # fmt: skip
+    told = _moved(change)
     if change.moment == "other words":
         told = say("The words before this step are others by now.") + f" {told}"
     return f"{told} {_outcome(change, name, after)}"
@@ -45,8 +44,14 @@ def change_alt(change: StepChange) -> str:
             after=probability(one.after, change.least[1]))
         for one in change.pieces
     )  # fmt: skip
-    return say("Likeliest pieces of step {step} before and after the change by hand: {listed}.",
+    told = say("Likeliest pieces of step {step} before and after the change by hand: {listed}.",
                step=change.step + 1, listed=listed)  # fmt: skip
+    return told if change.moment == "none" else f"{told} {_moved(change)}"
+
+
+def _moved(change: StepChange) -> str:
+    return say("The context vector moved by {context} of its length, the state by {state}.",
+               context=percent(change.context), state=percent(change.state))  # fmt: skip
 
 
 def _before(change: StepChange, one: PieceChange) -> str:

@@ -9,6 +9,13 @@ from attnviz.languages import language, say
 
 def glossary() -> Iterator[str]:
     """Yield what the words of the page mean, in Markdown."""
+    yield from _signs()
+    yield from _attention()
+    yield from _writing()
+
+
+def _signs() -> Iterator[str]:
+    """Yield what the signs in sentences and numbers mean."""
     yield say("**Piece**: what the model reads and writes instead of words: a frequent word, or a part of a rarer one.")
     yield say("**·**: before a piece, as in ·cycle: it continues the word before it. In the two sentences a thin line "
               "marks where the pieces of a word meet.")  # fmt: skip
@@ -18,6 +25,10 @@ def glossary() -> Iterator[str]:
         yield say(
             "**0.5**: numbers on the page are written as the language does; those in the files have a decimal point."
         )
+
+
+def _attention() -> Iterator[str]:
+    """Yield the words for looking: from annotation to context vector."""
     yield say("**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.")
     yield say("**State** $s_i$: all that the decoder keeps in mind after step $i$, a list of numbers.")
     yield say(
@@ -39,6 +50,10 @@ def glossary() -> Iterator[str]:
         "**Context vector** $c_i$: the annotations added up, each times its weight: what the decoder sees "
         "of the sentence at step $i$."
     )
+
+
+def _writing() -> Iterator[str]:
+    """Yield the words for writing, and those for whole sentences."""
     yield say(
         "**Gate**: a number from 0 to 1 for each unit that lets a value through, not at all to wholly. "
         "**Candidate**: the new state proposed, of which the update gate takes its part."

@@ -1,0 +1,46 @@
+"""What is linked begins alike, what is not nearly orthogonal, and what was never seen as its own source vector."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attnviz.network import Decomposable, DecomposableConfig
+from attnviz.training.guidance import Lexicon
+from attnviz.training.lexical_start import begin_with_links
+
+
+def _begun(size: int) -> Decomposable:
+    counts = torch.zeros(40, 40)
+    counts[11, 10] = 5.0  # target piece 11 is linked to source piece 10 alone
+    counts[13, 10], counts[13, 12] = 3.0, 1.0
+    network = Decomposable(DecomposableConfig(40, size, 32))
+    network.initialise(torch.Generator().manual_seed(2))
+    begin_with_links(network, Lexicon(counts))
+    return network.requires_grad_(False)
+
+
+@pytest.mark.parametrize("size", [128, 129])
+def test_links_are_what_it_begins_with(size: int) -> None:
+    network = _begun(size)
+    source, target = network.embedding.weight[:, :64], network.embedding.weight[:, 64:128]
+    alike = torch.nn.functional.cosine_similarity
+    assert alike(target[11], source[10], dim=0) > 0.999
+    assert alike(target[13], source[10], dim=0) > alike(target[13], source[12], dim=0) > 0.1
+    assert abs(alike(target[11], source[12], dim=0)) < 0.5
+    assert torch.equal(target[20], source[20])
+    assert target[11].norm() == pytest.approx(float(source.norm(dim=1).mean()))
+
+
+def test_projections_read_their_halves_alike() -> None:
+    network = _begun(128)
+    judged = network(torch.tensor([[10]]), torch.tensor([[11]]))
+    cosine = torch.nn.functional.cosine_similarity(judged.source_projected[0, 0], judged.target_projected[0, 0], dim=0)
+    assert cosine > 0.999
+    assert all(parameter.isfinite().all() for parameter in network.parameters())
+
+
+def test_an_embedding_of_one_unit_is_left_alone() -> None:
+    network, untouched = _begun(1), Decomposable(DecomposableConfig(40, 1, 32))
+    untouched.initialise(torch.Generator().manual_seed(2))
+    assert torch.equal(network.embedding.weight, untouched.embedding.weight)
