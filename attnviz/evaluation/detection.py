@@ -24,8 +24,8 @@ Pairs = Sequence[tuple[str, str]]
 _NOTE = (
     "Share of the pairs of each kind that are judged right: above one half, a translation, else none. Negatives are "
     f"made of the pairs of the file, one of each kind where it can be had, always the same ones. “{SWAPPED}”: to a "
-    "network that knows of no order this is the translation itself, and it is taken for one as often; right would be "
-    "none."
+    "network that knows of no order this is the pair itself, and taken for a translation exactly where that is; right "
+    "would be none."
 )
 
 

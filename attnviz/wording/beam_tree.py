@@ -9,7 +9,7 @@ from itertools import takewhile
 from attnviz.languages import say
 from attnviz.trace import BeamTree
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import decimal, significant
+from attnviz.wording.numbers import NO_BREAK, decimal, significant
 
 _LONGEST = 70
 """Characters of a hypothesis that a sentence quotes."""
@@ -32,12 +32,11 @@ def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> st
 
 
 def scoring(tree: BeamTree, index: int) -> str:
-    """Return the score of a hypothesis with what it is reckoned from, as in `−1.43 / 8 = −0.179`."""
+    """Return the score of a hypothesis with what it is reckoned from, as in `−1.43 / 8 = −0.179`, on one line."""
     node, score = tree.nodes[index], decimal(tree.score(index), 3)
-    if not tree.length_penalty:
-        return f"log p = {score}"
     power = "" if tree.length_penalty == 1 else f"^{significant(tree.length_penalty, 3)}"
-    return f"{decimal(node.total)} / {node.step + 1}{power} = {score}"
+    divided = f"{decimal(node.total)} / {node.step + 1}{power}" if tree.length_penalty else "log p"
+    return f"{divided} = {score}".replace(" ", NO_BREAK)
 
 
 def why_it_won(tree: BeamTree) -> str:

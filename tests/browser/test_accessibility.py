@@ -30,10 +30,10 @@ BOXES = ("choices", "own", "downloads", "proof", "glossary")
 TABLES = {
     "heatmap": "tables", "energy": "tables", "softmax": "tables", "growth": "tables", "state": "tables",
     "maxout": "tables", "candidates": "tables", "microscope": "microscope_table", "ledger": "ledger_table",
-    "contrast": "ledger_table",
+    "contrast": "ledger_table", "posterior": "tables",
 }  # fmt: skip
 """Every chart of the page, and the box with its numbers as a table."""
-COUNTS = {"tables": 6, "microscope_table": 1, "ledger_table": 2}
+COUNTS = {"tables": 7, "microscope_table": 1, "ledger_table": 2}
 """Tables in each box; energies and softmax share one."""
 
 FOCUSED = """() => {
@@ -202,7 +202,9 @@ def test_the_step_is_announced(open_page: Opener) -> None:
 
 
 def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> None:
-    page = open_page("?step=3")
+    page = open_page("?step=3&after_word=1")
+    page.locator(".st-key-looking_back").scroll_into_view_if_needed()
+    page.wait_for_selector(".st-key-posterior .js-plotly-plot .xtick")
     settled(page)
     charts = page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll(".js-plotly-plot")].map((chart) => [

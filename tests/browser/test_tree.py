@@ -122,12 +122,12 @@ def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(ope
     at_rest(page)
     assert written(page).removesuffix("</s>").strip() == second
     assert "number 2 of those that finished" in page.locator(".st-key-tree p").inner_text()
-    assert query(page)["branch"] == ["1"]
+    page.wait_for_url("**branch=1**")
     third = page.locator(".hypotheses li button").nth(2)
     third.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
-    assert query(page)["branch"] == ["2"]
+    page.wait_for_url("**branch=2**")
     page.goto(page.url)  # a link opens the same
     page.wait_for_selector(".hypotheses [aria-current]")
     expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
@@ -242,7 +242,7 @@ def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, addre
     page.locator(".st-key-width-en").get_by_text("12", exact=True).click()
     expect(page.locator(".hypotheses li")).to_have_count(12)
     at_rest(page)
-    assert query(page)["width"] == ["12"]
+    page.wait_for_url("**width=12**")
     assert len(page.evaluate(TREE)["pieces"]) > len(before)
     page.locator(".st-key-pages a").first.press("Enter")
     page.wait_for_selector(".st-key-heatmap .js-plotly-plot")

@@ -8,16 +8,24 @@ import pytest
 
 from attnviz.languages import speak
 from attnviz.text import EOS
+from attnviz.trace import BeamTree
+from attnviz.wording import beam_tree
 from attnviz.wording.beam_tree import (
     course_of_search,
     fate_name,
-    fate_of,
-    scoring,
     told_hypothesis,
     where_it_is,
-    why_it_won,
 )
+from attnviz.wording.numbers import NO_BREAK
 from tests.figures.trees import ASSIS, CHAT, NOIR, small
+
+
+def why_it_won(tree: BeamTree) -> str:
+    return beam_tree.why_it_won(tree).replace(NO_BREAK, " ")
+
+
+def fate_of(tree: BeamTree, index: int) -> str:
+    return beam_tree.fate_of(tree, index).replace(NO_BREAK, " ")
 
 
 def test_the_division_by_the_length_is_told_in_numbers() -> None:
@@ -38,7 +46,9 @@ def test_without_it_the_likeliest_wins() -> None:
 
 def test_a_power_of_the_length_is_written_as_one() -> None:
     tree = small(length_penalty=0.5)
-    assert scoring(tree, tree.finished[0]) == "−2.00 / 2^0.5 = −1.414"
+    told = beam_tree.scoring(tree, tree.finished[0])
+    assert told.replace(NO_BREAK, " ") == "−2.00 / 2^0.5 = −1.414"
+    assert " " not in told  # it stays on one line
     assert "changed nothing" in why_it_won(tree)
 
 

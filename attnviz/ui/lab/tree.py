@@ -105,7 +105,7 @@ def tree_record(beam: int, asked: Asked) -> dict[str, Any]:
     none."""
     trace = asked.trace
     tree = _asked_tree(beam, asked)
-    told = " ".join(filter(None, (why_it_won(tree), where_it_is(tree, trace.target_ids), course_of_search(tree))))
+    told = "\n".join(filter(None, (why_it_won(tree), where_it_is(tree, trace.target_ids), course_of_search(tree))))
     figure = beam_tree_figure(tree, shown=trace.target_ids, theme=asked.theme)
     return steady_record(figure.to_json(), dict.fromkeys(asked.steps, ("", told)))
 
