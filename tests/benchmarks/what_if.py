@@ -21,6 +21,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
+from tests.browser.test_bench import grasp
 
 SENTENCE = "The two young men in blue shirts play guitar on the street while a child laughs."
 
@@ -58,13 +59,18 @@ _WATCH = """
 WHAT = {"translation": "new translation painted", "heatmap": "heatmap painted", "all": "all in the window painted"}
 
 
-def measure(page: Page, act: Callable[[int], None], count: int) -> dict[str, list[float]]:
-    """Return milliseconds of `count` times `act`, by what was painted."""
+Act = Callable[[int], Callable[[], object]]
+"""Gets ready for a what-if by its number, and returns what is measured."""
+
+
+def measure(page: Page, ready: Act, count: int) -> dict[str, list[float]]:
+    """Return milliseconds of so many what-ifs, by what was painted."""
     times: dict[str, list[float]] = {name: [] for name in WHAT}
     for number in range(count):
         settled(page)
+        act = ready(number)
         page.evaluate(_WATCH)
-        act(number)
+        act()
         found = page.evaluate("() => window.painted")
         for name in WHAT:
             times[name].append(float(found[name]))
@@ -72,23 +78,20 @@ def measure(page: Page, act: Callable[[int], None], count: int) -> dict[str, lis
     return times
 
 
-def trying(page: Page) -> Callable[[int], None]:
-    """Return what sets other weights each time, as a bar tells that is let go of: it is one what-if, dragged on."""
+def pulling(page: Page) -> Act:
+    """Return what pulls a bar of the step, another each time, and lets go of it."""
     pieces = page.locator(".player .source .piece").count()
 
-    def act(number: int) -> None:
-        row = [1.0 + 40 * (j == number % pieces) for j in range(pieces)]
-        wish = {"kind": "weights", "step": 2, "weights": [one / sum(row) for one in row], "held": False}
-        page.locator(".st-key-room").evaluate(
-            '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))', wish
-        )
+    def ready(number: int) -> Callable[[], object]:
+        grasp(page, 1 + number % (pieces - 1), 0.9)
+        return page.mouse.up
 
-    return act
+    return ready
 
 
-def returning(page: Page) -> Callable[[int], None]:
+def returning(page: Page) -> Act:
     """Return what clicks on the first card and on the second, in turn."""
-    return lambda number: page.locator(".branches .card").nth(number % 2).click()
+    return lambda number: page.locator(".branches .card").nth(number % 2).click
 
 
 def report(what: str, times: dict[str, list[float]]) -> None:
@@ -115,10 +118,10 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(f"{address}/?sentence={quote(SENTENCE)}&search={quote(options.search)}")
+        page.goto(f"{address}/?sentence={quote(SENTENCE)}&step=3&search={quote(options.search)}")
         page.wait_for_selector(READY, timeout=120_000)
         settled(page)
-        report("A bar let go of", measure(page, trying(page), options.count))
+        report("A bar let go of", measure(page, pulling(page), options.count))
         report("A click on a card", measure(page, returning(page), options.count))
         browser.close()
 

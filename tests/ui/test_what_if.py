@@ -192,7 +192,7 @@ def test_other_words(page: Run) -> None:
         ({"kind": "temperature", "step": 0, "temperature": 0}, "temperature must be"),
         ({"kind": "words", "step": 0, "pieces": [0]}, "cannot be written"),
         ({"kind": "hypothesis", "pieces": [9]}, "ends with </s>"),
-        ({"kind": "borrowed", "step": 0, "from": "nobody", "of": 1}, "borrow"),
+        ({"kind": "borrowed", "step": 0, "from": "step", "of": 99}, "no such step to borrow"),
         ({"kind": "magic"}, "no change that can be made"),
         ({}, "no change that can be made"),
     ],
