@@ -42,7 +42,7 @@ def comparison(
     (0-based, of the one that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
     `widest`, `rows`, `columns`, `frame` and `mark`, of steps and source pieces of the one that leads; `steps` and
     `sources` are None where it has none. `panels` are the axes of the heatmaps by their kind, `beside` those of the
-    rest. Raise ValueError unless `across` is at least 1.
+    rest, `stacked` whether all stand under one another. Raise ValueError unless `across` is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -78,6 +78,7 @@ def _meta(compared: Comparison, sheet: Sheet, leads: Side) -> Spec:
         "columns": _places(all_pieces, sheet.columns),
         "panels": {kind: axes for kind, axes in sheet.axes.items() if kind != WORDS},
         "beside": [sheet.axes[WORDS]],
+        "stacked": sheet.across == 1,
         "frame": ROW_FRAME,
         "mark": CELL_FRAME,
     }
