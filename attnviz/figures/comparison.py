@@ -112,17 +112,19 @@ def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: 
         cells = [[_drawn(cell_lines(compared, names, i, j)) for j in range(sheet.columns)] for i in range(sheet.rows)]
         texts = {"text": cells, "hoverinfo": "text"}
     traces: list[Spec] = []
+    hatched: list[Spec] = []
     for kind, values in shown.items():
         rooted = root and kind != "difference" and compared.face != "difference"
         traces.append({
             "type": "heatmap", "name": kind, "z": np.sqrt(values) if rooted else values, "hoverongaps": False,
             "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis", "xgap": sheet.seam, "ygap": sheet.seam,
+            "customdata": values,
         } | texts | sheet.axes[kind])  # fmt: skip
         rows = _absent(compared.target, kind)[: sheet.rows]
         columns = _absent(compared.source, kind)[: sheet.columns]
         if rows.any() or columns.any():
-            traces.append(gaps(rows, columns, ink) | sheet.axes[kind])
-    return traces
+            hatched.append(gaps(rows, columns, ink) | sheet.axes[kind])
+    return [*traces, *hatched]
 
 
 def _absent(axis: SharedAxis, kind: str) -> NDArray[np.bool_]:

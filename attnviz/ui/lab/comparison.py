@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
@@ -70,7 +71,6 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     given_chart(view, record, "comparison")
     st.html(f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} '
             f"{comparison_caveat()}</p>")  # fmt: skip
-    _tables(view, pair, compared)
 
 
 def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
@@ -108,6 +108,18 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
     told = say("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
     figure = comparison(compared, pair.names, end=look.end, root=look.root, colours=look.colours, leads=pair.leads)
     yield Picture(say("Side by side"), told, "comparison", figure, comparison_table(compared, pair.names))
+
+
+def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the numbers of the picture, each table with its name."""
+    try:
+        pair = pair_on_show(session, view)
+    except AttnvizError:
+        return
+    compared = compared_pair(pair, shown_look(session, view, pair))
+    yield say("log p of each word"), compared_words_table(compared, pair.names)
+    if compared.looks:
+        yield say("Side by side"), comparison_table(compared, pair.names)
 
 
 def _choices(view: View) -> None:
@@ -203,17 +215,3 @@ def _record(
     ]  # fmt: skip
     steps = sum(map(len, _compared.steps[leads]))
     return fitting_record(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})
-
-
-def _tables(view: View, pair: Pair, compared: Comparison) -> None:
-    """Offer the numbers as tables, made only when opened."""
-    box = st.expander(say("The charts as tables"), key=view.key("comparison_tables"), on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        tables = {say("log p of each word"): compared_words_table(compared, pair.names)}
-        if compared.looks:
-            tables[say("Side by side")] = comparison_table(compared, pair.names)
-        for name, table in tables.items():
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)
