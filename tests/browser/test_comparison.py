@@ -172,6 +172,9 @@ def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(open_page: Opener, a
     page.keyboard.press("Control+Enter")
     drawn(page)
     expect(page.locator(".compared ins").first).to_have_text("boy")
+    colour = "(node) => getComputedStyle(node).color"
+    marked, around = (page.locator(f".compared {tag}").first.evaluate(colour) for tag in ("ins", ".encoder"))
+    assert marked != around
     page.reload()
     drawn(page)
     expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A boy is riding a red bicycle.")
