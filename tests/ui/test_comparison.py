@@ -228,6 +228,7 @@ def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_mo
     assert len(meta["rows"]) == sum(len(word["steps"]) for word in player["target"]) == len(shown["captions"])
     assert "as translated" in shown["captions"]["0"][1]
     assert "what-if 1" in shown["captions"]["0"][1]
+    assert "what-if 1: " in texts(app)  # and what was changed
 
 
 def test_the_files_are_those_of_the_picture(two_models: Any, page: Run) -> None:

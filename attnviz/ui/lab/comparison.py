@@ -27,6 +27,7 @@ from attnviz.ui.page_state.comparison import (
     BRANCH,
     KIND,
     MODEL,
+    chosen_partner,
     comparison_address,
     link_problems,
     open_comparison,
@@ -39,6 +40,7 @@ from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, step_sentence, without_looks
 from attnviz.wording.faces import face_names
+from attnviz.wording.what_if import cards
 
 LAYOUTS = {4: 1380, 2: 900, 1: 390}
 """Panels side by side, and the width in pixels they are laid out for, the widest first."""
@@ -143,6 +145,7 @@ def _choices(view: View) -> None:
             "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
             "hatched in the other."
         ) + "</p>")  # fmt: skip
+        _what_was_tried(view)
     elif kind == "model":
         st.html('<p class="reading">' + say(
             "Both models are led through the same translation, so that cell stands against cell: what differs is where "
@@ -155,6 +158,14 @@ def _choices(view: View) -> None:
             "hatched in the other."
         ) + "</p>")  # fmt: skip
         sentence_editor(view)
+
+
+def _what_was_tried(view: View) -> None:
+    """Say what was changed by hand in the what-ifs that are compared."""
+    told = cards(view.branches) if view.branches else []
+    numbers = sorted({view.number, chosen_partner(st.session_state, view).branch} - {0})
+    if shown := [f"{branch_name(number)}: {told[number].told}" for number in numbers if number < len(told)]:
+        st.text("\n".join(shown))
 
 
 def _switches(view: View, pair: Pair, compared: Comparison) -> None:
