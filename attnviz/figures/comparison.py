@@ -42,7 +42,7 @@ def comparison(
     (0-based, of the one that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
     `widest`, `rows`, `columns`, `frame` and `mark`, of steps and source pieces of the one that leads; `steps` and
     `sources` are None where it has none. `panels` are the axes of the heatmaps by their kind, `beside` those of the
-    rest. Raise ValueError unless `across` is at least 1.
+    rest, `stacked` whether all stand under one another. Raise ValueError unless `across` is at least 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -78,6 +78,7 @@ def _meta(compared: Comparison, sheet: Sheet, leads: Side) -> Spec:
         "columns": _places(all_pieces, sheet.columns),
         "panels": {kind: axes for kind, axes in sheet.axes.items() if kind != WORDS},
         "beside": [sheet.axes[WORDS]],
+        "stacked": sheet.across == 1,
         "frame": ROW_FRAME,
         "mark": CELL_FRAME,
     }
@@ -111,17 +112,19 @@ def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: 
         cells = [[_drawn(cell_lines(compared, names, i, j)) for j in range(sheet.columns)] for i in range(sheet.rows)]
         texts = {"text": cells, "hoverinfo": "text"}
     traces: list[Spec] = []
+    hatched: list[Spec] = []
     for kind, values in shown.items():
         rooted = root and kind != "difference" and compared.face != "difference"
         traces.append({
             "type": "heatmap", "name": kind, "z": np.sqrt(values) if rooted else values, "hoverongaps": False,
             "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis", "xgap": sheet.seam, "ygap": sheet.seam,
+            "customdata": values,
         } | texts | sheet.axes[kind])  # fmt: skip
         rows = _absent(compared.target, kind)[: sheet.rows]
         columns = _absent(compared.source, kind)[: sheet.columns]
         if rows.any() or columns.any():
-            traces.append(gaps(rows, columns, ink) | sheet.axes[kind])
-    return traces
+            hatched.append(gaps(rows, columns, ink) | sheet.axes[kind])
+    return [*traces, *hatched]
 
 
 def _absent(axis: SharedAxis, kind: str) -> NDArray[np.bool_]:

@@ -37,7 +37,7 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
         say("target word"): list(compared.target.names), f"log p, {one}": logs[0],
         f"log p, {_apart(two, one)}": logs[1], say("difference"): logs[1] - logs[0],
     }  # fmt: skip
-    if compared.looks:
+    if compared.looks and compared.face != "difference":
         frame[say("total variation of the looks")] = compared.moved
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=say("row")))
 

@@ -63,29 +63,34 @@ def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
     """Return in words what two translations share and what they differ in, a sentence each."""
     told = []
     if not (compared.source.same and compared.target.same):
-        told.append(say(
-            "They share {source} of {sources} English and {target} of {targets} French words.",
-            source=_count(compared.source), sources=len(compared.source.names),
-            target=_count(compared.target), targets=len(compared.target.names),
-        ))  # fmt: skip
-    if compared.looks and np.isfinite(compared.moved).any():
+        told.append(_shared(compared))
+    if compared.looks and compared.face != "difference" and np.isfinite(compared.moved).any():
         told.append(_looks(compared, names))
     told.append(_likelihoods(compared, names))
     return told
 
 
-def _count(axis: SharedAxis) -> int:
-    return int(axis.shared.sum())
+def _shared(compared: Comparison) -> str:
+    """Say how many places both have."""
+    counts = {
+        "source": int(compared.source.shared.sum()), "sources": len(compared.source.names),
+        "target": int(compared.target.shared.sum()), "targets": len(compared.target.names),
+    }  # fmt: skip
+    if compared.by == "words":
+        return say("They share {source} of the {sources} English words that either has, and {target} of the {targets} "
+                   "French ones; the end mark counts as one.", **counts)  # fmt: skip
+    return say("They share {source} of the {sources} English pieces that either has, and {target} of the {targets} "
+               "French ones; the end mark counts as one.", **counts)  # fmt: skip
 
 
 def _looks(compared: Comparison, names: Names) -> str:
     """Say how far the looks lie apart, and where most."""
     mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
     if compared.moved[row] < 0.005:
-        return say("The looks of the words they share are the same.")
+        return say("The looks for what they share are the same.")
     start = say(
-        "From one to the other {mean} of a word’s look lies elsewhere in the mean (total variation), most at {word}: "
-        "{share}.", mean=percent(mean), word=_quoted(compared.target, row), share=percent(float(compared.moved[row])),
+        "From one to the other {mean} of a look lies elsewhere in the mean (total variation), most at {word}: {share}.",
+        mean=percent(mean), word=_quoted(compared.target, row), share=percent(float(compared.moved[row])),
     )  # fmt: skip
     one, two = (int(np.nanargmax(values[row])) for values in (compared.first, compared.other))
     if one == two:
@@ -106,8 +111,10 @@ def _likelihoods(compared: Comparison, names: Names) -> str:
     if not np.isfinite(gains).any() or np.nanmax(np.abs(gains)) < 0.005:
         return told + "."
     row = int(np.nanargmax(np.abs(gains)))
-    return told + say("; of shared words {word} changes most, from {one} to {two}.", word=_quoted(compared.target, row),
-                      one=decimal(float(logs[0][row])), two=decimal(float(logs[1][row])))  # fmt: skip
+    return told + say(
+        "; of those they share {word} changes most, from {one} to {two}.", word=_quoted(compared.target, row),
+        one=decimal(float(logs[0][row])), two=decimal(float(logs[1][row])),
+    )  # fmt: skip
 
 
 def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:

@@ -172,6 +172,9 @@ def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(open_page: Opener, a
     page.keyboard.press("Control+Enter")
     drawn(page)
     expect(page.locator(".compared ins").first).to_have_text("boy")
+    colour = "(node) => getComputedStyle(node).color"
+    marked, around = (page.locator(f".compared {tag}").first.evaluate(colour) for tag in ("ins", ".encoder"))
+    assert marked != around
     page.reload()
     drawn(page)
     expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A boy is riding a red bicycle.")
@@ -229,7 +232,7 @@ def test_to_and_fro_between_sections_and_models_nothing_is_lost(open_page: Opene
 def test_the_tables_and_the_files_have_the_numbers(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     page.get_by_text("The charts as tables").click()
-    expect(page.locator(".st-key-comparison_tables [data-testid=stDataFrame]")).to_have_count(2)
+    expect(page.locator(".st-key-tables [data-testid=stDataFrame]")).to_have_count(2)
     page.get_by_text("Download").first.click()
     with page.expect_download() as saved:
         page.locator(".st-key-files").get_by_text("CSV").first.click()

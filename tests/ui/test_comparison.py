@@ -197,9 +197,8 @@ def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(two_mode
     app.toggle(key="held").set_value(True).run()
     assert address(app)["held"] == "1"
     first = mounted(app, "player")[0]["target"]
-    template = orjson.loads(picture(app)["template"])
-    words = next(trace for trace in template["data"] if trace["name"] == "log p, other")
-    assert len(words["text"]) == len(first)  # the same words, from another sentence
+    _, words = (orjson.loads(picture(app)["common"])[f"text{place}"] for place in (0, 1))
+    assert len(words) == len(first)  # the same words, from another sentence
     app.button(key="undo_edits").click().run()
     assert "Both sentences are the same" in texts(app)
     assert "other_sentence" not in address(app)
@@ -229,6 +228,7 @@ def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_mo
     assert len(meta["rows"]) == sum(len(word["steps"]) for word in player["target"]) == len(shown["captions"])
     assert "as translated" in shown["captions"]["0"][1]
     assert "what-if 1" in shown["captions"]["0"][1]
+    assert "what-if 1: " in texts(app)  # and what was changed
 
 
 def test_the_files_are_those_of_the_picture(two_models: Any, page: Run) -> None:

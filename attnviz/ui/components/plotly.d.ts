@@ -96,6 +96,8 @@ interface Meta {
   panels?: Record<string, PanelAxes>;
   /** Those of what stands beside them in the same rows. */
   beside?: PanelAxes[];
+  /** Whether all panels stand under one another: their names of the rows stay in sight together. */
+  stacked?: boolean;
   /** The point of each step, across and up. */
   points?: [number, number][];
   /** The edges of each step's column. */

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
@@ -26,6 +27,7 @@ from attnviz.ui.page_state.comparison import (
     BRANCH,
     KIND,
     MODEL,
+    chosen_partner,
     comparison_address,
     link_problems,
     open_comparison,
@@ -38,6 +40,7 @@ from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, step_sentence, without_looks
 from attnviz.wording.faces import face_names
+from attnviz.wording.what_if import cards
 
 LAYOUTS = {4: 1380, 2: 900, 1: 390}
 """Panels side by side, and the width in pixels they are laid out for, the widest first."""
@@ -70,7 +73,6 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     given_chart(view, record, "comparison")
     st.html(f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} '
             f"{comparison_caveat()}</p>")  # fmt: skip
-    _tables(view, pair, compared)
 
 
 def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
@@ -110,6 +112,18 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
     yield Picture(say("Side by side"), told, "comparison", figure, comparison_table(compared, pair.names))
 
 
+def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the numbers of the picture, each table with its name."""
+    try:
+        pair = pair_on_show(session, view)
+    except AttnvizError:
+        return
+    compared = compared_pair(pair, shown_look(session, view, pair))
+    yield say("log p of each word"), compared_words_table(compared, pair.names)
+    if compared.looks:
+        yield say("Side by side"), comparison_table(compared, pair.names)
+
+
 def _choices(view: View) -> None:
     """Draw what is compared with what."""
     kinds = {"model": say("Two models"), "sentence": say("Two sentences"), "branch": say("A what-if")}
@@ -131,6 +145,7 @@ def _choices(view: View) -> None:
             "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
             "hatched in the other."
         ) + "</p>")  # fmt: skip
+        _what_was_tried(view)
     elif kind == "model":
         st.html('<p class="reading">' + say(
             "Both models are led through the same translation, so that cell stands against cell: what differs is where "
@@ -143,6 +158,14 @@ def _choices(view: View) -> None:
             "hatched in the other."
         ) + "</p>")  # fmt: skip
         sentence_editor(view)
+
+
+def _what_was_tried(view: View) -> None:
+    """Say what was changed by hand in the what-ifs that are compared."""
+    told = cards(view.branches) if view.branches else []
+    numbers = sorted({view.number, chosen_partner(st.session_state, view).branch} - {0})
+    if shown := [f"{branch_name(number)}: {told[number].told}" for number in numbers if number < len(told)]:
+        st.text("\n".join(shown))
 
 
 def _switches(view: View, pair: Pair, compared: Comparison) -> None:
@@ -203,17 +226,3 @@ def _record(
     ]  # fmt: skip
     steps = sum(map(len, _compared.steps[leads]))
     return fitting_record(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})
-
-
-def _tables(view: View, pair: Pair, compared: Comparison) -> None:
-    """Offer the numbers as tables, made only when opened."""
-    box = st.expander(say("The charts as tables"), key=view.key("comparison_tables"), on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        tables = {say("log p of each word"): compared_words_table(compared, pair.names)}
-        if compared.looks:
-            tables[say("Side by side")] = comparison_table(compared, pair.names)
-        for name, table in tables.items():
-            st.markdown(f"**{name}**")
-            st.dataframe(table, height="content" if len(table) <= 12 else 420)

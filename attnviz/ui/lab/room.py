@@ -17,7 +17,7 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
-from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, open_comparison_of
+from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
@@ -64,7 +64,11 @@ SECTIONS: Mapping[str, Section] = {
     "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
     "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
     "comparison": Section(
-        lambda: say("Side by side"), comparison_panel, comparison_pictures, opened=open_comparison_of
+        lambda: say("Side by side"),
+        comparison_panel,
+        comparison_pictures,
+        opened=open_comparison_of,
+        tables=comparison_tables,
     ),
 }
 """By their names in the address, in the order of the page; it opens with the first."""

@@ -5,6 +5,8 @@ interface ChartRecord {
   template: string;
   /** What fills it, as JSON by step, or once under "every". */
   values: Record<string, string>;
+  /** What fills it besides, whatever the step, as JSON. */
+  common?: string;
   /** Of a picture that can be laid out in several ways: what fills it, the widest first, and the width each needs. */
   fits?: { narrowest: number; values: string }[];
   /** Heading and sentence by step. */

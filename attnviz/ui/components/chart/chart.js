@@ -167,7 +167,7 @@ async function draw(root, state) {
   const chart = chartOf(root);
   Object.assign(state, { step, source, order, text, template });
   if (!same) {
-    state.figure = filled(JSON.parse(template), JSON.parse(text));
+    state.figure = filled(JSON.parse(template), { ...JSON.parse(record.common ?? "{}"), ...JSON.parse(text) });
     state.places = arrange(state.figure, order === "strongest");
     describe(root, state.figure.layout, state);
   }

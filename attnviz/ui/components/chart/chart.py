@@ -54,15 +54,32 @@ def fitting_record(figures: Sequence[go.Figure], captions: Mapping[int, tuple[st
     """Return what a chart draws from that is the same at every step and can be laid out in several ways: `figures` of
     the same data, the widest first, of which the browser takes the first that its box has room for."""
     plain = [figure.to_plotly_json() for figure in figures]
+    data, texts = _texts_apart(plain[0]["data"])
     return {
-        "template": to_json({"data": list(plain[0]["data"]), "layout": Slot("layout")}),
+        "template": to_json({"data": data, "layout": Slot("layout")}),
         "values": {},
+        "common": to_json(texts),
         "fits": [
             {"narrowest": one["layout"]["meta"]["narrowest"], "values": to_json({"layout": one["layout"]})}
             for one in plain
         ],
         "captions": {str(step): one for step, one in captions.items()},
     }
+
+
+def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the traces of a figure with a Slot in the place of each hover text, and what fills these: panels that are
+    pointed at alike say the same, and most of what is sent is what they say."""
+    texts: list[Any] = []
+    traces = []
+    for trace in data:
+        if "text" not in trace:
+            traces.append(dict(trace))
+            continue
+        if trace["text"] not in texts:
+            texts.append(trace["text"])
+        traces.append({**trace, "text": Slot(f"text{texts.index(trace['text'])}")})
+    return traces, {f"text{place}": text for place, text in enumerate(texts)}
 
 
 def given_chart(view: View, record: Mapping[str, Any], name: str) -> None:

@@ -39,14 +39,16 @@ function freeze(root, chart) {
   const drawn = (name) => chart.querySelectorAll(name);
   const scroll = find(root, ".scroll");
   const whole = Boolean(meta.columns) && !meta.panels; // several panels have names of their own
-  const wide = whole && scroll.scrollWidth > scroll.clientWidth + 1;
+  // Of panels under one another all names stay, and what they are called.
+  const rows = meta.stacked ? ".subplot" : ".subplot.xy",
+    beside = meta.stacked ? ".colorbar, .annotation" : ".colorbar";
+  const wide = (whole || Boolean(meta.stacked)) && scroll.scrollWidth > scroll.clientWidth + 1;
   const tall = whole && height > TALL;
   root.classList.toggle("wide", wide);
+  root.classList.toggle("stacked", Boolean(meta.stacked));
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
   find(root, ".rows").replaceChildren(
-    ...(wide
-      ? [copyOf(drawn(".subplot.xy .yaxislayer-above"), l, height - b), copyOf(drawn(".colorbar"), width, height)]
-      : []),
+    ...(wide ? [copyOf(drawn(`${rows} .yaxislayer-above`), l, height - b), copyOf(drawn(beside), width, height)] : []),
   );
   find(root, ".columns").style.height = tall ? `${height - b - LAST}px` : "0";
   const names = find(root, ".names");

@@ -23,7 +23,7 @@ function numberAt(chart, xaxis, row, column) {
   /** @type {any} */
   const panel = chart._fullData?.find((trace) => trace.type === "heatmap" && trace.xaxis === xaxis);
   const value = panel?.customdata?.[row]?.[column];
-  return typeof value === "number" ? value : null;
+  return Number.isFinite(value) ? value : null; // nan in a cell that is not there
 }
 
 /**

@@ -3,7 +3,18 @@
 
 /** @typedef {HTMLElement & { nameHelp?: () => void }} Probe */
 
-const NAMES = ["background", "secondary-background", "text", "border", "primary", "green", "violet", "orange", "red"];
+const NAMES = [
+  "background",
+  "secondary-background",
+  "text",
+  "border",
+  "primary",
+  "green",
+  "violet",
+  "orange",
+  "red",
+  "blue",
+];
 
 /**
  * Streamlit's question marks have names in English only; React gives one its English name again when its label changes.
