@@ -11,6 +11,7 @@ import pytest
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Kind, findings_of
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
+from attnviz.trace.changes import LookOnly, resolved
 from attnviz.ui.page_state.address import address_record, keep_page
 from attnviz.ui.page_state.selection import choose, open_view
 from attnviz.ui.page_state.view import MAIN, View
@@ -47,6 +48,24 @@ def test_the_page_opens_on_whole_words_that_change_places(translate: Translate) 
 def test_the_order_changes(translate: Translate) -> None:
     for sentence in EXAMPLES["Changes of order"]:
         assert looks_back(translate(sentence, beam=5)) >= 1
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+def test_a_look_changed_by_hand_changes_the_order(translate: Translate, beam: int) -> None:
+    for sentence, look, changed in zip(
+        EXAMPLES["To change by hand"],
+        ("poor", "boat"),
+        ("C'est une pauvre femme.", "Il a acheté un bateau étrange."),
+        strict=True,
+    ):
+        trace = translate(sentence, beam=beam)
+        asked = remark(trace)
+        assert f"“{look}”" in asked
+        assert "step 5" in asked
+        source = trace.words().source.index(look)
+        (piece,) = trace.words().source_groups[source]
+        made = resolved(trace, LookOnly(4, piece), held=False)
+        assert translate(sentence, beam=beam, interventions=made.interventions).translation == changed
 
 
 def test_one_word_becomes_several(translate: Translate) -> None:

@@ -30,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         ),
         "We need flour, sugar, eggs, butter, milk, salt, yeast, lemons, almonds, raisins and a large bowl.",
     ),
+    "To change by hand": ("She is a poor woman.", "He bought a strange boat."),
     "From the paper, Fig. 3": FIGURE_3,
     "Long": TABLE_3,
 }
@@ -45,12 +46,20 @@ def opening(linked: Mapping[str, str]) -> str:
 
 
 def remark(trace: Trace) -> str:
-    """Return what is to be known of the translation of an example whose mistake no number gives away; nothing of any
-    other."""
+    """Return what is to be known of the translation of an example: a mistake that no number gives away, or what to
+    change by hand; nothing of any other."""
     return {
         ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): say(
             "The mistake here: “banque” is where money is kept, a river has a “rive”. No number gives it away; at "
             "“banque” see where the step looked, and what else was likely."
+        ),
+        ("She is a poor woman.", "C'est une femme pauvre."): say(
+            "“Une femme pauvre” has no money, “une pauvre femme” is to be pitied. Go to step 5, choose “poor”, and "
+            "below its weight press “Look only here”: the order changes, and the meaning with it."
+        ),
+        ("He bought a strange boat.", "Il a acheté un étrange bateau."): say(
+            "French can put the adjective on either side here. Go to step 5, choose “boat”, and below its weight press "
+            "“Look only here”: the noun comes first."
         ),
     }.get((trace.source_text, trace.translation), "")
 
@@ -62,6 +71,7 @@ def kind_name(kind: str) -> str:
         "One word, several": say("One word, several"),
         "Names and numbers": say("Names and numbers"),
         "Mistakes, and why": say("Mistakes, and why"),
+        "To change by hand": say("To change by hand"),
         "From the paper, Fig. 3": say("From the paper, Fig. 3"),
         "Long": say("Long"),
     }[kind]
