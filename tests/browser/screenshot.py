@@ -14,6 +14,15 @@ from playwright.sync_api import sync_playwright
 
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+from tests.browser.settled import settled
+
+ASIDE = {
+    # A look changed by hand, and what came of it.
+    "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1",
+    "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
+    "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
+}
+"""What else is photographed, by the name of the file."""
 
 
 def main() -> None:
@@ -38,14 +47,19 @@ def main() -> None:
         page.goto(f"{address}/{options.query}")
         page.wait_for_selector(READY, timeout=60_000)
         page.wait_for_selector(".st-key-ledger .js-plotly-plot", timeout=60_000)
-        page.wait_for_timeout(1500)
+        settled(page)
         page.screenshot(path=options.folder / "screenshot.png")
         # As high as the stages, so that they are on one picture.
         stages = page.locator(".st-key-stages")
-        height = int(stages.bounding_box()["height"]) + 1200
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(1500)
+        page.set_viewport_size({"width": width, "height": int(stages.bounding_box()["height"]) + 1200})
+        settled(page)
         stages.screenshot(path=options.folder / "stages.png")
+        for name, place in ASIDE.items():
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto(f"{address}/{place}")
+            page.wait_for_selector(READY, timeout=60_000)
+            settled(page, ".st-key-section_panel" if place.startswith("lab") else ".st-key-contrast")
+            page.screenshot(path=options.folder / f"{name}.png")
         browser.close()
 
 
