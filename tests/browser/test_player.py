@@ -263,6 +263,7 @@ def test_the_slider_is_named_once(open_page: Opener) -> None:
 def test_the_line_at_the_top_stays_clear_of_the_menu(open_page: Opener) -> None:
     page = open_page("?step=2", width=390, height=844)
     expect_step(page, 2)
+    settled(page)  # what is drawn above the stage would move it
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
     look = page.locator(".player .bar .look")
     expect(look).to_be_visible()

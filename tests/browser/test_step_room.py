@@ -272,6 +272,7 @@ def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, open
     expect_step(page, 2)
     bar = page.locator(".player .bar")
     expect(bar).to_be_hidden()
+    settled(page)  # what is drawn above the stage would move it
     page.locator(".st-key-stage_5").scroll_into_view_if_needed()
     expect(bar).to_be_visible()
     expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")

@@ -136,7 +136,7 @@ TINTS = {
     )
 }
 """The tinted grounds of the style sheets: of what hue, and how many percent of it."""
-OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context"} | {
+OWNERS = {"green": "encoder", "violet": "decoder", "orange": "context", "text": "ink"} | {
     name: name for name in ("encoder", "decoder", "context", "ink")
 }
 

@@ -16,7 +16,7 @@ FORMER_OPENING = FIGURE_3[0]
 sentence."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "Changes of order": (OPENING, "The little black cat sleeps on the big red chair."),
+    "Changes of order": (OPENING, "The little black cat sleeps on the big red chair.", "She is a poor woman."),
     "One word, several": ("Where is the nearest station, please?", "I have just arrived."),
     "Names and numbers": (
         "Mr Schneider met Angela Merkel in Berlin on 14 May 2009.",
@@ -30,7 +30,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         ),
         "We need flour, sugar, eggs, butter, milk, salt, yeast, lemons, almonds, raisins and a large bowl.",
     ),
-    "To change by hand": ("She is a poor woman.", "He bought a strange boat."),
     "From the paper, Fig. 3": FIGURE_3,
     "Long": TABLE_3,
 }
@@ -57,10 +56,6 @@ def remark(trace: Trace) -> str:
             "“Une femme pauvre” has no money, “une pauvre femme” is to be pitied. Go to step 5, choose “poor”, and "
             "below its weight press “Look only here”: the order changes, and the meaning with it."
         ),
-        ("He bought a strange boat.", "Il a acheté un étrange bateau."): say(
-            "French can put the adjective on either side here. Go to step 5, choose “boat”, and below its weight press "
-            "“Look only here”: the noun comes first."
-        ),
     }.get((trace.source_text, trace.translation), "")
 
 
@@ -71,7 +66,6 @@ def kind_name(kind: str) -> str:
         "One word, several": say("One word, several"),
         "Names and numbers": say("Names and numbers"),
         "Mistakes, and why": say("Mistakes, and why"),
-        "To change by hand": say("To change by hand"),
         "From the paper, Fig. 3": say("From the paper, Fig. 3"),
         "Long": say("Long"),
     }[kind]
