@@ -37,7 +37,8 @@ function nameSlider(root, state) {
 }
 
 /**
- * The line at the top of the window is there while the buttons are above it and something of their view is below.
+ * The line at the top of the window is there while the buttons are above it and something of their view is below. What is
+ * below the window counts as in it: a jump may take the buttons from there past it at once.
  * @param {HTMLElement} root
  */
 function watchBar(root) {
@@ -46,9 +47,8 @@ function watchBar(root) {
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) seen.set(entry.target, entry);
     const buttons = seen.get(transport), view = seen.get(viewOf(root));
-    const above = buttons && !buttons.isIntersecting && buttons.boundingClientRect.top <= 0;
-    find(root, ".bar").hidden = !(above && view?.isIntersecting);
-  });
+    find(root, ".bar").hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting);
+  }, { root: document.querySelector("[data-testid=stMain]"), rootMargin: "0px 0px 1000000px" });
   const transport = find(root, ".transport");
   watch.observe(transport);
   watch.observe(viewOf(root));
