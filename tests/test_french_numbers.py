@@ -19,6 +19,7 @@ from attnviz.figures import STEP_FIGURES, heatmap
 from attnviz.figures.subject import Subject
 from attnviz.languages import say, speak
 from attnviz.model_folder import load_weights
+from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings.findings import findings_record
 from attnviz.wording.equations import equations
 from attnviz.wording.latex import number
@@ -42,6 +43,15 @@ def _in_french() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
     return translator.translate("Two dogs play in the snow, and nobody looks at them.")
+
+
+@pytest.fixture(scope="module")
+def subject(trace: Trace, translator: Translator, model_folder: Path) -> Subject:
+    """A step that every picture there is can be drawn of: one after a change by hand."""
+    changed = translator.translate(
+        trace.source_text, target=trace.translation, interventions=[ExcludePosition(0, step=0)]
+    )
+    return Subject(changed, 1, load_weights(model_folder), parent=trace)
 
 
 def texts(value: Any, shown: bool = False) -> Iterator[str]:
@@ -85,12 +95,11 @@ def test_no_sentence_about_a_translation_has_a_decimal_point(trace: Trace) -> No
     assert any(re.search(r"\d,\d", text) for text in told)
 
 
-def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, model_folder: Path) -> None:
+def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, subject: Subject, model_folder: Path) -> None:
     weights = load_weights(model_folder)
     entries = ledger(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(ledger_sentence(trace, entries, "un", None))
     figures = [heatmap(trace, by="words", margins=True), heatmap(trace, by="pieces", root=True)]
-    subject = Subject(trace, 1, weights)
     figures += [one.draw(subject) for one in STEP_FIGURES.values()]
     found = []
     for figure in figures:
@@ -101,19 +110,17 @@ def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, model_fol
     assert sum(bool(re.search(r"\d,\d", text)) for text in found) > 100
 
 
-def test_files_for_machines_keep_the_point(trace: Trace, model_folder: Path) -> None:
-    weights = load_weights(model_folder)
+def test_files_for_machines_keep_the_point(trace: Trace, subject: Subject) -> None:
     for name, figure in STEP_FIGURES.items():
-        fields = figure.table(Subject(trace, 1, weights)).reset_index().to_numpy().ravel()
+        fields = figure.table(subject).reset_index().to_numpy().ravel()
         assert not [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)], name
     assert re.search(r"\d\.\d{4}", heatmap_tikz(trace))
     assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
 
 
-def test_each_table_holds_its_own_numbers(trace: Trace, model_folder: Path) -> None:
-    weights = load_weights(model_folder)
+def test_each_table_holds_its_own_numbers(subject: Subject) -> None:
     speak("en")
-    tables = {name: figure.table(Subject(trace, 1, weights)) for name, figure in STEP_FIGURES.items()}
+    tables = {name: figure.table(subject) for name, figure in STEP_FIGURES.items()}
     texts_of = {name: table.to_csv() for name, table in tables.items()}
     assert len(set(texts_of.values())) == len(tables)
     assert "alpha" not in tables["energy"]

@@ -353,6 +353,7 @@ def test_a_finger_pulls_a_bar_aside_and_scrolls_up_and_down(open_page: Opener, f
     expect_step(page, STEP)
     settled(page)
     to_the_middle(page, EUROPEAN)
+    settled(page)  # what is drawn once it is near the window would move the page under the finger
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
 

@@ -226,13 +226,8 @@ def test_a_bare_heatmap_is_a_table_of_all_weights(hard: Trace) -> None:
 def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace) -> None:
     none = synthetic.trace(attention="none")
     subjects = Subject(trace, 1), Subject(none, 1)
-    needing_more = {
-        "posterior",
-        "ledger",
-        "contrast",
-        "trials",
-        "changed",
-    }  # weights, or what the step was before a change
+    # Weights, or what the step was before it was changed.
+    needing_more = {"posterior", "ledger", "contrast", "trials", "changed"}
     without_weights = set(STEP_FIGURES) - needing_more
     assert set(step_figures(subjects[0])) == without_weights
     assert not {"attention", "energy", "softmax", "microscope"} & set(step_figures(subjects[1]))

@@ -17,6 +17,7 @@ from attnviz.export import Look, lecture_html
 from attnviz.figures import Subject, heatmap_table, step_figures
 from attnviz.languages import catalogue, speak
 from attnviz.palette import FONT
+from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
 from tests.conftest import REPOSITORY
@@ -145,7 +146,8 @@ def test_the_file_for_a_lecture_is_french() -> None:
 
 def test_a_file_is_in_the_language_of_the_page_in_whatever_thread_it_is_made() -> None:
     with ThreadPoolExecutor(1) as thread:
-        made = [thread.submit(_made, synthetic.trace(), "html", Look(), None, code).result() for code in ("fr", "en")]
+        view = View(MAIN, synthetic.trace())
+        made = [thread.submit(_made, view, "html", Look(), None, code).result() for code in ("fr", "en")]
     assert b'<html lang="fr">' in made[0]
     assert b'<html lang="en">' in made[1]
 
