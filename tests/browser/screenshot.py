@@ -57,7 +57,6 @@ def main() -> None:
         for name, place in ASIDE.items():
             page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{address}/{place}")
-            page.wait_for_selector(READY, timeout=60_000)
             settled(page, ".st-key-section_panel" if place.startswith("lab") else ".st-key-contrast")
             page.screenshot(path=options.folder / f"{name}.png")
         browser.close()

@@ -197,10 +197,10 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     chart(page, "ledger")
     type_word(page, "ledger_word-en", "maison")
     expect(page.locator(".st-key-ledger h3")).to_contain_text(f"“{house}”")
-    assert query(page)["word"][0].isdecimal()
+    page.wait_for_url(re.compile(r"[?&]word=\d+\b"))  # which is written after the picture
     type_word(page, "ledger_rival-en", "voiture")
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    assert query(page)["rival"][0].isdecimal()
+    page.wait_for_url(re.compile(r"[?&]rival=\d+\b"))
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
     type_word(page, "ledger_word-en", "offert")
