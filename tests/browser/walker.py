@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import ConsoleMessage, Error, Locator, Page, sync_playwright
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, expect, sync_playwright
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -48,7 +48,9 @@ class Walker:
     def __init__(self, page: Page, seed: int) -> None:
         self.page = page
         self.chance = random.Random(seed)
-        self.sentence = page.locator(".st-key-sentence textarea").input_value()
+        box = page.locator(".st-key-sentence textarea")
+        expect(box).not_to_have_value("")  # Streamlit writes the sentence into the box after it has drawn it
+        self.sentence = box.input_value()
         self.steps: list[str] = []
         self.faults: list[str] = []
         page.on("console", self._hear)
