@@ -29,14 +29,13 @@ SENTENCE = "The two young men in blue shirts play guitar on the street while a c
 # with the translation at the top, the heatmap, and what is drawn of the step.
 _WATCH = """
 () => {
-  const deep = (selector, inside) => {
-    for (const node of document.querySelectorAll(`${selector}, ${selector} *`)) {
-      const found = node.shadowRoot?.querySelector(inside);
-      if (found) return found;
+  let cards = null;  // the element whose shadow root has the cards: to look for it in each frame would take a while
+  const card = () => {
+    if (!cards?.isConnected) {
+      cards = [...document.querySelectorAll(".st-key-branch_cards *")].find(({ shadowRoot }) => shadowRoot);
     }
-    return null;
+    return cards?.shadowRoot.querySelector("[aria-current]")?.textContent ?? "";
   };
-  const card = () => deep(".st-key-branch_cards", "[aria-current]")?.textContent ?? "";
   const identity = () => document.querySelector(".st-key-room").attnvizView.server?.identity;
   const heatmap = () => JSON.stringify(document.querySelector(".st-key-heatmap .js-plotly-plot")?.data?.[0]?.z ?? null);
   const waiting = () => document.querySelectorAll("[data-waiting]").length > 0;

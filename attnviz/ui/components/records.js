@@ -52,7 +52,7 @@ const NARROW = 640; // pixels of a view in which few pictures stand side by side
  * Whether the view of `root` is narrow.
  * @param {HTMLElement} root
  */
-const isNarrow = (root) => viewOf(root).clientWidth < NARROW;
+const isNarrow = (root) => shown(root).width < NARROW;
 
 /**
  * Fetches the record of the step after the one on show, when there is time: most go there next.

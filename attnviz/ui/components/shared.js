@@ -77,7 +77,8 @@ const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => S
  * @param {string} language
  */
 function speak(language) {
-  document.documentElement.lang = language;
+  const page = document.documentElement;
+  if (page.lang !== language) page.lang = language; // to set it, even to what it is, has the browser style all of the page
 }
 
 // What the language of the page writes before a fraction.

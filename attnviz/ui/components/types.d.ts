@@ -20,6 +20,8 @@ interface Shown {
   queue: (() => Promise<void>)[];
   /** What the server said last. */
   server: ServerRecord | null;
+  /** Pixels. */
+  width: number;
 }
 
 /** What the server knows to be on show. */

@@ -29,7 +29,19 @@ function viewOf(node) {
   let here = node;
   for (; here && !root; here = hostOf(here)) root = here.closest(ROOT);
   if (!root) throw new Error("a component stands in no view");
-  root.attnvizView ??= {
+  root.attnvizView ??= showIn(root);
+  viewRoots.set(node, root);
+  return root;
+}
+
+/**
+ * What a view shows before anything is known of it. Its width is kept: to ask for it makes the browser lay out the page.
+ * @param {Element} root
+ * @returns {Shown}
+ */
+function showIn(root) {
+  /** @type {Shown} */
+  const view = {
     step: null,
     source: null,
     order: "sentence",
@@ -39,9 +51,12 @@ function viewOf(node) {
     changed: 0,
     queue: [],
     server: null,
+    width: root.clientWidth,
   };
-  viewRoots.set(node, root);
-  return root;
+  new ResizeObserver(() => {
+    view.width = root.clientWidth;
+  }).observe(root);
+  return view;
 }
 
 /**

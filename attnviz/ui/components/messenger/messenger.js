@@ -57,6 +57,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   shown(root).server = data;
   send(root, "server");
-  writeAddress(state, data.address);
+  afterPaint(() => states.has(root) && writeAddress(state, data.address), true); // it takes as long as a frame
   return state.stop;
 }
