@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
@@ -28,7 +28,17 @@ from attnviz.model_folder import (
     load_weights,
     read_config,
 )
-from attnviz.network import AnyConfig, AnyNetwork, Decomposable, DecomposableConfig, Network, build, read_fields
+from attnviz.network import (
+    AnyConfig,
+    AnyNetwork,
+    Decomposable,
+    DecomposableConfig,
+    ModelConfig,
+    Network,
+    TransformerConfig,
+    build,
+    read_fields,
+)
 from attnviz.text import Tokenizer
 
 
@@ -74,11 +84,7 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
             "The model in {folder} does not translate: it tells whether a sentence is the translation of another. Give "
             "the folder of a translator.", folder=folder,
         ))  # fmt: skip
-    tokenizer = _read_tokenizer(Path(folder), config)
-    with torch.device("meta"), _Undrawn():
-        network = build(config)
-    _fill(network, Path(folder))
-    return network, tokenizer
+    return _built(Path(folder), config)
 
 
 def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
@@ -90,10 +96,20 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
             "The model in {folder} is a translator: it cannot tell whether a sentence is the translation of another. "
             "Give the folder of a detector.", folder=folder,
         ))  # fmt: skip
-    tokenizer = _read_tokenizer(Path(folder), config)
+    return _built(Path(folder), config)
+
+
+@overload
+def _built(folder: Path, config: ModelConfig | TransformerConfig) -> tuple[Network, Tokenizer]: ...
+@overload
+def _built(folder: Path, config: DecomposableConfig) -> tuple[Decomposable, Tokenizer]: ...
+def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
+    """Return the network of this config with the weights in `folder`, as it is to be used, and the tokenizer there."""
+    tokenizer = _read_tokenizer(folder, config)
     with torch.device("meta"), _Undrawn():
         network = build(config)
-    _fill(network, Path(folder))
+    network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
+    network.requires_grad_(False).eval()
     return network, tokenizer
 
 
@@ -115,12 +131,6 @@ def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
             tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
         ))  # fmt: skip
     return tokenizer
-
-
-def _fill(network: AnyNetwork, folder: Path) -> None:
-    """Give `network` the weights in `folder`, and leave it as it is to be used."""
-    network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
-    network.requires_grad_(False).eval()
 
 
 class _Undrawn(TorchFunctionMode):

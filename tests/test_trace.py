@@ -8,12 +8,8 @@ import copy
 import dataclasses
 import json
 import pickle
-import subprocess
-import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,22 +19,13 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.text import Tokenizer, join_pieces
 from attnviz.wording.equations import equations
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import SENTENCES, ModelFactory
+from tests.records import Damage, assert_damage_is_told, assert_same, change_a_byte, opened_without_torch, packed
 
 
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
     return translator.translate("A girl is riding a red \U0001f6b2 bicycle.", beam=3)
-
-
-def _assert_same(one: Trace, other: Trace) -> None:
-    for field in dataclasses.fields(Trace):
-        mine, theirs = getattr(one, field.name), getattr(other, field.name)
-        if isinstance(mine, np.ndarray):
-            assert mine.dtype == theirs.dtype, field.name
-            assert np.array_equal(mine, theirs), field.name
-        else:
-            assert mine == theirs, field.name
 
 
 def test_shapes_and_ranges(trace: Trace) -> None:
@@ -61,14 +48,14 @@ def test_shapes_and_ranges(trace: Trace) -> None:
 def test_round_trip(trace: Trace, tmp_path: Path) -> None:
     trace.save(tmp_path / "x.json")
     loaded = Trace.load(tmp_path / "x.json")
-    _assert_same(trace, loaded)
+    assert_same(trace, loaded)
     assert loaded.to_json() == trace.to_json()
 
 
 def test_infinite_energies_survive(trace: Trace) -> None:
     energies = trace.energies.copy()
     energies[:, 0] = -np.inf
-    _assert_same(
+    assert_same(
         dataclasses.replace(trace, energies=energies),
         Trace.from_json(dataclasses.replace(trace, energies=energies).to_json()),
     )
@@ -79,23 +66,12 @@ def test_files_of_version_1_open_without_what_they_lack(trace: Trace) -> None:
     del record["score_vector"], record["weights_digest"]
     loaded = Trace.from_json(json.dumps(record))
     assert (loaded.score_vector.shape, loaded.weights_digest) == ((0,), "")
-    _assert_same(loaded, dataclasses.replace(trace, score_vector=loaded.score_vector, weights_digest=""))
+    assert_same(loaded, dataclasses.replace(trace, score_vector=loaded.score_vector, weights_digest=""))
 
 
 def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "x.json")
-    program = (
-        "import sys\n"
-        "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
-        "from attnviz import Trace\n"
-        "trace = Trace.load(sys.argv[1])\n"
-        "print(trace.translation == sys.argv[2], trace.words().alignment.sum(), len(trace.top(0, 3)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "x.json"), trace.translation],
-        cwd=REPOSITORY, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    same, total, count = done.stdout.split()
+    told = f"record.translation == {trace.translation!a}, record.words().alignment.sum(), len(record.top(0, 3))"
+    same, total, count = opened_without_torch(trace, tmp_path / "x.json", told, room="attnviz")
     assert (same, count) == ("True", "3")
     assert float(total) == pytest.approx(len(trace.words().target), abs=1e-3)
 
@@ -173,26 +149,18 @@ def test_it_shares_nothing_with_what_it_was_made_from(make_network: ModelFactory
     made = dataclasses.replace(trace, alignment=alignment, config=config)
     alignment[...] = 0
     config["attention"] = "dot"
-    _assert_same(made, trace)
+    assert_same(made, trace)
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])  # noqa: S301
 def test_copies_are_as_immutable(trace: Trace, again: Callable[[Trace], Trace]) -> None:
     copied = again(trace)
-    _assert_same(copied, trace)
+    assert_same(copied, trace)
     with pytest.raises(ValueError, match="read-only"):
         copied.states[...] = 0
     for one in (trace, copied, Trace.from_json(trace.to_json())):
         with pytest.raises(TypeError):
             one.config["attention"] = "dot"
-
-
-def _array(array: np.ndarray) -> dict[str, Any]:
-    return {
-        "dtype": array.dtype.name,
-        "shape": array.shape,
-        "zlib": base64.b64encode(zlib.compress(array.tobytes())).decode(),
-    }
 
 
 def _row(columns: int) -> np.ndarray:
@@ -202,7 +170,7 @@ def _row(columns: int) -> np.ndarray:
     return row
 
 
-DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
+DAMAGE: dict[str, Damage] = {
     "no mark": lambda r: r.pop("format"),
     "another format": lambda r: r.update(format="something-else"),
     "a newer version": lambda r: r.update(version=4),
@@ -225,12 +193,12 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "shape missing": lambda r: r["alignment"].pop("shape"),
     "objects for numbers": lambda r: r["alignment"].update(dtype="object"),
     "unknown number type": lambda r: r["alignment"].update(dtype="quaternion"),
-    "a bomb": lambda r: r.update(readouts={**_array(np.zeros(10**7, np.float32)), "shape": [1, 1]}),
+    "a bomb": lambda r: r.update(readouts={**packed(np.zeros(10**7, np.float32)), "shape": [1, 1]}),
     "rows that do not sum to 1": lambda r: r.update(
-        alignment=_array(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
+        alignment=packed(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
     ),
-    "a score vector of another model": lambda r: r.update(score_vector=_array(np.zeros(8, np.float32))),
-    "states of another sentence": lambda r: r.update(states=_array(np.zeros((99, 10), np.float32))),
+    "a score vector of another model": lambda r: r.update(score_vector=packed(np.zeros(8, np.float32))),
+    "states of another sentence": lambda r: r.update(states=packed(np.zeros((99, 10), np.float32))),
     "more numbers than memory": lambda r: r["readouts"].update(shape=[2**20, 2**10]),
     "pieces that are numbers": lambda r: r.update(source_pieces=[1] * len(r["source_pieces"])),
     "half a character": lambda r: r["target_pieces"].__setitem__(0, "\ud83d"),
@@ -240,15 +208,15 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "attention of another kind": lambda r: r["config"].update(attention="soft"),
     "no kind of attention": lambda r: r["config"].pop("attention"),
     "numbers that are none": lambda r: r.update(
-        candidates=_array(np.full((len(r["target_pieces"]), 10), np.nan, np.float32))
+        candidates=packed(np.full((len(r["target_pieces"]), 10), np.nan, np.float32))
     ),
     "negative weights": lambda r: r.update(
-        alignment=_array(np.tile(_row(len(r["source_pieces"])), (len(r["target_pieces"]), 1)))
+        alignment=packed(np.tile(_row(len(r["source_pieces"])), (len(r["target_pieces"]), 1)))
     ),
     "whole numbers for energies": lambda r: r.update(
-        energies=_array(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.int32))
+        energies=packed(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.int32))
     ),
-    "contexts of one half": lambda r: r.update(contexts=_array(np.zeros((len(r["target_pieces"]), 10), np.float32))),
+    "contexts of one half": lambda r: r.update(contexts=packed(np.zeros((len(r["target_pieces"]), 10), np.float32))),
     "an id beyond the vocabulary": lambda r: r["target_ids"].__setitem__(0, 10**6),
     "a vocabulary without a size": lambda r: r["config"].pop("vocabulary_size"),
     "an unknown search": lambda r: r["search"].update(method="lucky"),
@@ -259,13 +227,8 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_damaged_files_are_told(trace: Trace, tmp_path: Path, damage: Callable[[dict[str, Any]], object]) -> None:
-    record = json.loads(trace.to_json())
-    damage(record)
-    path = tmp_path / "damaged.json"
-    path.write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(AttnvizError, match=r"damaged\.json"):
-        Trace.load(path)
+def test_damaged_files_are_told(trace: Trace, tmp_path: Path, damage: Damage) -> None:
+    assert_damage_is_told(trace, damage, tmp_path / "damaged.json")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"3", b'"x"', b"\xff\xfe", b"[" * 100_000, b"{}"])
@@ -285,10 +248,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 @settings(max_examples=200)
 @given(st.integers(0, 10**6), st.integers(0, 255))
 def test_one_changed_byte_is_told_or_harmless(trace: Trace, place: int, value: int) -> None:
-    content = bytearray(trace.to_json().encode())
-    content[place % len(content)] = value
-    with contextlib.suppress(AttnvizError):
-        Trace.from_json(content.decode("utf-8", errors="replace"))
+    change_a_byte(trace, place, value)
 
 
 REPLACEMENTS = st.recursive(
@@ -319,4 +279,4 @@ def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: 
 
 def test_a_trace_of_every_length(translator: Translator) -> None:
     for text in ("a", SENTENCES[4], " ".join(["dogs"] * 200)):
-        _assert_same(traced := translator.translate(text), Trace.from_json(traced.to_json()))
+        assert_same(traced := translator.translate(text), Trace.from_json(traced.to_json()))

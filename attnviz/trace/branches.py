@@ -11,7 +11,7 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace.changes import Change, from_record, to_record
-from attnviz.trace.storage import LARGEST
+from attnviz.trace.storage import LARGEST, read_file, write_file
 from attnviz.trace.trace import Trace
 
 MOST = 12
@@ -83,19 +83,12 @@ class Branches:
 
     def save(self, path: str | Path) -> None:
         """Write all of it to `path`."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_file(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Branches:
         """Read them from `path`; raise AttnvizError, naming the file, where that fails."""
-        try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
-        except UnicodeDecodeError as error:
-            raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
-        except AttnvizError as error:
-            raise AttnvizError(f"{path}: {error}") from error
+        return read_file(path, cls.from_json)
 
 
 def _read(written: object, number: int, first: Mapping[str, Any]) -> tuple[Branch, Trace]:

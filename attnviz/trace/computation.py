@@ -106,19 +106,12 @@ class Computation(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the whole record to `path`."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        storage.write_file(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a record from `path`; raise AttnvizError, naming the file, where that fails."""
-        try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
-        except UnicodeDecodeError as error:
-            raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
-        except AttnvizError as error:
-            raise AttnvizError(f"{path}: {error}") from error
+        return storage.read_file(path, cls.from_json)
 
 
 def _restore(kind: type[Computation], fields: dict[str, Any]) -> Computation:

@@ -7,10 +7,11 @@ import dataclasses
 import json
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
     from attnviz.trace.computation import Computation
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,23 @@ MARKS = {
     "attnviz-judgement": "decomposable attention",
 }  # fmt: skip
 """What saved records are marked with, and whose they are."""
+
+
+def write_file(path: str | Path, text: str) -> None:
+    """Write what was saved as `text` to `path`."""
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
+    """Return what `read` makes of the text in `path`; raise AttnvizError, naming the file, where that fails."""
+    try:
+        return read(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise AttnvizError(f"{path} is not a text file, so not a saved trace.") from error
+    except AttnvizError as error:
+        raise AttnvizError(f"{path}: {error}") from error
 
 
 def encode(fields: Mapping[str, Any], saved_as: Format) -> str:

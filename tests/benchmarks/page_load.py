@@ -25,7 +25,8 @@ from urllib.parse import quote
 from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
 from tests.benchmarks.checkouts import add_checkouts, count, named
-from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_server
+from tests.benchmarks.chromium import chromium_for
+from tests.browser.server import CHROMIUM_FLAGS, READY, running_server
 from tests.browser.views import EXAMPLE
 
 PICTURES = ("heatmap", "energy", "softmax", "growth", "state", "maxout", "candidates", "microscope", "ledger")
@@ -151,9 +152,7 @@ def main() -> None:
     parser.add_argument("--turns", type=count, default=2)
     parser.add_argument("--visits", type=count, default=5, help="further visits in each turn")
     options = parser.parse_args()
-    chromium = find_chromium()
-    if chromium is None:
-        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
+    chromium = chromium_for(parser)
     found: dict[str, list[Turn]] = {name: [] for name in named(options)}
     print(HEAD, flush=True)
     with sync_playwright() as playwright:

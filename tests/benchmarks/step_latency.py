@@ -11,14 +11,15 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+from tests.benchmarks.chromium import chromium_for, opened_page
+from tests.browser.server import REPOSITORY
 
 SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
 
@@ -108,20 +109,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
     parser.add_argument("--steps", type=int, default=40)
     options = parser.parse_args()
-    chromium = find_chromium()
-    if chromium is None:
-        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_page(options.models.resolve(), Path(folder) / "page.log") as address,
-        sync_playwright() as playwright,
-    ):
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(f"{address}/?sentence={SENTENCE.replace(' ', '+')}")
-        page.wait_for_selector(READY, timeout=60_000)
-        page.wait_for_timeout(2000)
-        page.wait_for_selector("[data-waiting]", state="detached", timeout=60_000)
+    with opened_page(chromium_for(parser), options.models, f"?sentence={quote(SENTENCE)}") as page:
         measure(page, 10, "stages")
         measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
         seen = measure(page, options.steps, *IN_WINDOW)
@@ -130,7 +118,6 @@ def main() -> None:
         equations = measure_text(page, options.steps, EQUATIONS)
         badge = measure_text(page, options.steps, BADGE)
         numbers = measure(page, options.steps, "stages")
-        browser.close()
     print(f"a sentence of {len(SENTENCE.split())} words, from key press to")
     print(report("painted step, of it what is in the window", seen))
     print(report("painted step, all pictures", drawn))

@@ -10,16 +10,16 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
+from tests.benchmarks.chromium import chromium_for, opened_page
+from tests.browser.server import REPOSITORY
 from tests.browser.settled import settled
 from tests.browser.test_bench import grasp
 
@@ -107,22 +107,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--search", default="greedy")
     options = parser.parse_args()
-    chromium = find_chromium()
-    if chromium is None:
-        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_page(options.models.resolve(), Path(folder) / "page.log") as address,
-        sync_playwright() as playwright,
-    ):
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(f"{address}/?sentence={quote(SENTENCE)}&step=3&search={quote(options.search)}")
-        page.wait_for_selector(READY, timeout=120_000)
-        settled(page)
+    query = f"?sentence={quote(SENTENCE)}&step=3&search={quote(options.search)}"
+    with opened_page(chromium_for(parser), options.models, query) as page:
         report("A bar let go of", measure(page, pulling(page), options.count))
         report("A click on a card", measure(page, returning(page), options.count))
-        browser.close()
 
 
 if __name__ == "__main__":

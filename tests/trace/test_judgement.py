@@ -3,15 +3,11 @@ one."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 import json
 import pickle
-import subprocess
-import sys
 import typing
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +25,9 @@ from attnviz.trace import Judgement
 from attnviz.trace.decomposable_quantities import QUANTITIES, RECORDED
 from attnviz.trace.quantity import check_shapes
 from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import SENTENCES
 from tests.detectors import random_detector
+from tests.records import Damage, assert_same, change_a_byte, opened_without_torch
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +81,7 @@ def test_nobody_can_change_it(judgement: Judgement) -> None:
 def test_round_trip(judgement: Judgement, tmp_path: Path) -> None:
     judgement.save(tmp_path / "x.json")
     loaded = Judgement.load(tmp_path / "x.json")
-    for field in dataclasses.fields(Judgement):
-        mine, theirs = getattr(judgement, field.name), getattr(loaded, field.name)
-        assert np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs, field.name
+    assert_same(judgement, loaded)
     assert loaded.fingerprint == judgement.fingerprint
 
 
@@ -106,23 +101,15 @@ def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator)
 
 
 def test_opens_without_torch(judgement: Judgement, tmp_path: Path) -> None:
-    judgement.save(tmp_path / "x.json")
-    program = (
-        "import sys\n"
-        "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
-        "from attnviz.trace import Judgement\n"
-        f"print(Judgement.load({str(tmp_path / 'x.json')!r}).probability)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) == pytest.approx(judgement.probability)
+    (probability,) = opened_without_torch(judgement, tmp_path / "x.json", "record.probability")
+    assert float(probability) == pytest.approx(judgement.probability)
 
 
-def _without(name: str) -> Callable[[dict[str, Any]], object]:
+def _without(name: str) -> Damage:
     return lambda record: record.pop(name)
 
 
-def _with(name: str, value: object) -> Callable[[dict[str, Any]], object]:
+def _with(name: str, value: object) -> Damage:
     return lambda record: record.update({name: value})
 
 
@@ -137,7 +124,7 @@ def _with(name: str, value: object) -> Callable[[dict[str, Any]], object]:
         (lambda record: record.update(source_alignment=record["energies"]), "does not sum to 1"),
     ],
 )  # fmt: skip
-def test_damage_is_told(judgement: Judgement, damage: Callable[[dict[str, Any]], object], message: str) -> None:
+def test_damage_is_told(judgement: Judgement, damage: Damage, message: str) -> None:
     record = json.loads(judgement.to_json())
     damage(record)
     with pytest.raises(AttnvizError, match=message):
@@ -147,7 +134,4 @@ def test_damage_is_told(judgement: Judgement, damage: Callable[[dict[str, Any]],
 @settings(max_examples=60)
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_changed_byte_never_ends_in_a_traceback(judgement: Judgement, place: int, value: int) -> None:
-    content = bytearray(judgement.to_json().encode())
-    content[place % len(content)] = value
-    with contextlib.suppress(AttnvizError):
-        Judgement.from_json(content.decode("utf-8", errors="replace"))
+    change_a_byte(judgement, place, value)

@@ -15,6 +15,7 @@ from attnviz import AttnvizError
 from attnviz.detector import Detector
 from attnviz.training import TrainingConfig, run
 from tests.training.detection import make_config, make_pairs, write_pairs
+from tests.training.resuming import assert_same_state, run_until_validation
 
 Files = tuple[Path, Path]
 
@@ -75,13 +76,6 @@ def test_its_log_has_accuracy_and_pairs(model: Path) -> None:
     assert "BLEU" not in page
 
 
-def _same_state(one: Path, other: Path) -> None:
-    expected, found = (load_file(output / "checkpoint.safetensors") for output in (one, other))
-    assert expected.keys() == found.keys()
-    for name, values in expected.items():
-        assert np.array_equal(values, found[name]), name
-
-
 @pytest.mark.parametrize("guidance", [0.0, 0.5])
 def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guidance: float
@@ -90,16 +84,9 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     whole = make_config(*files, tmp_path / "whole", guidance=guidance, **changes)
     run(whole)
     stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("attnviz.training.loop._Run._validate", stop)  # ten updates after the last checkpoint
-        with pytest.raises(KeyboardInterrupt):
-            run(stopped)
+    run_until_validation(stopped, monkeypatch)  # ten updates after the last checkpoint
     run(stopped)
-    _same_state(tmp_path / "whole", tmp_path / "stopped")
+    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
 def test_the_same_seed_makes_the_same_weights_and_another_seed_others(files: Files, tmp_path: Path) -> None:
@@ -108,9 +95,9 @@ def test_the_same_seed_makes_the_same_weights_and_another_seed_others(files: Fil
     ]
     for config in configs:
         run(config)
-    _same_state(tmp_path / "a", tmp_path / "b")
+    assert_same_state(tmp_path / "a", tmp_path / "b")
     with pytest.raises(AssertionError):
-        _same_state(tmp_path / "a", tmp_path / "c")
+        assert_same_state(tmp_path / "a", tmp_path / "c")
 
 
 def test_the_mean_of_the_last_weights_is_a_whole_folder(files: Files, tmp_path: Path) -> None:

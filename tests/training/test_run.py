@@ -14,13 +14,12 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from attnviz import Translator
 from attnviz.errors import AttnvizError
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import learning_rate
+from tests.training.resuming import assert_same_state, run_until_validation
 
 _RUN = """
 import json, sys
@@ -83,10 +82,7 @@ def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Pat
         process.wait()
     assert kills >= 1
     run(config)
-    ours, theirs = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("killed", "whole"))
-    assert set(ours) == set(theirs)
-    for name, tensor in theirs.items():
-        assert torch.equal(ours[name], tensor), name
+    assert_same_state(tmp_path / "whole", tmp_path / "killed")
     logs = [(tmp_path / name / "log.csv").read_text().splitlines() for name in ("killed", "whole")]
     updates = [[line.split(",")[0] for line in log] for log in logs]
     assert updates[0] == updates[1]
@@ -98,18 +94,9 @@ def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
     whole = tiny(files, tmp_path / "whole", updates=60, decay_updates=15, guidance=0.3)
     run(whole)
     short = dataclasses.replace(whole, output=str(tmp_path / "longer"), updates=40, decay_updates=10)
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("attnviz.training.loop._Run._validate", stop)  # at update 20; the fall would begin at 25
-        with pytest.raises(KeyboardInterrupt):
-            run(short)
+    run_until_validation(short, monkeypatch)  # at update 20; the fall would begin at 25
     run(dataclasses.replace(short, updates=60, decay_updates=15))
-    ours, theirs = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("longer", "whole"))
-    for name, tensor in theirs.items():
-        assert torch.equal(ours[name], tensor), name
+    assert_same_state(tmp_path / "whole", tmp_path / "longer")
 
 
 def test_a_run_whose_rate_has_fallen_cannot_be_made_longer(files: tuple[Path, Path], tmp_path: Path) -> None:

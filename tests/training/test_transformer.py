@@ -18,6 +18,7 @@ from attnviz.checkpoint import load_model
 from attnviz.network import TransformerConfig
 from attnviz.trace import TransformerTrace
 from attnviz.training import TrainingConfig, run
+from tests.training.resuming import assert_same_state, run_until_validation
 
 
 def _config(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
@@ -63,19 +64,9 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     whole = _config(files, tmp_path / "whole", updates=60, validate_every=30, checkpoint_every=20, dropout=0.1)
     run(whole)
     stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("attnviz.training.loop._Run._validate", stop)  # ten updates after the last checkpoint
-        with pytest.raises(KeyboardInterrupt):
-            run(stopped)
+    run_until_validation(stopped, monkeypatch)  # ten updates after the last checkpoint
     run(stopped)
-    expected, found = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("whole", "stopped"))
-    assert expected.keys() == found.keys()
-    for name, values in expected.items():
-        assert np.array_equal(values, found[name]), name
+    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
 def test_another_run_starts_from_it_with_another_tokenizer(

@@ -47,6 +47,17 @@ def all_records(app: AppTest) -> Iterator[dict[str, Any]]:
             yield fetched(given["at"])
 
 
+def texts(app: AppTest) -> str:
+    """Return the plain texts of a page."""
+    return "\n".join(element.value for element in app.text)
+
+
+def address(app: AppTest) -> dict[str, str]:
+    """Return what a page writes into the address."""
+    (server,) = mounted(app, "messenger")
+    return {name: value for name, value in server["address"]["parameters"].items() if value is not None}
+
+
 def badge(app: AppTest) -> dict[str, Any]:
     """Return what the badge of the step on show says."""
     assert not app.exception

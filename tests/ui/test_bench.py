@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,45 +21,33 @@ from attnviz.ui.components.bench.bench import bench_record
 from attnviz.ui.components.other_word.other_word import RIVALS
 from attnviz.ui.resources import translate
 from attnviz.ui.step.borrowed import borrowed_row, lenders
-from tests.conftest import REPOSITORY, ModelFactory
+from tests.conftest import ModelFactory
 from tests.figures import synthetic
+from tests.ui.opening import Run
 from tests.ui.shown_records import fetched, mounted, records_of
 
 SENTENCE = "Two dogs play in the snow."
 
 
 @pytest.fixture
-def models(
-    tmp_path: Path, model_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:  # fmt: skip
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    save_model(tmp_path / "dotted", make_network("dot"), tokenizer)
-    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
+def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
+    """Return the folder of three models: one that attends, one that could lend it a look, and one without attention."""
+    save_model(models_folder / "dotted", make_network("dot"), tokenizer)
+    save_model(models_folder / "fixed", make_network("none"), tokenizer)
+    return models_folder
 
 
 @pytest.fixture
-def page(models: Path) -> Callable[..., AppTest]:
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-        for name, value in ({"sentence": SENTENCE} | linked).items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return run
+def page(page: Run) -> Run:
+    """Return a function that opens the page with a sentence to change something of."""
+    return partial(page, sentence=SENTENCE)
 
 
 def hands(app: AppTest) -> list[dict[str, str]]:
     return [given["hand"] for given in mounted(app, "chart") if "hand" in given]
 
 
-def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_attend(
-    page: Callable[..., AppTest],
-) -> None:
+def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_attend(page: Run) -> None:
     app = page()
     (hand,) = hands(app)
     assert hand["weight"] == "weight of {name}"
@@ -74,7 +61,7 @@ def test_one_chart_can_be_pulled_and_the_bench_offers_the_other_models_that_atte
     assert record["words"]["only"] == "Look only here"
 
 
-def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Callable[..., AppTest]) -> None:
+def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Run) -> None:
     app = page(lang="fr")
     (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
     picture = fetched(at)
@@ -84,9 +71,9 @@ def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Callable[...
     assert record["words"]["only"] == "Seulement ici"
 
 
-def test_the_rivals_are_the_likeliest_that_were_not_written(page: Callable[..., AppTest], models: Path) -> None:
+def test_the_rivals_are_the_likeliest_that_were_not_written(page: Run, en_fr: Path) -> None:
     app = page(search="greedy")
-    trace = translate(str(models / "en-fr"), "auto", SENTENCE, 1, None)
+    trace = translate(str(en_fr), "auto", SENTENCE, 1, None)
     (record,) = records_of(app, "other_word")
     assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
     for step, offered in record["offers"].items():
@@ -96,7 +83,7 @@ def test_the_rivals_are_the_likeliest_that_were_not_written(page: Callable[..., 
         assert offered["instead"].startswith("Instead of ")
 
 
-def test_without_attention_only_another_word_can_be_tried(page: Callable[..., AppTest]) -> None:
+def test_without_attention_only_another_word_can_be_tried(page: Run) -> None:
     app = page(model="fixed")
     assert not hands(app)
     assert not mounted(app, "bench")
@@ -117,13 +104,13 @@ def test_what_was_changed_is_where_the_bench_begins() -> None:
     assert record["set"][:4] == [False, False, True, False]
 
 
-def test_borrowed_rows_are_those_of_their_lenders(models: Path) -> None:
-    trace = translate(str(models / "en-fr"), "cpu", SENTENCE, 1, None)
+def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
+    trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, None)
     np.testing.assert_allclose(borrowed_row(trace, 0, {"from": "step", "of": 2}), trace.alignment[2], atol=1e-6)
-    after = posterior(trace, load_weights(models / "en-fr"))
+    after = posterior(trace, load_weights(models_folder / "en-fr"))
     np.testing.assert_allclose(borrowed_row(trace, 1, {"from": "posterior"}), after[1], atol=1e-9)
     assert lenders(trace) == ["dotted"]
-    other = Translator.load(models / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
+    other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
     if other.target_ids == trace.target_ids:  # cut alike: then row is row
         np.testing.assert_allclose(
             borrowed_row(trace, 1, {"from": "model", "of": "dotted"}), other.alignment[1], atol=1e-5
@@ -132,9 +119,9 @@ def test_borrowed_rows_are_those_of_their_lenders(models: Path) -> None:
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
 
 
-def test_a_step_with_the_look_of_another_has_its_context(models: Path) -> None:
+def test_a_step_with_the_look_of_another_has_its_context(en_fr: Path) -> None:
     """Where and what are one: the annotations stay, so a row that is borrowed brings the context with it."""
-    translator = Translator.load(models / "en-fr", device="cpu")
+    translator = Translator.load(en_fr, device="cpu")
     trace = translator.translate(SENTENCE)
     row = borrowed_row(trace, 0, {"from": "step", "of": 2})
     changed = translator.translate(SENTENCE, interventions=[ReplaceWeights(tuple(row.tolist()), 0)])
@@ -154,12 +141,12 @@ def test_a_step_with_the_look_of_another_has_its_context(models: Path) -> None:
         ({"from": "nowhere"}, "no model of this name"),
     ],
 )
-def test_what_lends_nothing_is_told(models: Path, source: dict[str, object], told: str) -> None:
-    trace = translate(str(models / "en-fr"), "cpu", SENTENCE, 1, None)
+def test_what_lends_nothing_is_told(en_fr: Path, source: dict[str, object], told: str) -> None:
+    trace = translate(str(en_fr), "cpu", SENTENCE, 1, None)
     with pytest.raises(AttnvizError, match=told):
         borrowed_row(trace, 0, source)
 
 
-def test_without_its_model_there_is_no_posterior_to_borrow(models: Path) -> None:
+def test_without_its_model_there_is_no_posterior_to_borrow(models_folder: Path) -> None:
     with pytest.raises(AttnvizError, match="posterior"):
         borrowed_row(synthetic.trace(), 0, {"from": "posterior"})

@@ -34,10 +34,8 @@ from attnviz.ui.page_state.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.strategies import texts as odd_texts
-from tests.ui.shown_records import mounted
-from tests.ui.test_lab import Run, address, folder, page, texts
-
-__all__ = ["folder", "page"]  # fixtures
+from tests.ui.opening import Run
+from tests.ui.shown_records import address, mounted, texts
 
 TRACE = synthetic.trace()
 MODELS = ["one", "two"]
@@ -141,10 +139,10 @@ def test_what_differs_is_marked_in_either_sentence_and_what_is_the_same_is_left_
 
 
 @pytest.fixture
-def two_models(folder: Any, make_network: ModelFactory, tokenizer: Tokenizer) -> Any:
-    save_model(folder / "dotted", make_network("dot"), tokenizer)
-    save_model(folder / "plain", make_network("none"), tokenizer)
-    return folder
+def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokenizer) -> Any:
+    save_model(models_folder / "dotted", make_network("dot"), tokenizer)
+    save_model(models_folder / "plain", make_network("none"), tokenizer)
+    return models_folder
 
 
 def picture(app: AppTest) -> dict[str, Any]:
@@ -154,8 +152,8 @@ def picture(app: AppTest) -> dict[str, Any]:
     return dict(given_one)
 
 
-def test_two_models_are_led_through_the_same_translation(two_models: Any, page: Run) -> None:
-    app = page(section="comparison", sentence=SENTENCES[6], step="2")
+def test_two_models_are_led_through_the_same_translation(two_models: Any, lab: Run) -> None:
+    app = lab(section="comparison", sentence=SENTENCES[6], step="2")
     shown = picture(app)
     widths = [one["narrowest"] for one in shown["fits"]]
     assert widths == sorted(widths, reverse=True)
@@ -171,18 +169,18 @@ def test_two_models_are_led_through_the_same_translation(two_models: Any, page: 
     assert address(app)["face"] == "after"
 
 
-def test_a_model_without_attention_is_compared_by_its_words_alone(two_models: Any, page: Run) -> None:
-    app = page(section="comparison", sentence=SENTENCES[6], other_model="plain")
+def test_a_model_without_attention_is_compared_by_its_words_alone(two_models: Any, lab: Run) -> None:
+    app = lab(section="comparison", sentence=SENTENCES[6], other_model="plain")
     assert "The model plain has no attention" in texts(app)
     kinds = {trace["type"] for trace in orjson.loads(picture(app)["template"])["data"]}
     assert kinds == {"scatter"}
     assert not [one for one in app.button_group if (one.key or "").startswith(("face", "by"))]
     assert address(app)["other_model"] == "plain"
-    assert "plain has no attention" in texts(page(section="comparison", model="plain"))
+    assert "plain has no attention" in texts(lab(section="comparison", model="plain"))
 
 
-def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(two_models: Any, page: Run) -> None:
-    app = page(section="comparison", compare="sentence", sentence=SENTENCES[0])
+def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(two_models: Any, lab: Run) -> None:
+    app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
     assert "Both sentences are the same" in texts(app)
     app.button_group(key="edited_word").set_value(5).run()
     app.button(key="drop_word").click().run()
@@ -205,23 +203,23 @@ def test_words_are_dropped_and_swapped_and_the_address_has_the_sentence(two_mode
 
 
 @pytest.mark.parametrize("sentence", [" ", "字", "x " * 300])
-def test_a_sentence_that_cannot_be_translated_is_told(two_models: Any, page: Run, sentence: str) -> None:
-    app = page(section="comparison", compare="sentence", sentence=SENTENCES[0], other_sentence=sentence)
+def test_a_sentence_that_cannot_be_translated_is_told(two_models: Any, lab: Run, sentence: str) -> None:
+    app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0], other_sentence=sentence)
     assert not app.exception
     assert texts(app).strip()
 
 
-def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(page: Run) -> None:
-    app = page(section="comparison", compare="nonsense", other_model="nobody", held="7", other_branch="8")
+def test_bad_values_of_a_link_and_lonely_models_get_a_sentence(lab: Run) -> None:
+    app = lab(section="comparison", compare="nonsense", other_model="nobody", held="7", other_branch="8")
     assert not app.exception
     for told in ("nonsense", "nobody", "“7”", "“8”", "There is no other model here"):
         assert told in texts(app)
-    app = page(section="comparison", compare="branch")
+    app = lab(section="comparison", compare="branch")
     assert "Nothing was tried by hand" in texts(app)
 
 
-def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_models: Any, page: Run) -> None:
-    app = page(section="comparison", compare="branch", sentence=SENTENCES[6], branches="0.a.2", branch="1")
+def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_models: Any, lab: Run) -> None:
+    app = lab(section="comparison", compare="branch", sentence=SENTENCES[6], branches="0.a.2", branch="1")
     shown = picture(app)
     (player,) = mounted(app, "player")
     meta = orjson.loads(shown["fits"][0]["values"])["layout"]["meta"]
@@ -231,10 +229,10 @@ def test_a_what_if_stands_beside_the_first_and_the_player_moves_its_steps(two_mo
     assert "what-if 1: " in texts(app)  # and what was changed
 
 
-def test_the_files_are_those_of_the_picture(two_models: Any, page: Run) -> None:
+def test_the_files_are_those_of_the_picture(two_models: Any, lab: Run) -> None:
     from attnviz.ui.lab.comparison import comparison_pictures
 
-    app = page(section="comparison", sentence=SENTENCES[6])
+    app = lab(section="comparison", sentence=SENTENCES[6])
     assert not app.exception
     session = {"compare": "model", "other_model": "dotted", "other_sentence": "", "held": False, "other_branch": "0"}
     trace = _trace_of(SENTENCES[6])

@@ -19,9 +19,10 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.step import subject
 from attnviz.ui.toolbar.downloads import file_name, pictures
 from attnviz.ui.toolbar.reopening import MOST_PIECES, close, open_file, read_branches, reopened
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
-from tests.ui.shown_records import shown_equations
+from tests.ui.opening import open_page
+from tests.ui.shown_records import shown_equations, texts
 
 
 @pytest.fixture(scope="module")
@@ -121,21 +122,17 @@ def upload() -> Upload:
     return give
 
 
-def _texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
 def test_a_trace_opens_where_there_is_no_model(
     trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
-    assert "There is no model here" in _texts(app)
+    app = open_page()
+    assert "There is no model here" in texts(app)
     upload(app, "broken.json", b"{}")
-    assert "broken.json was not opened. This is not a saved trace" in _texts(app)
+    assert "broken.json was not opened. This is not a saved trace" in texts(app)
     upload(app, "girl.json", trace.to_json().encode())
-    assert "This is girl.json, a saved trace: the model tiny on cpu, greedy search." in _texts(app)
-    assert "There is no model here" not in _texts(app)
+    assert "This is girl.json, a saved trace: the model tiny on cpu, greedy search." in texts(app)
+    assert "There is no model here" not in texts(app)
     assert len(shown_equations(app)) == 5
     assert app.slider(key="step").max == len(trace.target_pieces)
 
@@ -145,11 +142,11 @@ def test_every_version_and_kind_of_trace_is_drawn(
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     for attention in ("additive", "dot", "none"):
-        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+        app = open_page()
         record = json.loads(synthetic.trace(attention=attention).to_json()) | {"version": 1}
         del record["score_vector"], record["weights_digest"]
         upload(app, f"{attention}.json", json.dumps(record).encode())
-        assert f"This is {attention}.json" in _texts(app)
+        assert f"This is {attention}.json" in texts(app)
         assert len(shown_equations(app)) == (3 if attention == "none" else 5)
 
 

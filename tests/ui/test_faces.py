@@ -3,8 +3,6 @@ languages."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,30 +17,9 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import knows_after, posterior_of, translate
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.toolbar.downloads import pictures
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
-
-Run = Callable[..., AppTest]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path / "en-fr"
-
-
-@pytest.fixture
-def page(folder: Path) -> Run:
-    """Return a function that opens the page as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-        for name, value in linked.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
+from tests.ui.opening import Run
 
 
 def prose(app: AppTest) -> str:
@@ -94,7 +71,7 @@ def test_the_posterior_is_reckoned_once_and_only_for_a_face_that_needs_it(
 
 
 def test_without_weights_or_attention_nothing_is_offered(
-    folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
+    models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     for trace in (synthetic.trace(), synthetic.trace(attention="none")):
         view = View(MAIN, trace)
@@ -103,26 +80,26 @@ def test_without_weights_or_attention_nothing_is_offered(
         kept = {"face": "after"}
         assert shown_choices(kept, view).face == "before"
         assert kept["face"] == "after", "it is there again with the next translation"
-    save_model(folder.parent / "fixed", make_network("none"), tokenizer)
-    trace = translate(str(folder.parent / "fixed"), "cpu", SENTENCES[0], 1, None)
+    save_model(models_folder / "fixed", make_network("none"), tokenizer)
+    trace = translate(str(models_folder / "fixed"), "cpu", SENTENCES[0], 1, None)
     assert not knows_after(trace)
 
 
-def test_the_table_has_the_numbers_of_the_face_on_show(folder: Path, page: Run) -> None:
+def test_the_table_has_the_numbers_of_the_face_on_show(en_fr: Path, page: Run) -> None:
     app = page(sentence=SENTENCES[0], face="after", by="pieces", search="greedy")
     app.session_state["tables"] = True
     app.run()
     assert not app.exception
-    trace = translate(str(folder), "auto", SENTENCES[0], 1, None)
-    expected = analysis.posterior(trace, analysis.load_weights(folder))
+    trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
+    expected = analysis.posterior(trace, analysis.load_weights(en_fr))
     np.testing.assert_allclose(app.dataframe[0].value.to_numpy(), expected, atol=1e-6)
     assert "**Alignment, After the word (α′)**" in [one.value for one in app.markdown]
 
 
-def test_the_files_are_of_the_face_on_show(folder: Path) -> None:
-    trace: Trace = translate(str(folder), "cpu", SENTENCES[0], 1, None)
+def test_the_files_are_of_the_face_on_show(en_fr: Path) -> None:
+    trace: Trace = translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
     view = View(MAIN, trace)
-    posterior = analysis.posterior(trace, analysis.load_weights(folder))
+    posterior = analysis.posterior(trace, analysis.load_weights(en_fr))
     for face, expected in (("after", posterior), ("difference", posterior - trace.alignment)):
         saved = next(iter(pictures(view, {"face": face, "by": "pieces"})))
         np.testing.assert_allclose(saved.numbers.to_numpy(), expected, atol=1e-6)

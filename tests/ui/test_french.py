@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,9 @@ from attnviz.palette import FONT
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import _made
 from attnviz.ui.toolbar.examples import EXAMPLES
-from tests.conftest import REPOSITORY
 from tests.figures import synthetic
-from tests.ui.shown_records import all_records, shown_equations
-
-Run = Callable[..., AppTest]
+from tests.ui.opening import Run, open_page
+from tests.ui.shown_records import all_records, shown_equations, texts
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's messages that nobody reads."""
@@ -36,20 +34,12 @@ NO_LANGUAGE = {"middle left", "middle right", FONT}
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Run]:
-    """Return a function that runs the page on a tiny random model, as a link with this language opens it."""
+    """Return a function that opens the page as a link does, on a tiny random model that no test changes."""
     models = tmp_path_factory.mktemp("models")
     shutil.copytree(model_folder, models / "en-fr")
-    environment = pytest.MonkeyPatch()
-    environment.setenv("ATTNVIZ_MODELS", str(models))
-
-    def run(language: str | None = None, **linked: str) -> AppTest:
-        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-        for name, value in (linked | ({"lang": language} if language else {})).items():
-            app.query_params[name] = value
-        return app.run()
-
-    yield run
-    environment.undo()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ATTNVIZ_MODELS", str(models))
+        yield open_page
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -93,13 +83,13 @@ def prose(app: AppTest) -> set[str]:
 
 
 def test_nothing_is_left_in_english(page: Run) -> None:
-    english, french = prose(page("en")), prose(page("fr"))
+    english, french = prose(page(lang="en")), prose(page(lang="fr"))
     assert len(english) > 100
     assert english & french == NO_LANGUAGE
 
 
 def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
-    app = page("en", step="3", search="beam 3")
+    app = page(lang="en", step="3", search="beam 3")
     app.button_group(key="by-en").set_value("pieces").run()
     english = shown_equations(app)[2]
     app.button_group(key="lang").set_value("fr").run()
@@ -114,9 +104,9 @@ def test_a_switch_keeps_what_was_chosen(page: Run) -> None:
 
 
 def test_what_goes_wrong_is_told_in_french(page: Run) -> None:
-    app = page("fr")
+    app = page(lang="fr")
     app.text_area(key="sentence").set_value("word " * 300).run()
-    assert "La phrase compte 300 mots" in "\n".join(text.value for text in app.text)
+    assert "La phrase compte 300 mots" in texts(app)
 
 
 @pytest.fixture

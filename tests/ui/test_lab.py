@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz import Trace
 from attnviz.checkpoint import save_model
@@ -21,53 +19,16 @@ from attnviz.ui.records import UnknownRecordError, on_show
 from attnviz.ui.records import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
 from tests.conftest import ModelFactory
-from tests.ui.shown_records import fetched, mounted, records_of
-
-Run = Callable[..., AppTest]
+from tests.ui.opening import Run
+from tests.ui.shown_records import address, fetched, mounted, records_of, texts
 
 ASKED = ("answers-words", "answers-words-narrow", "answers-pieces", "trials", "shuffled", "firmness")
 """The records of the answers and the trials."""
 
-PAGE = """
-from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import lab
-run_pages([lab.page])
-"""
-
-
-@pytest.fixture
-def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def page(folder: Path) -> Run:
-    """Return a function that opens the lab as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_string(PAGE, default_timeout=60)
-        for name, value in linked.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """Return what the page writes into the address."""
-    (server,) = mounted(app, "messenger")
-    return {key: value for key, value in server["address"]["parameters"].items() if value is not None}
-
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_opens_from_a_link_at_its_step_and_is_in_the_address(page: Run, section: str) -> None:
-    app = page(section=section, sentence="Two dogs play in the snow.", step="2")
+def test_a_section_opens_from_a_link_at_its_step_and_is_in_the_address(lab: Run, section: str) -> None:
+    app = lab(section=section, sentence="Two dogs play in the snow.", step="2")
     assert not app.exception
     (player,) = mounted(app, "player")
     assert [word["text"] for word in player["source"][:2]] == ["Two", "dogs"]
@@ -76,8 +37,8 @@ def test_a_section_opens_from_a_link_at_its_step_and_is_in_the_address(page: Run
     assert address(app) == (opened if section == next(iter(SECTIONS)) else opened | {"section": section})
 
 
-def test_only_what_is_in_the_section_on_show_is_asked_for(page: Run) -> None:
-    app = page()
+def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
+    app = lab()
     assert len(records_of(app, "chart")) == 1
     assert mounted(app, "player")[0]["source"][1]["text"] == OPENING.split()[1]
     app.button_group(key="section-en").set_value("trials").run()
@@ -94,32 +55,32 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(page: Run) -> None:
 
 @pytest.mark.parametrize("section", ["answers", "trials"])
 def test_a_model_without_attention_has_nothing_to_choose_from(
-    folder: Path, page: Run, make_network: ModelFactory, tokenizer: Tokenizer, section: str
+    models_folder: Path, lab: Run, make_network: ModelFactory, tokenizer: Tokenizer, section: str
 ) -> None:
-    save_model(folder / "plain", make_network("none"), tokenizer)
-    app = page(section=section, model="plain")
+    save_model(models_folder / "plain", make_network("none"), tokenizer)
+    app = lab(section=section, model="plain")
     assert not app.exception
     assert "there is nothing to choose from" in texts(app)
 
 
 def test_without_a_model_the_page_says_so(
-    tmp_path_factory: pytest.TempPathFactory, page: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, lab: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
-    app = page()
+    app = lab()
     assert not app.exception
     assert "There is no model here" in texts(app)
 
 
-def test_what_could_not_be_translated_is_told_and_the_example_shown(page: Run) -> None:
-    app = page(sentence=" ")
+def test_what_could_not_be_translated_is_told_and_the_example_shown(lab: Run) -> None:
+    app = lab(sentence=" ")
     assert "The sentence is empty" in texts(app)
     assert "Below is the sentence that this page opens on." in texts(app)
     assert len(mounted(app, "player")) == 1
 
 
-def test_a_section_that_is_not_there_is_told_until_another_is_chosen(page: Run) -> None:
-    app = page(section="beans")
+def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run) -> None:
+    app = lab(section="beans")
     assert not app.exception
     assert "The lab has no section “beans”" in texts(app)
     assert app.button_group(key="section-en").value == next(iter(SECTIONS))
@@ -128,8 +89,8 @@ def test_a_section_that_is_not_there_is_told_until_another_is_chosen(page: Run) 
     assert "has no section" not in texts(app)
 
 
-def test_another_sentence_of_the_first_page_is_what_the_lab_shows(page: Run) -> None:
-    app = page(sentence="Two dogs play.", model="nothing", search="nonsense", step="99999", by="nothing")
+def test_another_sentence_of_the_first_page_is_what_the_lab_shows(lab: Run) -> None:
+    app = lab(sentence="Two dogs play.", model="nothing", search="nonsense", step="99999", by="nothing")
     assert not app.exception
     assert mounted(app, "player")[0]["source"][0]["text"] == "Two"
     assert "beam search, width 5" in texts(app)
@@ -138,9 +99,9 @@ def test_another_sentence_of_the_first_page_is_what_the_lab_shows(page: Run) -> 
 
 
 @pytest.fixture
-def trace(folder: Path) -> Trace:
+def trace(en_fr: Path) -> Trace:
     """Return a translation whose model is at hand, and which is on show."""
-    return on_show(resources.translate(str(folder / "en-fr"), "cpu", "Two dogs play in the snow.", 1, None))
+    return on_show(resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None))
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -165,8 +126,8 @@ def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: 
         fetched(address_of(trace, "trials", "light", every=True))
 
 
-def test_a_branch_has_answers_of_its_own(folder: Path, trace: Trace) -> None:
-    translator = resources.Translator.load(folder / "en-fr", device="cpu")
+def test_a_branch_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
+    translator = resources.Translator.load(en_fr, device="cpu")
     changed = on_show(translator.translate(trace.source_text, target=trace.translation,
                                            interventions=[ExcludePosition(1, step=0)]))  # fmt: skip
     one, other = (fetched(address_of(given, "answers-pieces", "light", every=True)) for given in (trace, changed))
@@ -188,8 +149,8 @@ def test_every_picture_of_a_section_is_saved_and_has_its_numbers(trace: Trace, s
         assert all(len(table) for _, table in tabulate(view, session))
 
 
-def test_without_the_model_the_page_says_what_is_missing(trace: Trace, folder: Path) -> None:
-    shutil.rmtree(folder / "en-fr")
+def test_without_the_model_the_page_says_what_is_missing(trace: Trace, en_fr: Path) -> None:
+    shutil.rmtree(en_fr)
     for name in ASKED:
         with pytest.raises(UnknownRecordError):
             fetched(address_of(trace, name, "light", every=False), 0)

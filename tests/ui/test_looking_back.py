@@ -3,8 +3,6 @@ languages."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,32 +20,12 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.wording.after_word import after_sentence
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
+from tests.ui.opening import Run
 from tests.ui.shown_records import badge, fetched, mounted, shown_equations
 
-Run = Callable[..., AppTest]
 READING = "α′ of the heatmap"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path / "en-fr"
-
-
-@pytest.fixture
-def page(folder: Path) -> Run:
-    """Return a function that opens the page as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-        for name, value in linked.items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
 
 
 def places(app: AppTest) -> dict[str, str]:
@@ -129,9 +107,9 @@ def test_another_link_folds_it_or_opens_it() -> None:
 
 
 def test_without_attention_or_without_the_model_it_says_so(
-    page: Run, folder: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    page: Run, models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save_model(folder.parent / "fixed", make_network("none"), tokenizer)
+    save_model(models_folder / "fixed", make_network("none"), tokenizer)
     app = page(model="fixed", after_word="1")
     assert "posterior" not in places(app)
     assert any("nothing to choose from" in text.value for text in app.text)
@@ -141,12 +119,12 @@ def test_without_attention_or_without_the_model_it_says_so(
     assert any("folder of models" in text.value and "about once its word" in text.value for text in app.text)
 
 
-def test_the_table_and_the_files_have_its_numbers(folder: Path, page: Run) -> None:
+def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", step="2")
     app.session_state["tables"] = True
     app.run()
-    trace = translate(str(folder), "auto", SENTENCES[0], 1, None)
-    found = analysis.after_word(trace, analysis.load_weights(folder))
+    trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
+    found = analysis.after_word(trace, analysis.load_weights(en_fr))
     assert "**Before and after the word of step 2**" in [one.value for one in app.markdown]
     np.testing.assert_allclose(app.dataframe[-1].value["posterior p(j | y)"], found.posterior[1], atol=1e-6)
     saved = {one.name: one for one in pictures(View(MAIN, trace), {})}["step-1-posterior"]
@@ -154,7 +132,7 @@ def test_the_table_and_the_files_have_its_numbers(folder: Path, page: Run) -> No
     np.testing.assert_allclose(saved.numbers["posterior p(j | y)"], found.posterior[0], atol=1e-6)
 
 
-def test_one_wrong_weight_turns_the_badge_red(folder: Path, page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_wrong_weight_turns_the_badge_red(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", after_word="1")
     assert badge(app)["holds"]
     true = analysis.likelihood.__globals__["Readouts"].log_likelihood

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,26 +16,20 @@ from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import OPENING
 from attnviz.wording.stages import Stage, narrate
-from tests.conftest import REPOSITORY, ModelFactory
-from tests.ui.shown_records import shown_equations
-
-Run = Callable[[], AppTest]
+from tests.conftest import ModelFactory
+from tests.ui.opening import Run, open_page
+from tests.ui.shown_records import shown_equations, texts
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Run:
-    """Return a function that runs the page afresh on a tiny random model."""
+def page(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Run]:
+    """Return a function that opens the page afresh, on two models that no test changes."""
     models = tmp_path_factory.mktemp("models")
-    shutil.copytree(model_folder, models / "en-fr")
-    shutil.copytree(model_folder, models / "another")
-    environment = pytest.MonkeyPatch()
-    environment.setenv("ATTNVIZ_MODELS", str(models))
-    yield lambda: AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
-    environment.undo()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
+    for name in ("en-fr", "another"):
+        shutil.copytree(model_folder, models / name)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ATTNVIZ_MODELS", str(models))
+        yield open_page
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -135,10 +129,7 @@ def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
 
 
 def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
-    linked = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-    linked.query_params["sentence"] = "Two dogs play in the snow."
-    linked.query_params["target"] = "Deux chiens."
-    linked.run()
+    linked = page(sentence="Two dogs play in the snow.", target="Deux chiens.")
     assert linked.text_area(key="target").value == "Deux chiens."
     assert "Led through your own translation" in texts(linked)
 
@@ -215,18 +206,14 @@ def test_a_device_that_is_gone_is_a_sentence(page: Run, monkeypatch: pytest.Monk
 
 def test_without_a_model_the_page_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    app = open_page()
     assert not app.exception
     assert "There is no model here" in texts(app)
 
 
-def test_a_damaged_model_is_a_sentence_that_names_the_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
-) -> None:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    (tmp_path / "en-fr" / "tokenizer.model").write_bytes(b"no model")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+def test_a_damaged_model_is_a_sentence_that_names_the_file(en_fr: Path) -> None:
+    (en_fr / "tokenizer.model").write_bytes(b"no model")
+    app = open_page()
     assert not app.exception
     assert "tokenizer.model" in texts(app)
 
@@ -240,7 +227,7 @@ def test_nothing_typed_raises(
     network.decoder.output.bias[EOS] += 2
     save_model(tmp_path / "brief", network, tokenizer)
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    app = open_page()
     written = {element.value for element in app.markdown}
 
     @settings(max_examples=100)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,11 +26,9 @@ OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
 
 
 @pytest.fixture
-def trace(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trace]:
+def trace(en_fr: Path) -> Iterator[Trace]:
     """Return a translation whose model is at hand, and which is on show."""
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    yield on_show(Translator.load(tmp_path / "en-fr", device="cpu").translate(SENTENCES[0]))
+    yield on_show(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
     speak("en")
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from attnviz import Translator
 from attnviz.analysis import readout
@@ -24,15 +22,9 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step import proof_badge
 from attnviz.ui.step.stages import place_of
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import SENTENCES, ModelFactory
+from tests.ui.opening import Run
 from tests.ui.shown_records import badge, fetched
-
-
-@pytest.fixture
-def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the only model folder of the page."""
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return shutil.copytree(model_folder, tmp_path / "en-fr")
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
@@ -44,34 +36,34 @@ def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> No
 
 
 def test_a_model_replaced_in_place_is_the_one_that_translates_and_proves(
-    folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
+    en_fr: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     def translated() -> Any:
-        return resources.translate(str(folder), "cpu", SENTENCES[0], 1, None)
+        return resources.translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
 
     before = translated()
     weights, cut = resources.weights_of(before), resources.tokenizer_of(before)
     network = make_network()
     network.decoder.output.bias.add_(torch.randn(len(tokenizer), generator=torch.Generator().manual_seed(1)))
     other = Tokenizer.train([*SENTENCES, "the " * 40], len(tokenizer))
-    _replace(folder, network, other)
+    _replace(en_fr, network, other)
     after = translated()
-    expected = Translator.load(folder, device="cpu").translate(SENTENCES[0])
+    expected = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
     assert after.fingerprint == expected.fingerprint != before.fingerprint
-    assert after.weights_digest == weights_digest(folder) != before.weights_digest
+    assert after.weights_digest == weights_digest(en_fr) != before.weights_digest
     assert resources.weights_of(before) is None, "it was made by a model that is gone"
     now = resources.weights_of(after)
     assert (now["decoder.output.bias"] != weights["decoder.output.bias"]).any()
     assert cut.model != resources.tokenizer_of(after).model == other.model
 
 
-def test_a_translation_is_one_object_for_all_visitors(folder: Path) -> None:
-    first, second = (resources.translate(str(folder), "cpu", SENTENCES[0], 2, None) for _ in range(2))
+def test_a_translation_is_one_object_for_all_visitors(en_fr: Path) -> None:
+    first, second = (resources.translate(str(en_fr), "cpu", SENTENCES[0], 2, None) for _ in range(2))
     assert first is second
     assert resources.weights_of(first) is resources.weights_of(second)
 
 
-def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_prover_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
     class Counted(proof_badge.Prover):
@@ -83,7 +75,7 @@ def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: py
     # What other tests proved is not there.
     monkeypatch.setattr(proof_badge, "_PROVERS", Kept(1 << 20, size=lambda _: 1))
     monkeypatch.setattr(records, "_MADE", Kept(1 << 20, size=len))
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    app = page()
     for step in (2, 3):
         app.slider(key="step").set_value(step).run()
         assert badge(app)["holds"]
@@ -93,13 +85,13 @@ def test_the_prover_of_a_translation_is_built_once(folder: Path, monkeypatch: py
 
 
 def test_the_maxout_gets_its_pairs_once_the_weights_are_put_in_place(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    en_fr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trace = Translator.load(folder, device="cpu").translate(SENTENCES[0])
-    elsewhere = folder.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
+    trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
+    elsewhere = en_fr.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
     before = place_of(View(MAIN, on_show(trace)), "maxout", "light")
     drawn = [fetched(before)]
-    elsewhere.rename(folder)
+    elsewhere.rename(en_fr)
     after = place_of(View(MAIN, on_show(trace)), "maxout", "light")
     drawn.append(fetched(after))
     assert before != after

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -39,23 +38,10 @@ from attnviz.wording.ledger import idle_sources, ledger_sentence, odds
 from attnviz.wording.numbers import power_of_ten
 from attnviz.wording.proof import badge_text, discrepancy_text, quantity_names
 from tests import strategies
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
-from tests.ui.shown_records import badge
-
-Run = Callable[[], AppTest]
-
-
-@pytest.fixture
-def page(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return a function that runs the page afresh on a tiny random model."""
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return lambda: AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
+from tests.ui.opening import Run, first_page
+from tests.ui.shown_records import badge, texts
 
 
 def selection(app: AppTest) -> Selection:
@@ -85,7 +71,7 @@ def test_every_kind_of_model_is_proved_and_taken_apart(
 ) -> None:  # fmt: skip
     save_model(tmp_path / "en-fr", make_network(attention, readout_state), tokenizer)
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+    app = first_page()
     app.session_state["ledger_table"] = app.session_state["microscope_table"] = True
     app.run()
     assert badge(app)["holds"]

@@ -6,26 +6,24 @@ import shutil
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.toolbar import translation as page
+from attnviz.ui.toolbar import translation
 from attnviz.ui.toolbar.controls import SEARCHES
 from attnviz.ui.toolbar.examples import OPENING
-from tests.conftest import REPOSITORY
+from tests.ui.opening import Run
+from tests.ui.shown_records import texts
 
 
 @pytest.fixture
-def app(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    """Return the page, not run yet, on two tiny random models."""
-    for name in ("en-fr", "another"):
-        shutil.copytree(model_folder, tmp_path / name)
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
+def models_folder(models_folder: Path, model_folder: Path) -> Path:
+    """Return the folder of two models."""
+    shutil.copytree(model_folder, models_folder / "another")
+    return models_folder
 
 
-def test_a_browser_that_draws_the_choices_late_begins_with_what_is_chosen(app: AppTest) -> None:
+def test_a_browser_that_draws_the_choices_late_begins_with_what_is_chosen(page: Run) -> None:
     """It draws them when their box is opened, and takes what the widget itself calls its first choice."""
-    app.run()
+    app = page()
     app.text_area(key="sentence").set_value("Two dogs.").run()
     assert SEARCHES[app.selectbox(key="search-en").proto.default] == "beam 5"
     app.selectbox(key="search-en").set_value("beam 3").run()
@@ -34,21 +32,18 @@ def test_a_browser_that_draws_the_choices_late_begins_with_what_is_chosen(app: A
     assert app.selectbox(key="model").options[app.selectbox(key="model").proto.default] == "another"
 
 
-@pytest.mark.parametrize(("linked", "beam"), [(None, 5), ("beam 3", 3)])
+@pytest.mark.parametrize(("linked", "beam"), [({}, 5), ({"search": "beam 3"}, 3)])
 def test_the_opening_example_is_searched_as_chosen_and_called_what_it_is(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch, linked: str | None, beam: int
+    page: Run, monkeypatch: pytest.MonkeyPatch, linked: dict[str, str], beam: int
 ) -> None:
     asked = []
-    translate = page.translate
-    monkeypatch.setattr(page, "translate", lambda *wish: asked.append(wish[2:4]) or translate(*wish))
-    app.query_params["sentence"] = " "
-    if linked:
-        app.query_params["search"] = linked
-    app.run()
+    translate = translation.translate
+    monkeypatch.setattr(translation, "translate", lambda *wish: asked.append(wish[2:4]) or translate(*wish))
+    app = page(sentence=" ", **linked)
     assert asked == [(" ", beam), (OPENING, beam)]
-    told = "\n".join(element.value for element in app.text)
+    told = texts(app)
     assert "Below is the sentence that this page opens on." in told
     assert "last sentence that could be translated" not in told
     app.text_area(key="sentence").set_value("Two dogs.").run()
     app.text_area(key="sentence").set_value(" ").run()
-    assert "last sentence that could be translated" in "\n".join(element.value for element in app.text)
+    assert "last sentence that could be translated" in texts(app)

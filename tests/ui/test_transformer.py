@@ -6,15 +6,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from attnviz.ui import resources
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
+from tests.ui.opening import Run, open_page
 
 
 @pytest.fixture
@@ -26,42 +26,26 @@ def transformer(tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.Monkey
     return tmp_path / "a-transformer"
 
 
-@pytest.fixture
-def app() -> AppTest:
-    return AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-
-
 @pytest.mark.parametrize(
     ("code", "said"),
     [("en", "Left out, as transformers: a-transformer."), ("fr", "ce sont des transformeurs\u00a0: a-transformer.")],
 )
-def test_it_is_left_out_and_that_is_said(
-    transformer: Path, model_folder: Path, app: AppTest, code: str, said: str
-) -> None:
+def test_it_is_left_out_and_that_is_said(transformer: Path, model_folder: Path, code: str, said: str) -> None:
     shutil.copytree(model_folder, transformer.parent / "en-fr")
-    app.query_params["model"] = "a-transformer"
-    app.query_params["lang"] = code
-    app.run()
-    assert not app.exception
+    app = open_page(model="a-transformer", lang=code)
     assert app.selectbox(key="model").options == ["en-fr"]
     assert any(said in caption.value for caption in app.caption)
 
 
-def test_a_page_with_nothing_else_says_that_there_is_no_model(transformer: Path, app: AppTest) -> None:
-    app.run()
-    assert not app.exception
+def test_a_page_with_nothing_else_says_that_there_is_no_model(transformer: Path) -> None:
+    app = open_page()
     assert resources.models() == {}
     assert resources.undrawn_models() == ["a-transformer"]
     assert any("There is no model here" in element.value for element in [*app.error, *app.warning, *app.text])
 
 
-def test_without_one_nothing_is_said_of_it(
-    tmp_path: Path, model_folder: Path, app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    app.run()
-    assert not any("transformers" in caption.value for caption in app.caption)
+def test_without_one_nothing_is_said_of_it(page: Run) -> None:
+    assert not any("transformers" in caption.value for caption in page().caption)
 
 
 def test_a_model_put_in_its_place_is_shown(transformer: Path, model_folder: Path) -> None:
@@ -76,10 +60,10 @@ def test_a_damaged_model_is_not_left_out_unheard(transformer: Path) -> None:
     assert resources.models() == {"a-transformer": transformer}
 
 
-def test_its_saved_trace_is_refused_by_name(transformer: Path, model_folder: Path, app: AppTest) -> None:
+def test_its_saved_trace_is_refused_by_name(transformer: Path, model_folder: Path) -> None:
     shutil.copytree(model_folder, transformer.parent / "en-fr")
     text = Translator.load(transformer, "cpu").translate(SENTENCES[0]).to_json()
-    app.run()
+    app = open_page()
     app.get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
     assert not app.exception
     said = "\n".join(str(element.value) for element in [*app.error, *app.warning, *app.text])

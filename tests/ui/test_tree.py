@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,36 +18,20 @@ from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
 from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.resources import weights_of
 from tests.conftest import SENTENCES, ModelFactory
-from tests.ui.shown_records import records_of
-from tests.ui.test_lab import PAGE, address, texts
-
-Run = Callable[..., AppTest]
+from tests.ui.opening import Run
+from tests.ui.shown_records import address, records_of, texts
 
 
 @pytest.fixture
-def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def page(folder: Path) -> Run:
+def page(lab: Run) -> Run:
     """Return a function that opens the section as a link does."""
-
-    def run(**linked: str) -> AppTest:
-        app = AppTest.from_string(PAGE, default_timeout=60)
-        for name, value in ({"section": "tree", "sentence": SENTENCES[0]} | linked).items():
-            app.query_params[name] = value
-        return app.run()
-
-    return run
+    return partial(lab, section="tree", sentence=SENTENCES[0])
 
 
 @pytest.fixture
-def shown(folder: Path) -> Translator:
+def shown(en_fr: Path) -> Translator:
     """Return the translator of the model that the page shows."""
-    return Translator.load(folder / "en-fr", device="cpu")
+    return Translator.load(en_fr, device="cpu")
 
 
 def _figure(app: AppTest) -> dict[str, Any]:
@@ -99,9 +82,9 @@ def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(pag
 
 
 def test_without_attention_there_is_a_search_all_the_same(
-    folder: Path, page: Run, make_network: ModelFactory, tokenizer: Tokenizer
+    models_folder: Path, page: Run, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
-    save_model(folder / "plain", make_network("none"), tokenizer)
+    save_model(models_folder / "plain", make_network("none"), tokenizer)
     app = page(model="plain", search="beam 3")
     assert not app.exception
     assert len(records_of(app, "hypotheses")[0]["entries"]) == 3
@@ -119,7 +102,7 @@ def _asked(trace: Trace) -> Asked:
     return Asked(trace, weights_of(trace), tuple(range(len(trace.target_pieces))), "light", None)
 
 
-def test_what_was_changed_by_hand_is_in_the_search(folder: Path, shown: Translator) -> None:
+def test_what_was_changed_by_hand_is_in_the_search(shown: Translator) -> None:
     changed = [Temperature(4.0)]
     trace = shown.translate(SENTENCES[0], beam=4, interventions=changed)
     tree = shown.beam_tree(SENTENCES[0], beam=4, interventions=changed)
@@ -131,7 +114,7 @@ def test_what_was_changed_by_hand_is_in_the_search(folder: Path, shown: Translat
     assert "parts" not in told
 
 
-def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(folder: Path, shown: Translator) -> None:
+def test_where_a_search_misses_what_was_changed_there_is_a_sentence_instead(shown: Translator) -> None:
     long = shown.translate(SENTENCES[0], target=" ".join(SENTENCES[:6]))
     late = shown.translate(
         SENTENCES[0], target=" ".join(SENTENCES[:6]), interventions=[Temperature(2.0, len(long.target_ids) - 1)]
@@ -164,7 +147,7 @@ def _panel_of(saved: str) -> None:
     tree_panel(View("", Trace.from_json(saved)), "light")
 
 
-def test_every_width_has_its_records(folder: Path, shown: Translator) -> None:
+def test_every_width_has_its_records(shown: Translator) -> None:
     from attnviz.ui.lab.records import MAKERS
 
     assert max(WIDTHS) == 12

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +19,17 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import models, translate
 from attnviz.ui.step.what_if import take_up
 from attnviz.ui.toolbar.reopening import open_file
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
-from tests.ui.shown_records import badge, mounted
+from tests.conftest import SENTENCES, ModelFactory
+from tests.ui.opening import Run, open_page
+from tests.ui.shown_records import address, badge, mounted, texts
 
 SENTENCE = SENTENCES[0]
-Run = Callable[..., AppTest]
 
 
 @pytest.fixture
-def models_folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(model_folder, tmp_path / "en-fr")
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def page(models_folder: Path) -> Run:
-    """Return a function that opens the page with an address."""
-
-    def open_at(**parameters: str) -> AppTest:
-        app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60)
-        for name, value in ({"sentence": SENTENCE, "search": "greedy"} | parameters).items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return open_at
+def page(page: Run) -> Run:
+    """Return a function that opens the page with a sentence to try things on."""
+    return partial(page, sentence=SENTENCE, search="greedy")
 
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
@@ -88,15 +71,6 @@ def shown(app: AppTest) -> tuple[str, int, int]:
 def cards(app: AppTest) -> list[str]:
     (record,) = mounted(app, "branches")
     return [card["told"] for card in record["cards"]]
-
-
-def address(app: AppTest) -> dict[str, str]:
-    (server,) = mounted(app, "messenger")
-    return {name: value for name, value in server["address"]["parameters"].items() if value is not None}
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
 
 
 def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
@@ -239,11 +213,11 @@ def test_bad_values_in_a_link_get_a_sentence(page: Run) -> None:
 
 
 def test_a_what_if_of_a_model_without_attention_writes_words_and_no_more(
-    models_folder: Path, page: Run, make_network: ModelFactory, tokenizer: Any
+    en_fr: Path, page: Run, make_network: ModelFactory, tokenizer: Any
 ) -> None:
     from attnviz.checkpoint import save_model
 
-    save_model(models_folder / "en-fr", make_network("none"), tokenizer)
+    save_model(en_fr, make_network("none"), tokenizer)
     app = page()
     ask(app, kind="alike", step=0)
     assert "no attention that could be changed" in texts(app)
@@ -261,7 +235,7 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     told = cards(app)
     for path in models_folder.glob("*/*"):
         path.unlink()
-    app = AppTest.from_file(str(REPOSITORY / "app.py"), default_timeout=60).run()
+    app = open_page()
     opened(app, tmp_path / "all.json")
     assert not app.exception
     assert cards(app) == told
@@ -277,8 +251,8 @@ def test_a_file_brings_all_cards_back_without_a_model(page: Run, models_folder: 
     assert cards(app) == told
 
 
-def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Path, models_folder: Path) -> None:
-    translator = Translator.load(models_folder / "en-fr", device="cpu")
+def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Path, en_fr: Path) -> None:
+    translator = Translator.load(en_fr, device="cpu")
     first: Trace = translator.translate(SENTENCES[2])
     first.save(tmp_path / "one.json")
     app = page()
@@ -291,14 +265,12 @@ def test_more_can_be_tried_on_a_file_where_the_model_is(page: Run, tmp_path: Pat
     assert shown(app)[2] == 1
 
 
-def test_in_python_the_same_interventions_give_the_same_numbers(page: Run, models_folder: Path) -> None:
+def test_in_python_the_same_interventions_give_the_same_numbers(page: Run, en_fr: Path) -> None:
     app = page()
     row = shares_of(np.arange(len(view(app).trace.source_ids)) + 1)
     ask(app, kind="weights", step=1, weights=[share / 4095 for share in row], held=False)
     on_page = view(app).trace
-    in_python = Translator.load(models_folder / "en-fr", device="cpu").translate(
-        SENTENCE, interventions=on_page.interventions
-    )
+    in_python = Translator.load(en_fr, device="cpu").translate(SENTENCE, interventions=on_page.interventions)
     assert in_python.fingerprint == on_page.fingerprint == shown(app)[0]
 
 

@@ -1,0 +1,40 @@
+"""A Chromium for the benchmarks of the page, and the page in it."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
+from tests.browser.settled import settled
+
+
+def chromium_for(parser: argparse.ArgumentParser) -> str:
+    """Return the path of a Chromium; where there is none, end the program as `parser` does."""
+    found = find_chromium()
+    if found is None:
+        parser.error("there is no Chromium on this machine; name one in CHROMIUM")
+    return found
+
+
+@contextmanager
+def opened_page(chromium: str, models: Path, query: str) -> Iterator[Page]:
+    """Run the page on the model folders in `models`; yield it at `query`, what follows the address, once it is at
+    rest."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_page(models.resolve(), Path(folder) / "page.log") as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{address}/{query}")
+        page.wait_for_selector(READY, timeout=120_000)
+        settled(page)
+        yield page
+        browser.close()

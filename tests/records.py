@@ -1,0 +1,78 @@
+"""What every kind of saved record is held to: whole after a round trip, open without torch, clear about damage."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import json
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError
+from attnviz.trace.computation import Computation
+from tests.conftest import REPOSITORY
+
+Damage = Callable[[dict[str, Any]], object]
+"""Changes the JSON of a record."""
+
+
+def assert_same(one: Computation, other: Computation) -> None:
+    """Assert that two records are of one kind and have the same in every field, arrays bit for bit."""
+    assert type(one) is type(other)
+    for field in dataclasses.fields(one):
+        mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(mine, np.ndarray):
+            assert mine.dtype == theirs.dtype, field.name
+            assert np.array_equal(mine, theirs), field.name
+        else:
+            assert mine == theirs, field.name
+
+
+def opened_without_torch(record: Computation, path: Path, told: str, room: str = "attnviz.trace") -> list[str]:
+    """Save a record to `path`, open it, by its class in `room`, in a process that has nothing to compute with, and
+    return the words that are printed there of `told`, Python expressions about `record`."""
+    record.save(path)
+    kind = type(record).__name__
+    program = (
+        "import sys\n"
+        "for name in ('torch', 'streamlit', 'plotly', 'safetensors'): sys.modules[name] = None\n"
+        f"from {room} import {kind}\n"
+        f"record = {kind}.load(sys.argv[1])\n"
+        f"print({told})\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def packed(array: np.ndarray) -> dict[str, Any]:
+    """Return an array as it stands in the JSON of a record."""
+    content = base64.b64encode(zlib.compress(array.tobytes())).decode()
+    return {"dtype": array.dtype.name, "shape": array.shape, "zlib": content}
+
+
+def assert_damage_is_told(record: Computation, damage: Damage, path: Path) -> None:
+    """Assert that a damaged record, in a file at `path`, is refused with a sentence that names the file."""
+    written = json.loads(record.to_json())
+    damage(written)
+    path.write_text(json.dumps(written), encoding="utf-8")
+    with pytest.raises(AttnvizError) as refused:
+        type(record).load(path)
+    assert path.name in str(refused.value)
+
+
+def change_a_byte(record: Computation, place: int, value: int) -> None:
+    """Open a record of which one byte of its JSON has changed: it opens, or is refused with a sentence."""
+    content = bytearray(record.to_json().encode())
+    content[place % len(content)] = value
+    with contextlib.suppress(AttnvizError):
+        type(record).from_json(content.decode("utf-8", errors="replace"))
