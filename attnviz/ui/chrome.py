@@ -33,14 +33,15 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
 
 
 def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
-    """Draw the title, the ways to the pages where there is more than one, marking the `current` one, and the choice of
-    language."""
+    """Draw the title, with what this is about on the first page, the ways to the pages where there is more than one,
+    marking the `current` one, and the choice of language."""
     about = say(
         "A recurrent translator with additive attention, opened up: which English words each French word looked at, "
         "and how that look was computed."
     )
+    told = "" if current.url_path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
-        st.html(f'<div class="masthead"><h1 class="title">attnviz</h1><span class="about">{about}</span></div>')
+        st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')
         if len(pages) > 1:
             with st.container(horizontal=True, key="pages", width="content"):
                 for page in pages:

@@ -1,0 +1,36 @@
+"""The line of links at the top: it holds all the pages there are and are to come, in every window and language."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+from tests.browser.views import everywhere
+
+pytestmark = pytest.mark.browser
+
+LINKS = ".st-key-pages a"
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    return "tests/browser/five_pages.py"
+
+
+@pytest.mark.parametrize("code", ["en", "fr"])
+@everywhere
+def test_five_links_stand_apart_in_the_window(open_page: Opener, code: str) -> None:
+    page = open_page(f"?lang={code}", path="learns", ready=LINKS)
+    expect(page.locator(LINKS)).to_have_count(5)
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    boxes = [link.bounding_box() for link in page.locator(LINKS).all()]
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
+    for place, box in enumerate(boxes):
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= page.viewport_size["width"]
+        assert box["height"] >= 24  # a finger's breadth: WCAG 2.5.8
+        for other in boxes[:place]:
+            apart = other["x"] + other["width"] <= box["x"] + 1 or other["y"] + other["height"] <= box["y"] + 1
+            assert apart, (other, box)
