@@ -13,19 +13,20 @@ SUMMARY = "train a model, or go on with a run that was stopped"
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the command one option for each field of `TrainingConfig`."""
     import dataclasses
-    from typing import get_type_hints
+    from typing import get_args, get_type_hints
 
     from attnviz.training import TrainingConfig
 
     kinds = get_type_hints(TrainingConfig)
     for field in dataclasses.fields(TrainingConfig):
         required = field.default is dataclasses.MISSING
-        several = kinds[field.name] not in (int, float, str)
+        several = get_args(kinds[field.name])
+        kind = several[0] if several else kinds[field.name]
         command.add_argument(
             "--" + field.name.replace("_", "-"),
-            type=str if several else kinds[field.name],
+            type=kind,
             nargs="+" if several else None,
-            metavar={int: "N", float: "X"}.get(kinds[field.name], "TEXT"),
+            metavar={int: "N", float: "X"}.get(kind, "TEXT"),
             required=required,
             default=argparse.SUPPRESS if required else field.default,
             help=field.metadata["help"].replace("%", "%%"),

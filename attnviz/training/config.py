@@ -117,6 +117,11 @@ class TrainingConfig:
         0,
         (0, 100),
     )
+    keep_at: tuple[int, ...] = _option(
+        "updates whose weights are kept, in float16, each as a model folder in moments/; 0 is before the first",
+        (),
+        (0, _MANY),
+    )
     snapshots: int = _option(
         "moments, evenly spaced in log time, at which alignments of fixed sentences are kept", 12, (0, 1000)
     )
@@ -140,6 +145,11 @@ class TrainingConfig:
                 bounds.whole(each.name, value, *among)
             elif each.type == "float":
                 bounds.real(each.name, value, *among, without=each.metadata["without"])
+            elif each.type == "tuple[int, ...]":
+                if not isinstance(value, tuple):
+                    raise ValueError(f"{each.name} must be whole numbers, not {bounds.shown(value)}")
+                for one in value:
+                    bounds.whole(each.name, one, *among)
             elif among:
                 bounds.one_of(each.name, value, among)
             else:

@@ -31,6 +31,8 @@ from attnviz.training.tasks import Inputs, Measured, task_of
 from attnviz.training.team import Team, team
 from attnviz.training.warm_start import start_from
 
+MOMENTS = "moments"
+"""Folder, in that of a run, of the models kept on the way, each named after its update."""
 _LOG_EVERY = 50
 _TRIM_EVERY = 5
 """Updates between two returns of free memory: sentences of every length leave blocks that the next do not fit."""
@@ -111,6 +113,7 @@ class _Run:
         keep_memory()
         if self.progress.update == 0 and self.validation:
             self.validation.snapshot(self.network, 0)
+            self._keep()
         begun = time.perf_counter() - self.progress.seconds
         while not self._is_over():
             ready = time.perf_counter()
@@ -148,6 +151,7 @@ class _Run:
             self.window = Window()
         if update in self.moments and self.validation:
             self.validation.snapshot(self.network, update)
+        self._keep()
         if update % config.validate_every == 0 or update == config.updates:
             self._validate()
         if self.pace.updates == FORECAST_AFTER and update < config.updates:
@@ -218,6 +222,12 @@ class _Run:
     def _save(self, network: AnyNetwork) -> None:
         save_model(self.output / "model", network, self.tokenizer)
         self.task.finish(self.output / "model")
+
+    def _keep(self) -> None:
+        """Put the weights aside as a model, where they are to be kept."""
+        if self.progress.update in self.config.keep_at and self.members.leads:
+            folder = self.output / MOMENTS / f"{self.progress.update:06}"
+            save_model(folder, self.network, self.tokenizer)
 
     def _measured(self, network: AnyNetwork, named: str, weights: str = "") -> Measured:
         """Validate `network`, which is in evaluation mode; say, log and draw the result."""

@@ -26,7 +26,7 @@ CORPUS, SETTINGS, LEXICON = "corpus.npz", "training.json", "lexicon.npy"
 
 _MAY_CHANGE = {
     "output", "device", "threads", "validate_every", "patience", "bleu_sentences", "checkpoint_every", "validation",
-    "average",
+    "average", "keep_at", "snapshots", "snapshot_sentences",
 }  # fmt: skip
 """Fields a resumed run may have otherwise: none of them changes what the weights become before the run ends."""
 

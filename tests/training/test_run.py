@@ -166,3 +166,21 @@ def test_the_rate_rises_then_falls(files: tuple[Path, Path], tmp_path: Path) -> 
 def test_senseless_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(changes))):
         tiny(files, tmp_path, **changes)
+
+
+def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp_path: Path) -> None:
+    run(tiny(files, tmp_path / "run", updates=24, snapshots=0, bleu_sentences=0, keep_at=(0, 5, 24)))
+    moments = {
+        int(folder.name): load_file(folder / "model.safetensors") for folder in (tmp_path / "run/moments").iterdir()
+    }
+    assert set(moments) == {0, 5, 24}
+    last = load_file(tmp_path / "run/model/model.safetensors")
+    assert all(torch.equal(values, last[name]) for name, values in moments[24].items())
+    assert any(not torch.equal(values, moments[5][name]) for name, values in moments[0].items())
+    assert Translator.load(tmp_path / "run/moments/000005").translate("the cat sees it.").steps
+
+
+@pytest.mark.parametrize("keep_at", [(-1,), (2.5,), [5], ("5",)])
+def test_what_is_kept_must_be_whole_numbers(files: tuple[Path, Path], tmp_path: Path, keep_at: object) -> None:
+    with pytest.raises(ValueError, match="keep_at must be"):
+        tiny(files, tmp_path, keep_at=keep_at)
