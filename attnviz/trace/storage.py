@@ -14,6 +14,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
@@ -93,7 +94,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     if type(version) is not int or not 1 <= version <= saved_as.version:
         raise AttnvizError(say("This trace has format version {version}; this program reads up to {latest}. Update it.",
                                version=version, latest=saved_as.version))  # fmt: skip
-    claimed = sum(_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
+    claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims more numbers than a translation has")
     for since, fields in saved_as.added.items():
@@ -138,8 +139,7 @@ def check_ids(ids: Iterable[int], config: Mapping[str, Any]) -> None:
 
 def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        packed = zlib.compress(np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).tobytes(), 1)
-        return {"dtype": value.dtype.name, "shape": value.shape, "zlib": base64.b64encode(packed).decode("ascii")}
+        return pack(value)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Search):
@@ -151,7 +151,28 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _size(packed: Mapping[str, Any]) -> int:
+def pack(array: NDArray[Any]) -> dict[str, Any]:
+    """Return an array of any shape as it stands in JSON: its type and shape, and its numbers, compressed, in base64."""
+    packed = zlib.compress(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes(), 1)
+    return {"dtype": array.dtype.name, "shape": array.shape, "zlib": base64.b64encode(packed).decode("ascii")}
+
+
+def unpack(name: str, value: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the array that `pack` wrote; raise ValueError, KeyError, TypeError or zlib.error, the first with its
+    `name`, where it is damaged."""
+    if value["dtype"] not in ("float32", "int32"):
+        raise ValueError(f"{name} has an unknown number type")
+    dtype, size = np.dtype(value["dtype"]).newbyteorder("<"), packed_size(value)
+    if size > LARGEST:
+        raise ValueError(f"{name} claims more numbers than there can be")
+    unpacker = zlib.decompressobj()
+    raw = unpacker.decompress(base64.b64decode(value["zlib"], validate=True), max(size, 1))
+    if len(raw) != size or unpacker.unconsumed_tail:
+        raise ValueError(f"{name} has the wrong length")
+    return np.frombuffer(raw, dtype=dtype).reshape(value["shape"]).astype(dtype.newbyteorder("="))
+
+
+def packed_size(packed: Mapping[str, Any]) -> int:
     """Return the bytes that a packed array claims to have."""
     if any(type(length) is not int or length < 0 for length in packed["shape"]):
         raise ValueError("an array has a length that is none")
@@ -160,14 +181,7 @@ def _size(packed: Mapping[str, Any]) -> int:
 
 def _decode(name: str, value: Any) -> Any:
     if isinstance(value, dict) and "zlib" in value:
-        if value["dtype"] not in ("float32", "int32"):
-            raise ValueError(f"{name} has an unknown number type")
-        dtype, size = np.dtype(value["dtype"]).newbyteorder("<"), _size(value)
-        unpacker = zlib.decompressobj()
-        raw = unpacker.decompress(base64.b64decode(value["zlib"], validate=True), max(size, 1))
-        if len(raw) != size or unpacker.unconsumed_tail:
-            raise ValueError(f"{name} has the wrong length")
-        return np.frombuffer(raw, dtype=dtype).reshape(value["shape"]).astype(dtype.newbyteorder("="))
+        return unpack(name, value)
     if name == "search":
         return Search(**value)
     if name == "hypotheses":

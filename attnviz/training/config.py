@@ -123,15 +123,15 @@ class TrainingConfig:
         (0, _MANY),
     )
     snapshots: int = _option(
-        "moments, evenly spaced in log time, at which alignments of fixed sentences are kept", 12, (0, 1000)
+        "moments, evenly spaced in log time and the beginning besides, of which is kept where the model looks in fixed "
+        "sentences, and what it makes of them",
+        12,
+        (0, 1000),
     )
     snapshot_sentences: tuple[str, ...] = _option(
-        "sentences whose alignment the snapshots keep",
-        (
-            "I don't know what you are talking about.",
-            "A girl is riding a red bicycle.",
-            "The agreement on the European Economic Area was signed in August 1992.",
-        ),
+        "source<TAB>translation pairs in whose words the snapshots see where the model looks; none: ten short ones of "
+        "the validation pairs",
+        (),
     )
     device: str = _option("auto, cpu, cuda, cuda:N or mps", "auto")
     precision: str = _option("bf16 (autocast) or fp32", "bf16", ("bf16", "fp32"))
@@ -140,22 +140,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         """Raise ValueError, saying which field is wrong, unless every value is of its kind and within its bounds."""
         for each in dataclasses.fields(self):
-            value, among = getattr(self, each.name), each.metadata["among"]
-            if each.type == "int":
-                bounds.whole(each.name, value, *among)
-            elif each.type == "float":
-                bounds.real(each.name, value, *among, without=each.metadata["without"])
-            elif each.type == "tuple[int, ...]":
-                if not isinstance(value, tuple):
-                    raise ValueError(f"{each.name} must be whole numbers, not {bounds.shown(value)}")
-                for one in value:
-                    bounds.whole(each.name, one, *among)
-            elif among:
-                bounds.one_of(each.name, value, among)
-            else:
-                texts = (value,) if each.type == "str" else value
-                if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-                    raise ValueError(f"{each.name} must be text, not {bounds.shown(value)}")
+            _check_value(each, getattr(self, each.name))
         for name in ("data", "validation"):
             if not getattr(self, name):
                 raise ValueError(f"{name} must name at least one file")
@@ -214,3 +199,23 @@ class TrainingConfig:
             raise ValueError(f"{odd[0]} is {'unknown' if odd[0] in fields else 'missing'}")
         given: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in fields.items()}
         return cls(**given)
+
+
+def _check_value(each: dataclasses.Field[Any], value: Any) -> None:
+    """Raise ValueError unless the `value` of a field is of its kind and within its bounds."""
+    name, among = each.name, each.metadata["among"]
+    if each.type == "int":
+        bounds.whole(name, value, *among)
+    elif each.type == "float":
+        bounds.real(name, value, *among, without=each.metadata["without"])
+    elif each.type == "tuple[int, ...]":
+        if not isinstance(value, tuple):
+            raise ValueError(f"{name} must be whole numbers, not {bounds.shown(value)}")
+        for one in value:
+            bounds.whole(name, one, *among)
+    elif among:
+        bounds.one_of(name, value, among)
+    else:
+        texts = (value,) if each.type == "str" else value
+        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{name} must be text, not {bounds.shown(value)}")

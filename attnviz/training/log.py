@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
-from attnviz.training.state import Progress
+from attnviz.trace.snapshots import Curve
+
+if TYPE_CHECKING:
+    from attnviz.training.state import Progress
 
 COLUMNS = (
     "update", "epoch", "tokens", "seconds", "learning_rate", "tokens_per_second",
@@ -70,6 +75,28 @@ def read_log(path: Path) -> list[LogRow]:
     except (OSError, csv.Error):
         return rows
     return rows
+
+
+CURVES = {"training": "train_likelihood", "loss": "validation_loss", "bleu": "validation_bleu"}
+"""Columns of the log that are drawn over the updates, by the names of their curves."""
+
+
+def read_curves(path: Path) -> dict[str, Curve]:
+    """Return the curves in a log, those without a value left out; what was measured of averaged weights is none of
+    theirs."""
+    rows = [row for row in read_log(path) if not row["weights"].startswith(MEAN)]
+    found = {
+        name: {int(row["update"]): float(row[column]) for row in rows if _is_number(row[column])}
+        for name, column in CURVES.items()
+    }
+    return {name: tuple(sorted(curve.items())) for name, curve in found.items() if curve}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 @dataclass

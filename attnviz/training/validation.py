@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +10,14 @@ import sacrebleu
 import torch
 
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_text
 from attnviz.network import Network
 from attnviz.text import Tokenizer
+from attnviz.trace.snapshots import FOLDER
 from attnviz.training.batches import epoch_batches, make_batch
 from attnviz.training.config import TrainingConfig
 from attnviz.training.corpus import Pair, encode, parse_weighted, read_pairs
 from attnviz.training.objective import Objective
+from attnviz.training.snapshots import fixed_pairs, moment
 from attnviz.translator import Translator
 
 _BATCH_TOKENS = 4000
@@ -66,7 +66,8 @@ class Validation:
         drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
         self.translated = [self.pairs[i] for i in drawn]
         self.corpus = encode(self.pairs, [1.0] * len(self.pairs), tokenizer)
-        self.snapshots = Path(config.output) / "model" / "snapshots"
+        self.snapshots = Path(config.output) / "model" / FOLDER
+        self.fixed = fixed_pairs(config, self.pairs) if config.snapshots else []
 
     @torch.inference_mode()
     def measure(self, network: Network) -> Measurement:
@@ -88,24 +89,13 @@ class Validation:
         return float(sacrebleu.corpus_bleu(outputs, [[target for _, target in self.translated]]).score)
 
     def snapshot(self, network: Network, update: int) -> None:
-        """Write the alignment of each fixed sentence to `snapshots/<update>.json`."""
+        """Write where the model looks in the fixed sentences to `snapshots/<update>.json`."""
         if self.config.snapshots == 0:
             return
         was_training = network.training
         translator = Translator(network.eval(), self.tokenizer)
-        sentences = []
-        for text in self.config.snapshot_sentences:
-            trace = translator.translate(text)
-            sentences.append(
-                {
-                    "source": trace.source_text,
-                    "translation": trace.translation,
-                    "source_pieces": trace.source_pieces,
-                    "target_pieces": trace.target_pieces,
-                    "alignment": np.round(trace.alignment.astype(float), 4).tolist(),
-                }
-            )
+        name = Path(self.config.output).resolve().name
+        found = moment(translator, self.fixed, update, name, self.config.guidance)
         network.train(was_training)
         self.snapshots.mkdir(parents=True, exist_ok=True)
-        record = {"update": update, "sentences": sentences}
-        replace_text(self.snapshots / f"{update:06d}.json", json.dumps(record, ensure_ascii=False))
+        found.save(self.snapshots / f"{update:06d}.json")

@@ -13,11 +13,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attnviz import Translator
 from attnviz.errors import AttnvizError
+from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, run
+from attnviz.training.log import read_curves
 from attnviz.training.loop import learning_rate
 from tests.training.resuming import assert_same_state, run_until_validation
 
@@ -34,7 +37,8 @@ def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingC
         data=(str(files[0]),), validation=(str(files[1]),), output=str(output), vocabulary_size=80,
         embedding_size=16, hidden_size=24, alignment_size=16, maxout_size=16, batch_tokens=120, updates=60, warmup=10,
         learning_rate=1e-2, matrix_rate=0.0, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4,
-        device="cpu", snapshot_sentences=("the cat sees it.",), precision="fp32", threads=1, patience=0,
+        snapshot_sentences=("the cat sees it.\tle chat voit cela.",), device="cpu", precision="fp32", threads=1,
+        patience=0,
     )  # fmt: skip
     return dataclasses.replace(config, **changes)  # type: ignore[arg-type]
 
@@ -57,9 +61,12 @@ def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
     assert max(float(row["validation_bleu"]) for row in rows if row["validation_bleu"]) > 50
     snapshots = sorted((model / "snapshots").glob("*.json"))
     assert [int(path.stem) for path in snapshots] == [0, 20, 49, 122, 300]
-    sentence = json.loads(snapshots[-1].read_text(encoding="utf-8"))["sentences"][0]
-    assert len(sentence["alignment"]) == len(sentence["target_pieces"])
-    assert all(abs(sum(row) - 1) < 0.01 for row in sentence["alignment"])
+    (found,) = load_folder(model / "snapshots")
+    assert (found.name, found.updates, found.guidance) == ("run", (0, 20, 49, 122, 300), 0)
+    assert [one.target for one in found.sentences] == ["le chat voit cela."]
+    np.testing.assert_allclose(found.alignments[0].sum(axis=2), 1, atol=1e-3)
+    assert found.translations[-1] == ("le chat voit cela.",)
+    assert dict(read_curves(tmp_path / "run/log.csv")["loss"]).keys() == {100, 200, 300}
     assert Translator.load(model, "cpu").translate("the cat sees the house.").translation == "le chat voit la maison."
 
 
@@ -168,6 +175,21 @@ def test_senseless_settings_are_refused(files: tuple[Path, Path], tmp_path: Path
         tiny(files, tmp_path, **changes)
 
 
+def test_where_no_sentences_are_named_the_snapshots_see_ten_of_the_validation_pairs(
+    files: tuple[Path, Path], pairs: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    config = tiny(files, tmp_path / "run", updates=2, bleu_sentences=0, snapshots=1, snapshot_sentences=())
+    (found,) = load_folder(run(config) / "snapshots")
+    seen = [(one.source, one.target) for one in found.sentences]
+    assert len(set(seen)) == 10
+    assert set(seen) <= set(pairs[3::4])
+
+
+def test_a_sentence_of_the_snapshots_needs_its_translation(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(AttnvizError, match="is not source<TAB>translation"):
+        run(tiny(files, tmp_path / "run", snapshot_sentences=("the cat sees it.",)))
+
+
 def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp_path: Path) -> None:
     run(tiny(files, tmp_path / "run", updates=24, snapshots=0, bleu_sentences=0, keep_at=(0, 5, 24)))
     moments = {
@@ -177,7 +199,7 @@ def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp
     last = load_file(tmp_path / "run/model/model.safetensors")
     assert all(torch.equal(values, last[name]) for name, values in moments[24].items())
     assert any(not torch.equal(values, moments[5][name]) for name, values in moments[0].items())
-    assert Translator.load(tmp_path / "run/moments/000005").translate("the cat sees it.").steps
+    assert Translator.load(tmp_path / "run/moments/000005", "cpu").translate("the cat sees it.").target_pieces
 
 
 @pytest.mark.parametrize("keep_at", [(-1,), (2.5,), [5], ("5",)])

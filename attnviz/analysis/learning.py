@@ -1,0 +1,153 @@
+"""What attention has learnt by a moment of training: shares of alpha on links that people drew, by the words they join.
+
+Only links that are sure and that neither word shares with another count: then one row and one cell say all there is to
+say of a word. Rows and columns are words, `</s>` left out, so that a row may sum to less than 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.word_classes import is_article, is_content, is_mark
+
+Link = tuple[int, int]
+"""0-based (source word, target word)."""
+Alignment = NDArray[np.float64]
+"""(target words, source words)."""
+
+CLASSES = ("marks", "content", "articles", "exchanged")
+"""Kinds of links."""
+
+
+class Gold(Protocol):
+    """A sentence pair with its links."""
+
+    @property
+    def source(self) -> tuple[str, ...]:
+        """Its source words."""
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """Its target words."""
+
+    @property
+    def sure(self) -> Collection[Link]:
+        """The links that are sure."""
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What was found of one measure."""
+
+    value: float
+    count: int
+    """Links, pairs of neighbours or sentences that it is the mean of."""
+
+
+def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, Learnt]:
+    """Return, for the alignment of each pair of `gold`:
+
+    - `marks`, `content`, `articles`, `exchanged`: the mean of alpha_ij over the links of that class (`link_classes`),
+      in [0, 1];
+    - `order`: the share of `exchanged_neighbours` of which each word looks more at its own partner than at the other's,
+      in [0, 1];
+    - `diagonal`: the mean of `diagonality` over the sentences, 0 where all look everywhere alike, 1 where all look
+      along the diagonal.
+
+    A measure that has no link or sentence to be the mean of is left out.
+    """
+    found: dict[str, list[float]] = {}
+    for pair, alignment in zip(gold, alignments, strict=True):
+        for name, links in link_classes(pair).items():
+            found.setdefault(name, []).extend(float(alignment[i, j]) for j, i in sorted(links))
+        for i, j in exchanged_neighbours(pair):
+            own = alignment[i, j + 1] > alignment[i, j] and alignment[i + 1, j] > alignment[i + 1, j + 1]
+            found.setdefault("order", []).append(float(own))
+        if min(alignment.shape) > 1:
+            found.setdefault("diagonal", []).append(diagonality(alignment))
+    return {name: Learnt(float(np.mean(values)), len(values)) for name, values in found.items() if values}
+
+
+def untaught(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
+    """Return what each measure of `learnt` is for looks that nobody had to learn, `alike` and `diagonal`, and for the
+    `links` themselves: a row of each target word that has sure links, alike on these."""
+    looks: Mapping[str, Callable[[Gold], Alignment]] = {
+        "alike": everywhere_alike, "diagonal": along_the_diagonal, "links": on_the_links,
+    }  # fmt: skip
+    levels: dict[str, dict[str, float]] = {}
+    for name, look in looks.items():
+        for measure, one in learnt(gold, [look(pair) for pair in gold]).items():
+            levels.setdefault(measure, {})[name] = one.value
+    return levels
+
+
+def single_links(pair: Gold) -> set[Link]:
+    """Return the sure links of which neither word has another."""
+    sources, targets = Counter(j for j, _ in pair.sure), Counter(i for _, i in pair.sure)
+    return {(j, i) for j, i in pair.sure if sources[j] == targets[i] == 1}
+
+
+def exchanged_neighbours(pair: Gold) -> list[Link]:
+    """Return (i, j) where target words i and i + 1 have single links to source words j + 1 and j: neighbours that have
+    changed places, as most adjectives and nouns do between English and French."""
+    single = single_links(pair)
+    return sorted((i, j - 1) for j, i in single if (j - 1, i + 1) in single)
+
+
+def link_classes(pair: Gold) -> dict[str, set[Link]]:
+    """Return the single links of each class.
+
+    `exchanged` are those of `exchanged_neighbours`; of the others `marks` join two marks, `articles` two articles, and
+    `content` two content words (`analysis.word_classes`). What is left is in no class.
+    """
+    exchanged = {link for i, j in exchanged_neighbours(pair) for link in ((j + 1, i), (j, i + 1))}
+    classes: dict[str, set[Link]] = {name: set() for name in CLASSES} | {"exchanged": exchanged}
+    for j, i in single_links(pair) - exchanged:
+        source, target = pair.source[j], pair.target[i]
+        if is_mark(source) and is_mark(target):
+            classes["marks"].add((j, i))
+        elif is_article(source, "source") and is_article(target, "target"):
+            classes["articles"].add((j, i))
+        elif is_content(source, "source") and is_content(target, "target"):
+            classes["content"].add((j, i))
+    return classes
+
+
+def diagonality(alignment: Alignment) -> float:
+    """Return 1 - d / d_alike, where d = mean_i sum_j alpha_ij |(j + 1/2) / J - (i + 1/2) / I|, rows scaled to sum to 1,
+    and d_alike is that of rows everywhere alike: at most 1, and 0 for such rows; both sides have at least two words."""
+    rows, columns = alignment.shape
+    across, down = (np.arange(columns) + 0.5) / columns, (np.arange(rows) + 0.5) / rows
+    apart = np.abs(across - down[:, None])
+    sums = alignment.sum(axis=1, keepdims=True)
+    shares = np.divide(alignment, sums, out=np.full(alignment.shape, 1 / columns), where=sums > 0)
+    return float(1 - (shares * apart).sum(axis=1).mean() / apart.mean())
+
+
+def everywhere_alike(pair: Gold) -> Alignment:
+    """Return the look that has 1/J for each of J source words."""
+    return np.full((len(pair.target), len(pair.source)), 1 / len(pair.source))
+
+
+def along_the_diagonal(pair: Gold) -> Alignment:
+    """Return the look of each target word at the source word that lies as far along its sentence."""
+    rows, columns = len(pair.target), len(pair.source)
+    places = ((np.arange(rows) + 0.5) * columns / rows).astype(int)
+    look: Alignment = np.eye(columns)[places]
+    return look
+
+
+def on_the_links(pair: Gold) -> Alignment:
+    """Return the look of each target word at its sure links, alike; a word without one looks everywhere alike."""
+    marked = np.zeros((len(pair.target), len(pair.source)))
+    for j, i in pair.sure:
+        marked[i, j] = 1
+    sums = marked.sum(axis=1, keepdims=True)
+    look: Alignment = np.divide(marked, sums, out=everywhere_alike(pair), where=sums > 0)
+    return look

@@ -1,0 +1,63 @@
+"""Which words are articles, other function words, or marks: closed lists for English and French, and a rule for marks.
+
+The lists are short and know no context: French `des` and `du` are articles here also where they stand for `de les` and
+`de le`, and English `that` is a function word whatever it is in its sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Side = Literal["source", "target"]
+"""English is the source, French the target."""
+
+ARTICLES: dict[Side, frozenset[str]] = {
+    "source": frozenset({"the", "a", "an"}),
+    "target": frozenset({"le", "la", "les", "l'", "l", "un", "une", "des", "du"}),
+}
+"""In lower case."""
+
+_ENGLISH = """
+about after against all also am among an and any are as at be because been before being between both but by
+can cannot could did do does doing during each either every everyone few for from had has have having he her
+here hers him his how however i if in into is it its itself may me might mine more most much must my myself
+neither no nobody none nor not nothing of off on one only or other others ought our ours out over own per
+perhaps same shall she should since so some someone something such than that their theirs them themselves then
+there these they this those through thus till to too toward towards under until up upon us very was we were
+what when where whether which while who whom whose why will with within without would yes yet you your yours
+n't 's 're 've 'll 'd 'm ca wo
+"""
+_FRENCH = """
+à afin ai ainsi alors après as au aucun aucune aussi autre autres aux avaient avais avait avant avec avez
+avoir avons ayant bien c c' car ce ceci cela celle celles celui cependant ces cet cette ceux chacun chaque chez
+ci comme comment d d' dans de depuis dès devait devant devons doit doivent donc dont elle elles en encore entre
+es est et étaient étais était étant été être eu eux fait faut furent fut ici il ils j j' je jusqu' jusque là
+laquelle lequel lesquels leur leurs lorsqu' lorsque lui m m' ma mais me même mêmes mes mien moi moins mon n n'
+ne ni nos notre nous on ont ou où par parce pas pendant peu peut peuvent plus plusieurs pour pourquoi pourrait
+près puis puisqu' puisque qu qu' quand que quel quelle quelles quelqu' quelque quelques quels qui quoi
+quoiqu' rien s s' sa sans sauf se selon sera serait seront ses seulement si soi soient soit somme sommes son
+sont sous suis sur t t' ta te tel telle tes toi ton tous tout toute toutes très trop tu un une va vers voici
+voilà vos votre vous y
+"""
+
+FUNCTION_WORDS: dict[Side, frozenset[str]] = {
+    "source": ARTICLES["source"] | frozenset(_ENGLISH.split()),
+    "target": ARTICLES["target"] | frozenset(_FRENCH.split()),
+}
+"""Articles, pronouns, prepositions, conjunctions, auxiliaries, negations and the like, in lower case."""
+
+
+def is_article(word: str, side: Side) -> bool:
+    """Return whether `word` is in the list of articles of its language."""
+    return word.lower() in ARTICLES[side]
+
+
+def is_mark(word: str) -> bool:
+    """Return whether `word` has neither a letter nor a digit: a mark of punctuation, or a sign."""
+    return not any(character.isalnum() for character in word)
+
+
+def is_content(word: str, side: Side) -> bool:
+    """Return whether `word` has a letter and is not in the list of function words of its language: a noun, a verb, an
+    adjective, an adverb, a name."""
+    return any(character.isalpha() for character in word) and word.lower() not in FUNCTION_WORDS[side]

@@ -1,0 +1,70 @@
+"""The command `attnviz snapshots`: the models kept on the way of a run, measured, into one file that the page shows."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnviz import AttnvizError
+from attnviz.commands.shared import positive, progress
+
+if TYPE_CHECKING:
+    from attnviz.trace.snapshots import Snapshots
+
+SUMMARY = "measure the models that a run kept on its way, for the page on how it learns"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of train --keep-at")
+    command.add_argument(
+        "-o", "--output", type=Path, required=True,
+        help="file to write, .json; what it holds of this run already is not measured again",
+    )  # fmt: skip
+    command.add_argument(
+        "--sentences", type=Path,
+        help="source<TAB>translation a line, whose alignments are kept (default: those of the run's own snapshots)",
+    )  # fmt: skip
+    command.add_argument(
+        "--links", type=Path, nargs="+", default=[], help="gold links, .jsonl, for AER and for what is learnt when"
+    )
+    command.add_argument("--limit", type=positive, default=300, help="validation pairs for loss and BLEU")
+    command.add_argument("--name", default="", help="name of the run on the page (default: that of its folder)")
+    command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure every moment, write the file after each, and print a table; raise AttnvizError for files that cannot be
+    used."""
+    from attnviz.evaluation.alignment import read_gold
+    from attnviz.evaluation.snapshots import asked_of, is_of, kept_moments, measured
+    from attnviz.trace.snapshots import Snapshots
+    from attnviz.training.corpus import read_pairs
+
+    if options.output.suffix != ".json":
+        raise AttnvizError(f"The output must be a .json file, not {options.output}.")
+    fixed = read_pairs(options.sentences)[0] if options.sentences else []
+    gold = [pair for path in options.links for pair in read_gold(path)]
+    asked = asked_of(options.run_folder, options.name, fixed, gold, options.limit)
+    known = Snapshots.load(options.output) if options.output.exists() else None
+    if known and not is_of(known, asked):
+        raise AttnvizError(f"{options.output} was measured on something else. Give another output, or delete it.")
+    found = known
+    with progress("moment", len(kept_moments(options.run_folder))) as bar:
+        for found in measured(options.run_folder, asked, known, options.device):
+            found.save(options.output)
+            bar.update()
+    assert found is not None  # there is a moment
+    print(_table(found))
+
+
+def _table(found: Snapshots) -> str:
+    """Return what was measured, a line for each moment."""
+    names = [name for name in found.curves if name != "training"]
+    rows = [["update", *names]]
+    for update in found.updates:
+        values = (dict(found.curves[name]).get(update) for name in names)
+        rows.append([f"{update:,}", *("" if value is None else f"{value:.3f}" for value in values)])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

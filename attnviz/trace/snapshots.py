@@ -1,0 +1,206 @@
+"""`Snapshots`: where a translator looked at moments of its training, in the same sentences, and what was measured then.
+
+Training writes a file at each moment, evaluation one of all; files of one run are joined when they are read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnviz import bounds
+from attnviz.errors import AttnvizError
+from attnviz.files import replace_text
+from attnviz.text import join_pieces, word_groups
+from attnviz.trace.parts import FloatArray, Words
+from attnviz.trace.storage import check_characters, pack, unpack
+
+MARK, VERSION = "attnviz-snapshots", 1
+FOLDER = "snapshots"
+"""Folder, in that of a model, of the files of its run."""
+_LATEST = 10**9
+_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, zlib.error)
+
+Curve = tuple[tuple[int, float], ...]
+"""Updates and the values measured after them, in order."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with the translation through which the decoder is led at every moment."""
+
+    source: str
+    target: str
+    source_pieces: tuple[str, ...]
+    """Tx pieces, `</s>` included."""
+    target_pieces: tuple[str, ...]
+    """Ty pieces, `</s>` included."""
+
+    def words(self, alignment: FloatArray) -> Words:
+        """Return the words of both sides and the shares (target words, source words) that `alignment`, (Ty, Tx), gives
+        them."""
+        sides = self.source_pieces, self.target_pieces
+        source, target = (word_groups(pieces) for pieces in sides)
+        names = [
+            tuple(join_pieces(pieces[i] for i in group) for group in groups)
+            for pieces, groups in zip(sides, (source, target), strict=True)
+        ]
+        words = Words(names[0], names[1], alignment, source, target)
+        return replace(words, alignment=words.merged(alignment))
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshots:
+    """M moments of a run, S sentences at each."""
+
+    name: str
+    """Of the run."""
+    guidance: float
+    """Weight of the pull of attention towards word links in training; 0 where it was left to itself."""
+    updates: tuple[int, ...]
+    """Updates done at each moment, in order, (M,)."""
+    sentences: tuple[Sentence, ...]
+    """(S,)."""
+    alignments: tuple[FloatArray, ...]
+    """For each sentence alpha at each moment, (M, Ty, Tx), rows sum to 1; of a transformer the mean of the heads of its
+    last layer."""
+    translations: tuple[tuple[str, ...], ...]
+    """What greedy search makes of each sentence, by moment, (M, S)."""
+    curves: Mapping[str, Curve]
+    """What was measured, by its name (`attnviz.wording.learning` says what each is), also between the moments."""
+    levels: Mapping[str, Mapping[str, float]]
+    """By the names of curves, what they would be for a look that nobody had to learn: `alike`, everywhere alike, and
+    `diagonal`, along the diagonal; and for the `links` that people drew."""
+    counts: Mapping[str, int]
+    """By the names of curves, how many links, pairs of neighbours or sentences each value is the mean of."""
+
+    def value(self, name: str, update: int) -> float | None:
+        """Return the last value of the curve `name` at or before `update`, None where there is none."""
+        return next((value for at, value in reversed(self.curves.get(name, ())) if at <= update), None)
+
+    def moment(self, update: int) -> int:
+        """Return the index of the last moment at or before `update`, 0 where there is none."""
+        return max(0, sum(at <= update for at in self.updates) - 1)
+
+    def save(self, path: str | Path) -> None:
+        """Write them to `path`, whole or not at all; raise AttnvizError where that fails."""
+        record = {
+            "format": MARK, "version": VERSION, "name": self.name, "guidance": self.guidance,
+            "updates": self.updates,
+            "sentences": [vars(sentence) for sentence in self.sentences],
+            "alignments": [pack(alignment) for alignment in self.alignments],
+            "translations": self.translations,
+            "curves": dict(self.curves),
+            "levels": {name: dict(level) for name, level in self.levels.items()},
+            "counts": dict(self.counts),
+        }  # fmt: skip
+        replace_text(Path(path), json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Snapshots:
+        """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(record, dict) or record.get("format") != MARK:
+                raise ValueError("it is not marked as snapshots of a training")
+            if record.get("version") != VERSION:
+                raise ValueError(f"it has format version {record.get('version')!r}, this program reads {VERSION}")
+            return _read(record)
+        except OSError as error:
+            raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
+        except _DAMAGED as error:
+            raise AttnvizError(f"{path} holds no snapshots, or is damaged ({error}).") from error
+
+
+def _read(record: Mapping[str, Any]) -> Snapshots:
+    """Return the snapshots in `record`; raise one of _DAMAGED where they do not make sense."""
+    sentences = tuple(
+        Sentence(one["source"], one["target"], tuple(one["source_pieces"]), tuple(one["target_pieces"]))
+        for one in record["sentences"]
+    )
+    found = Snapshots(
+        record["name"], record["guidance"], tuple(record["updates"]), sentences,
+        tuple(unpack("an alignment", one) for one in record["alignments"]),
+        tuple(tuple(said) for said in record["translations"]),
+        {name: tuple((at, value) for at, value in curve) for name, curve in record["curves"].items()},
+        record["levels"], record["counts"],
+    )  # fmt: skip
+    _check(found)
+    return found
+
+
+def _check(found: Snapshots) -> None:
+    """Raise ValueError, TypeError or AttributeError unless sizes, texts and numbers make sense."""
+    bounds.real("guidance", found.guidance, 0, 1000)
+    _check_order(found.updates)
+    if not found.updates or not found.sentences:
+        raise ValueError("it holds no moment, or no sentence")
+    for sentence, alignment in zip(found.sentences, found.alignments, strict=True):
+        check_characters(*(vars(sentence)[name] for name in vars(sentence)))
+        if alignment.shape != (len(found.updates), len(sentence.target_pieces), len(sentence.source_pieces)):
+            raise ValueError("an alignment does not fit its sentence")
+        if alignment.dtype != np.float32 or not alignment.size or not ((alignment >= 0) & (alignment <= 1.001)).all():
+            raise ValueError("an alignment holds what is no share")
+    if [len(said) for said in found.translations] != [len(found.sentences)] * len(found.updates):
+        raise ValueError("the translations do not fit the sentences")
+    check_characters((found.name,), *found.translations, found.curves, found.levels, found.counts)
+    for curve in found.curves.values():
+        _check_order([at for at, _ in curve])
+    numbers = [value for curve in found.curves.values() for _, value in curve]
+    numbers += [value for level in found.levels.values() for value in level.values()] + [*found.counts.values()]
+    if not all(type(number) in (int, float) and math.isfinite(number) for number in numbers):
+        raise ValueError("it holds numbers that are none")
+
+
+def _check_order(updates: Sequence[int]) -> None:
+    for update in updates:
+        bounds.whole("an update", update, 0, _LATEST)
+    if any(later <= earlier for earlier, later in itertools.pairwise(updates)):
+        raise ValueError("its updates are not in order")
+
+
+def joined(parts: Sequence[Snapshots]) -> Snapshots:
+    """Return the moments of all `parts`, at least one, which are of one run and the same sentences; of a moment that
+    several have, the last."""
+    moments = {update: (part, k) for part in parts for k, update in enumerate(part.updates)}
+    updates = tuple(sorted(moments))
+    places = [moments[update] for update in updates]
+    curves: dict[str, dict[int, float]] = {}
+    for part in parts:
+        for name, curve in part.curves.items():
+            curves.setdefault(name, {}).update(curve)
+    return replace(
+        parts[-1],
+        updates=updates,
+        alignments=tuple(
+            np.stack([part.alignments[s][k] for part, k in places]) for s in range(len(parts[-1].sentences))
+        ),
+        translations=tuple(part.translations[k] for part, k in places),
+        curves={name: tuple(sorted(curve.items())) for name, curve in curves.items()},
+    )
+
+
+def load_folder(folder: str | Path) -> list[Snapshots]:
+    """Return the snapshots in the files of `folder`, those of a run joined, by the names of the files; what is damaged,
+    and moments of other sentences than the last of their run, are left out."""
+    runs: dict[str, list[Snapshots]] = {}
+    for path in sorted(Path(folder).glob("*.json")):
+        try:
+            found = Snapshots.load(path)
+        except AttnvizError:
+            continue
+        runs.setdefault(found.name, []).append(found)
+    return [joined(list(_alike(parts))) for parts in runs.values()]
+
+
+def _alike(parts: Iterable[Snapshots]) -> Iterable[Snapshots]:
+    last = max(parts, key=lambda part: part.updates[-1])
+    return (part for part in parts if part.sentences == last.sentences)

@@ -1,0 +1,45 @@
+"""A snapshot of a translator: where it looks in fixed sentences, led through fixed translations, and what it makes of
+them by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.errors import AttnvizError
+from attnviz.trace.snapshots import Sentence, Snapshots
+from attnviz.training.config import TrainingConfig
+from attnviz.training.corpus import Pair
+from attnviz.translator import Translator
+
+_COUNT, _WORDS = 10, range(5, 15)
+"""How many of the validation pairs are taken where no sentences are named, and how many words either side has."""
+
+
+def fixed_pairs(config: TrainingConfig, validation: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that the snapshots of a run see: those it names, or a fixed draw of short ones from the
+    `validation` pairs. Raise AttnvizError where one that is named has no translation."""
+    named = [tuple(entry.split("\t")) for entry in config.snapshot_sentences]
+    for entry, sides in zip(config.snapshot_sentences, named, strict=True):
+        if len(sides) != 2 or not all(side.strip() for side in sides):
+            raise AttnvizError(f"The snapshot sentence {entry!r} is not source<TAB>translation.")
+    if named:
+        return [(source, target) for source, target in named]
+    drawn = [validation[i] for i in np.random.default_rng(0).permutation(len(validation))]
+    # The shortest first of what does not fit, where too few do.
+    drawn.sort(key=lambda pair: 0 if all(len(side.split()) in _WORDS for side in pair) else len(" ".join(pair)))
+    return drawn[:_COUNT]
+
+
+def moment(translator: Translator, pairs: Sequence[Pair], update: int, name: str, guidance: float) -> Snapshots:
+    """Return the one moment after `update` updates of the run `name`: alpha in each of `pairs` by forced decoding, and
+    the translations of their sources by greedy search."""
+    traces = [translator.translate(source, target=target) for source, target in pairs]
+    sentences = tuple(
+        Sentence(source, target, trace.source_pieces, trace.target_pieces)
+        for (source, target), trace in zip(pairs, traces, strict=True)
+    )
+    said = tuple(translator.translate_batch([source for source, _ in pairs]))
+    alignments = tuple(trace.alignment[None] for trace in traces)
+    return Snapshots(name, guidance, (update,), sentences, alignments, (said,), {}, {}, {})

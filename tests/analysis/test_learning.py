@@ -1,0 +1,114 @@
+"""What attention has learnt of drawn links: each measure against its definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.learning import (
+    along_the_diagonal,
+    diagonality,
+    everywhere_alike,
+    exchanged_neighbours,
+    learnt,
+    link_classes,
+    on_the_links,
+    single_links,
+    untaught,
+)
+from attnviz.analysis.word_classes import ARTICLES, FUNCTION_WORDS, is_content, is_mark
+
+
+@dataclass(frozen=True)
+class Pair:
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: frozenset[tuple[int, int]]
+
+
+HOUSE = Pair(
+    ("The", "old", "green", "house", "is", "not", "here", "."),
+    ("La", "vieille", "maison", "verte", "n'", "est", "pas", "ici", "."),
+    frozenset({(0, 0), (1, 1), (2, 3), (3, 2), (4, 5), (5, 4), (5, 6), (6, 7), (7, 8)}),
+)
+
+
+def test_the_classes_of_a_sentence_are_those_one_reads() -> None:
+    assert exchanged_neighbours(HOUSE) == [(2, 2)]
+    assert link_classes(HOUSE) == {
+        "marks": {(7, 8)}, "articles": {(0, 0)}, "content": {(1, 1)}, "exchanged": {(2, 3), (3, 2)},
+    }  # fmt: skip
+    assert single_links(HOUSE) == HOUSE.sure - {(5, 4), (5, 6)}
+
+
+def test_the_measures_are_means_over_the_links() -> None:
+    alignment = np.random.default_rng(1).dirichlet(np.ones(8), 9)
+    found = learnt([HOUSE], [alignment])
+    assert found["content"].value == pytest.approx(alignment[1, 1])
+    assert (found["exchanged"].value, found["exchanged"].count) == (
+        pytest.approx((alignment[3, 2] + alignment[2, 3]) / 2), 2,
+    )  # fmt: skip
+    own = alignment[2, 3] > alignment[2, 2] and alignment[3, 2] > alignment[3, 3]
+    assert (found["order"].value, found["order"].count) == (float(own), 1)
+
+
+def test_looks_that_nobody_learnt() -> None:
+    levels = untaught([HOUSE])
+    assert levels["content"] == {"alike": 1 / 8, "diagonal": 1, "links": 1}
+    assert levels["order"] == {"alike": 0, "diagonal": 0, "links": 1}
+    assert levels["diagonal"]["alike"] == pytest.approx(0)
+    assert levels["diagonal"]["diagonal"] > 0.85
+    assert 0 < levels["diagonal"]["links"] < levels["diagonal"]["diagonal"]
+
+
+@st.composite
+def drawn_pairs(draw: st.DrawFn) -> Pair:
+    words = st.sampled_from(["the", "le", "house", "maison", "of", "de", ".", "12"])
+    source = draw(st.lists(words, min_size=2, max_size=6))
+    target = draw(st.lists(words, min_size=2, max_size=6))
+    cells = [(j, i) for j in range(len(source)) for i in range(len(target))]
+    return Pair(tuple(source), tuple(target), frozenset(draw(st.sets(st.sampled_from(cells), max_size=8))))
+
+
+@given(drawn_pairs(), st.integers(0, 2**16))
+def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, seed: int) -> None:
+    classes = list(link_classes(pair).values())
+    assert sum(map(len, classes)) == len(set().union(*classes))
+    for j, i in set().union(*classes):
+        assert sum(one == j for one, _ in pair.sure) == sum(one == i for _, one in pair.sure) == 1
+    for i, j in exchanged_neighbours(pair):
+        assert {(j + 1, i), (j, i + 1)} <= pair.sure
+    alignment = np.random.default_rng(seed).dirichlet(np.ones(len(pair.source)), len(pair.target))
+    for name, one in learnt([pair], [alignment]).items():
+        assert one.count > 0
+        assert one.value <= 1 + 1e-12
+        assert name == "diagonal" or one.value >= 0
+
+
+@given(drawn_pairs())
+def test_every_look_is_a_distribution(pair: Pair) -> None:
+    for look in (everywhere_alike, along_the_diagonal, on_the_links):
+        np.testing.assert_allclose(look(pair).sum(axis=1), 1)
+    assert diagonality(everywhere_alike(pair)) == pytest.approx(0)
+    assert diagonality(along_the_diagonal(pair)) >= diagonality(on_the_links(pair)) - 1e-12
+
+
+def test_diagonality_does_not_mind_what_a_row_sums_to() -> None:
+    alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
+    assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
+    assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
+
+
+def test_the_lists_are_in_lower_case_and_articles_are_function_words() -> None:
+    for side in ("source", "target"):
+        assert all(word == word.lower() for word in FUNCTION_WORDS[side])
+        assert ARTICLES[side] < FUNCTION_WORDS[side]
+    assert is_content("House", "source")
+    assert not is_content("Les", "target")
+    assert not is_content("1992", "source")
+    assert is_mark("»")
+    assert not is_mark("3")

@@ -1,0 +1,84 @@
+"""The models kept on the way of a real run, measured into one file, and the command that does it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.learning import learnt
+from attnviz.commands.program import main
+from attnviz.evaluation.alignment import read_gold, word_alignments
+from attnviz.trace.snapshots import Snapshots
+from tests.small_run import LINKS, MOMENTS, kept_run
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kept_run(tmp_path_factory.mktemp("learns"))
+
+
+@pytest.fixture(scope="module")
+def series(run_folder: Path) -> Path:
+    output, links = run_folder / "series.json", run_folder / "links.jsonl"
+    links.write_text(LINKS, encoding="utf-8")
+    arguments = ["snapshots", str(run_folder), "-o", str(output), "--links", str(links), "--limit", "6"]
+    assert main([*arguments, "--name", "small", "--device", "cpu"]) == 0
+    return output
+
+
+def test_the_file_has_all_moments_and_says_what_translators_say(run_folder: Path, series: Path) -> None:
+    found = Snapshots.load(series)
+    assert (found.name, found.updates) == ("small", MOMENTS)
+    translator = Translator.load(run_folder / "moments" / f"{MOMENTS[-1]:06}", "cpu")
+    gold = read_gold(run_folder / "links.jsonl")
+    for name, one in learnt(gold, word_alignments(translator, gold)).items():
+        assert dict(found.curves[name])[MOMENTS[-1]] == pytest.approx(one.value, abs=1e-5)
+        assert found.counts[name] == one.count
+    sentence = found.sentences[0]
+    trace = translator.translate(sentence.source, target=sentence.target)
+    np.testing.assert_allclose(found.alignments[0][-1], trace.alignment, atol=1e-6)
+    assert found.translations[-1][0] == translator.translate(sentence.source, beam=1).translation
+    assert found.counts["bleu"] == 6
+
+
+def test_it_has_learnt(series: Path) -> None:
+    curves = Snapshots.load(series).curves
+    first, last = (dict(curves["loss"])[update] for update in (MOMENTS[0], MOMENTS[-1]))
+    assert last < first / 3
+    assert curves["bleu"][-1][1] > curves["bleu"][0][1]
+    assert curves["training"][-1][0] <= MOMENTS[-1]
+
+
+def test_moments_that_the_file_holds_are_not_measured_again(
+    run_folder: Path, series: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    half = json.loads(series.read_text(encoding="utf-8"))
+    loaded: list[Path] = []
+    load = Translator.load
+    monkeypatch.setattr(Translator, "load", lambda folder, **more: loaded.append(folder) or load(folder, **more))
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps(half), encoding="utf-8")
+    links = str(run_folder / "links.jsonl")
+    arguments = ["snapshots", str(run_folder), "-o", str(again), "--links", links, "--limit", "6", "--name", "small"]
+    assert main(arguments) == 0
+    assert loaded == []
+    assert main([*arguments[:-1], "other"]) == 2  # of another name
+
+
+def test_what_cannot_be_measured_is_said(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["snapshots", str(tmp_path), "-o", str(tmp_path / "x.json")]) == 2
+    assert "not the folder of a run" in capsys.readouterr().err
+    assert main(["snapshots", str(run_folder), "-o", str(tmp_path / "x.csv")]) == 2
+    assert "must be a .json file" in capsys.readouterr().err
+
+
+def test_a_run_that_kept_nothing_says_how_to_keep(run_folder: Path, tmp_path: Path) -> None:
+    from attnviz.evaluation.snapshots import kept_moments
+
+    (tmp_path / "training.json").write_text((run_folder / "training.json").read_text())
+    with pytest.raises(AttnvizError, match="--keep-at"):
+        kept_moments(tmp_path)
