@@ -85,9 +85,9 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
-    """Return a function that opens the page, or another at a `path`, at EXAMPLE where no sentence is named, and waits
-    until it is `ready`, a selector; afterwards, no request left the machine and no script failed. Nothing that an
-    earlier test kept in the browser is there any more.
+    """Return a function that opens the page, or another at a `path`, at EXAMPLE where no sentence is named and with all
+    it can show where no depth is, and waits until it is `ready`, a selector; afterwards, no request left the machine
+    and no script failed. Nothing that an earlier test kept in the browser is there any more.
 
     The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
     """
@@ -105,8 +105,9 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
-        if "sentence=" not in query:
-            query += f"{'&' if query else '?'}sentence={quote(EXAMPLE)}"
+        for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
+            if f"{name}=" not in query:
+                query += f"{'&' if query else '?'}{name}={value}"
         page.goto(f"{address}/{path}{query}")
         page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
         return page

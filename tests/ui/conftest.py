@@ -1,4 +1,7 @@
-"""What most tests of the page begin with: a model for it to show, and the page itself."""
+"""What most tests of the page begin with: a model for it to show, and the page itself.
+
+It shows everything, unless a link names a depth: most tests are about what lies deep.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.ui.page_state import depth
 from tests.ui.opening import Run, open_lab, open_page
 
 
@@ -34,3 +38,8 @@ def page(models_folder: Path) -> Run:
 def lab(models_folder: Path) -> Run:
     """Return a function that opens the lab as a link does."""
     return open_lab
+
+
+@pytest.fixture(autouse=True)
+def _everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(depth, "NEWCOMER", "everything")

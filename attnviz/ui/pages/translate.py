@@ -11,6 +11,7 @@ from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import controls, opening_request, request_address
+from attnviz.ui.toolbar.dial import dial
 from attnviz.ui.toolbar.downloads import downloads
 from attnviz.ui.toolbar.translation import follow_link, open_shown, status, translation_on_show
 
@@ -37,6 +38,7 @@ def _draw() -> None:
     shown = translation_on_show(request, back=bool(request))
     view = shown.view
     with beside:
+        depth = dial()
         if not available:
             reopening.opener()
         if view:
@@ -45,4 +47,4 @@ def _draw() -> None:
             if shown.asked:
                 status(view)
     if view:
-        step_room(view)
+        step_room(view, depth)

@@ -16,6 +16,7 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.depth import Depth, shows
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
 from attnviz.ui.page_state.view import View
@@ -41,8 +42,8 @@ more columns has it all, the step below."""
 
 
 @st.fragment
-def step_room(view: View) -> None:
-    """Draw everything of `view` that depends on the step; `open_view` comes before."""
+def step_room(view: View, depth: Depth = "everything") -> None:
+    """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
     speak_as_chosen()
     view = _on_show(view)
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
@@ -58,9 +59,9 @@ def step_room(view: View) -> None:
         with left:
             findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
-            _step_panel(view)
+            _step_panel(view, depth)
         with st.container(key=view.key("stages")):
-            _stages(view)
+            _stages(view, depth)
         part(view, TABLES, chart_tables)(view)
 
 
@@ -72,7 +73,7 @@ def _on_show(view: View) -> View:
     return replace(view, trace=on_show(view.trace), branches=tried)
 
 
-def _step_panel(view: View) -> None:
+def _step_panel(view: View, depth: Depth) -> None:
     """Draw what stands beside the heatmap: the step in short, its proof, and help."""
     trace, theme = view.trace, theme_name()
     if all_at_once(view):  # it is in the window at once
@@ -80,9 +81,10 @@ def _step_panel(view: View) -> None:
     else:
         facts = {"at": place_of(view, "facts", theme)}
     step_summary(view, stage_titles(trace), facts)
-    session = st.session_state
-    after = looks_back(session, view) or shown_choices(session, view).face != "before"
-    proof_badge(view, weights_of(trace), theme, after=after)
+    if shows(depth, "everything"):
+        session = st.session_state
+        after = looks_back(session, view) or shown_choices(session, view).face != "before"
+        proof_badge(view, weights_of(trace), theme, after=after)
     key_names(view)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("beside_step")):
         with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
@@ -90,20 +92,23 @@ def _step_panel(view: View) -> None:
         copy_link(view)
 
 
-def _stages(view: View) -> None:
-    """Draw the five stages, with what lies inside an energy and a logit, and what the word says of the look."""
+def _stages(view: View, depth: Depth) -> None:
+    """Draw the five stages; of everything, also what lies inside an energy and a logit, and what the word says of the
+    look."""
     theme, weights, titles = theme_name(), weights_of(view.trace), stage_titles(view.trace)
+    everything = shows(depth, "everything")
     for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
-            stage(view, number, theme, titles)
-        if number == 1:
+            stage(view, number, theme, titles, depth)
+        if number == 1 and everything:
             with st.container(key=view.key("inside_energy")):
                 microscope_panel(view, weights, theme)
-        if number == 5:
+        if number == 5 and everything:
             with st.container(key=view.key(INSIDE_WORD)):
                 part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
-    with st.container(key=view.key("looking_back")):
-        looking_back(view, theme)
+    if everything:
+        with st.container(key=view.key("looking_back")):
+            looking_back(view, theme)
     if view.parent is not None:  # last, so that nothing else is moved; the style sheet puts it below the weights
         with st.container(key=view.key("what_changed")):
             what_changed(view, theme)

@@ -20,6 +20,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
+from attnviz.ui.page_state.depth import Depth, shows
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, address
@@ -51,12 +52,13 @@ def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) 
     return {step: narrate(_trace, step) for step in steps}
 
 
-def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw stage `number` of the step on show, of those that have `titles`."""
+def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str], depth: Depth) -> None:
+    """Draw stage `number` of the step on show, of those that have `titles`: its equation only from the numbers on."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
     _PICTURES[number](view, theme)
-    equation(view, number, place_of(view, f"equation-{number}", theme))
+    if shows(depth, "numbers"):
+        equation(view, number, place_of(view, f"equation-{number}", theme))
 
 
 def _energies(view: View, theme: ThemeName) -> None:

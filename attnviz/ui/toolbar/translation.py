@@ -14,6 +14,7 @@ from attnviz.text import SPACE
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
+from attnviz.ui.page_state.depth import forget_depth
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.selection import open_view
@@ -22,6 +23,7 @@ from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
 from attnviz.ui.step.branching import branch_on_show
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.controls import Request
+from attnviz.ui.toolbar.dial import open_page_depth, page_depth_address
 from attnviz.ui.toolbar.examples import OPENING, remark
 from attnviz.wording.search import search_name
 
@@ -72,16 +74,19 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     `page` tells the browser's entry of one page from that of another."""
     session, linked = st.session_state, st.query_params
     open_view(session, view, linked)
+    open_page_depth()
     heatmap_choices(session, view, linked)
     looks_back(session, view, linked)
     choose_order(session, view, row_order(session, view, linked))
     parameters = address.page_parameters(session) if asked is None else asked
-    address.keep_page(session, page + view.identity, parameters | language_address())
+    parameters = parameters | language_address() | page_depth_address()
+    address.keep_page(session, page + view.identity, parameters)
 
 
 def follow_link() -> None:
     """Forget all that the address says: it is read as at the first of a visit."""
     address.forget_view(st.session_state, MAIN)
+    forget_depth(st.session_state)
     reopening.close(st.session_state)
     for key in (inputs.SENTENCE, inputs.TARGET, inputs.MODEL, inputs.SEARCH):
         st.session_state.pop(key, None)
