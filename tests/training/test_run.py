@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from attnviz import Translator
 from attnviz.errors import AttnvizError
