@@ -45,7 +45,7 @@ type Order = "sentence" | "strongest";
  * where a visitor chose, `try` where he tries something by hand, `hint` with the pieces of a hypothesis that he points at
  * in a list, or null, `tell` with what the server is to hear of it, `behind` with a part of the page that the server is to
  * draw anew, `server` after the server has said what it knows, `preview` with a what-if whose weights are to be shown
- * before the server has answered, or null. */
+ * before the server has answered, or null, `point` with what a visitor points at, or null, `visit` with a stage to go to. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }
@@ -58,6 +58,12 @@ interface Choice {
   stage?: number;
   order?: Order;
   what_if?: WhatIf;
+}
+
+/** A source piece, or a step, that a visitor points at by the mouse or has the focus of the keyboard on. */
+interface Pointed {
+  source?: number;
+  step?: number;
 }
 
 /** What a visitor tries by hand on the translation on show, or which of what he tried he wants to see. */

@@ -12,6 +12,7 @@ from attnviz.ui.records import Asked, Maker
 from attnviz.ui.step.bench import changes_record, other_words_record
 from attnviz.ui.step.ledger import ledger_record
 from attnviz.ui.step.looking_back import EQUATION, PICTURE, after_equation_record, posterior_record
+from attnviz.ui.step.machine import drawing_record
 from attnviz.ui.step.microscope import cell_record
 from attnviz.ui.step.proof_badge import proof_record
 from attnviz.ui.step.stages import STAGES_OF, equation_record, narration, picture_record, sentences_of
@@ -29,6 +30,7 @@ def _growth(asked: Asked) -> dict[str, Any]:
 MAKERS: Mapping[str, Maker] = {
     "facts": _facts,
     "growth": _growth,
+    "machine": drawing_record,
     "microscope": cell_record,
     "proof": proof_record,
     PICTURE: posterior_record,

@@ -27,6 +27,7 @@ from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel, shown_choice
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.looking_back import looking_back
+from attnviz.ui.step.machine import machine
 from attnviz.ui.step.microscope import microscope_panel
 from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
@@ -60,6 +61,8 @@ def step_room(view: View, depth: Depth = "everything") -> None:
             findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
             _step_panel(view, depth)
+        with st.container(key=view.key("machine_box")):
+            machine(view, theme_name())
         with st.container(key=view.key("stages")):
             _stages(view, depth)
         part(view, TABLES, chart_tables)(view)

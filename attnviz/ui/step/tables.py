@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz.analysis.grid import Face
+from attnviz.figures.machine_table import machine_table
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.languages import say
@@ -42,6 +43,7 @@ def chart_tables(view: View) -> None:
         follow(view, TABLES)
         for name, table in (
             (_alignment(chosen.face), alignment),
+            (say("The machine at step {step}", step=step + 1), machine_table(trace, step)),
             (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
             (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
             (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),

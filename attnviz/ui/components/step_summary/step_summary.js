@@ -55,6 +55,16 @@ function mark(root, chosen) {
   });
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {number} stage
+ */
+function go(root, stage) {
+  mark(root, stage);
+  if (stageOf(root, stage)) visit(root, stage, true);
+  else arrive(root, stage); // the page is still being built
+}
+
 /** @param {StageTitle} title */
 function entry({ number, place, title }) {
   const item = document.createElement("li");
@@ -69,10 +79,8 @@ function entry({ number, place, title }) {
   }
   button.onclick = (event) => {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
-    mark(root, number);
     chooseIn(root, { stage: number });
-    if (stageOf(root, number)) visit(root, number, true);
-    else arrive(root, number); // the page is still being built
+    go(root, number);
     letGo(event);
   };
   item.append(button);
@@ -116,7 +124,13 @@ function arrive(root, stage) {
  */
 function start(root) {
   const state = /** @type {SummaryState} */ ({});
-  return follow(root, state, ["step"], () => show(root, state));
+  follow(root, state, ["step"], () => show(root, state));
+  const end = listenIn(root, "visit", ({ detail }) => go(root, detail)), { stop } = state;
+  state.stop = () => {
+    end();
+    stop();
+  };
+  return state;
 }
 
 /** @param {Mounted<SummaryRecord>} mounted */

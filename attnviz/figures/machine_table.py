@@ -1,0 +1,43 @@
+"""The numbers on the picture of the machine, as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from attnviz.analysis.drawn_units import drawn_units
+from attnviz.languages import say
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import subscript
+
+
+def machine_table(trace: Trace, step: int) -> pd.DataFrame:
+    """Return a row for each vector that is drawn at 0-based `step`: the annotations with their energies and weights,
+    then the context, both states and the readout; the last columns are the units that stand for it, in their order
+    (`drawn_units`).
+
+    Without attention there are neither energies nor weights.
+    """
+    units, here = drawn_units(trace), subscript(step + 1)
+    symbols = [f"h{subscript(j + 1)}" for j in range(len(trace.source_pieces))]
+    names = [piece_name(piece) for piece in trace.source_pieces]
+    rows: list[NDArray[np.float32]] = list(trace.annotations[:, units.annotation])
+    for symbol, name, values in (
+        (f"c{here}", "", trace.contexts[step][units.context]),
+        (f"s{subscript(step)}", piece_name(trace.previous_pieces[step]), trace.previous_states[step][units.state]),
+        (f"s{here}", "", trace.states[step][units.state]),
+        (f"t{here}", piece_name(trace.target_pieces[step]), trace.readouts[step][units.readout]),
+    ):
+        symbols.append(symbol)
+        names.append(name)
+        rows.append(values)
+    columns: dict[str, object] = {say("piece"): names}
+    if trace.attends:
+        none = [np.nan] * (len(rows) - len(trace.source_pieces))
+        columns["e"] = [*trace.energies[step].tolist(), *none]
+        columns["α"] = [*trace.alignment[step].tolist(), *none]
+    for k in range(max(map(len, rows))):
+        columns[say("square {k}", k=k + 1)] = [float(row[k]) if k < len(row) else np.nan for row in rows]
+    return pd.DataFrame(columns, index=pd.Index(symbols, name=say("vector")))

@@ -1,0 +1,181 @@
+// The lower end of the machine: state, previous word and context go into the new state and into the readout, and that
+// scores the words.
+
+/**
+ * @param {Element} root
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ */
+function drawDecoder(root, record, plan) {
+  const { decoder } = plan, { squares: { state, readout }, words } = record;
+  const given = group(root, "given"), before = group(given, "vector"), previous = group(given, "vector");
+  const [moved, spoken] = [4, 5].map((stage) => stagePart(root, stage));
+  drawLanes(root, record, plan);
+  drawReturns(root, record, plan);
+  const beforeSquares = vector(before, decoder.before, state, "frame state");
+  const previousWord = chip(previous, decoder.previous, "previous");
+  const made = [group(moved, "vector"), group(spoken, "vector"), group(spoken, "vector")];
+  const afterSquares = vector(made[0], decoder.after, state, "frame state");
+  const readoutSquares = vector(made[1], decoder.readout, readout, "frame");
+  const word = chip(made[2], decoder.word, "written");
+  const [likely, rivals] = /** @type {const} */ (["likely", "rivals"]).map((name) =>
+    put(spoken, "text", {
+      x: decoder[name][0],
+      y: decoder[name][1],
+      class: name,
+      "text-anchor": plan.standing && name === "rivals" ? "end" : "start",
+    })
+  );
+  /** @type {(parent: Element, place: Area, letter: string) => SVGElement} */
+  const named = (parent, { x, y, height }, letter) => symbol(parent, [x - 28, y + height / 2 + 5], letter, "");
+  const texts = {
+    before: [named(given, decoder.before, "s")],
+    previousIndex: [named(given, decoder.previous, "y")],
+    after: [named(moved, decoder.after, "s")],
+    readout: [named(spoken, decoder.readout, "t")],
+    wordIndex: [named(spoken, decoder.word, "y")],
+    previous: [previousWord],
+    word: [word],
+    likely: [likely],
+    rivals: [rivals],
+  };
+  boxName(moved, decoder.after, words.gru);
+  boxName(spoken, decoder.readout, words.maxout);
+  const origin = put(given, "path", { d: rounded(originOf(plan)), class: "line state origin" });
+  return { origin, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
+}
+
+/**
+ * The way from the backward half of the first annotation to the first state.
+ * @param {Plan} plan
+ * @returns {Spot[]}
+ */
+function originOf({ standing, across: { backward }, columns: [first], cell, decoder: { before } }) {
+  const middle = (backward[0] + backward[1]) / 2;
+  if (standing) return [[backward[1] + 2, first.middle], [160, first.middle], [160, before.y - 2]];
+  const down = before.x + 24;
+  return [[first.middle - cell / 2 - 2, middle], [down, middle], [down, before.y - 2]];
+}
+
+/**
+ * @param {Element} parent
+ * @param {Area} place
+ * @param {string} text
+ */
+function boxName(parent, { x, y }, text) {
+  put(parent, "text", { x: x - 28, y: y - 9, class: "function" }, text);
+}
+
+/**
+ * A word in its frame.
+ * @param {Element} parent
+ * @param {Area} place
+ * @param {string} className
+ */
+function chip(parent, { x, y, width, height }, className) {
+  put(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
+  return put(parent, "text", {
+    x: x + width / 2,
+    y: y + height / 2 + 6,
+    class: `spelled ${className}`,
+    "text-anchor": "middle",
+  });
+}
+
+/**
+ * The three lines that lead to both boxes, dots where a box takes from one, and the ways back into the next step.
+ * @param {Element} root
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ */
+function drawLanes(root, record, plan) {
+  const { decoder: { before, previous, after, readout, lanes, word }, standing } = plan;
+  const current = record.readout === "current", lines = group(root, "lines");
+  const taps = [0.24, 0.5, 0.76].map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
+  /** @type {(spots: Spot[], name: string) => void} */
+  const line = (spots, name) => {
+    put(lines, "path", { d: rounded(spots), class: `line ${name}` });
+  };
+  const end = current ? taps[0][0] : taps[0][1];
+  if (standing) {
+    const down = before.x + before.width / 2;
+    line([[down, before.y + before.height], [down, lanes.state], [end, lanes.state]], "state");
+    line([[down, lanes.state], [taps[0][0], lanes.state]], "state");
+    const under = previous.x + previous.width / 2;
+    line([[under, previous.y + previous.height], [under, lanes.word], [taps[2][1], lanes.word]], "word");
+  } else {
+    line([[before.x + before.width + 2, lanes.state], [end, lanes.state]], "state");
+    line([[previous.x + previous.width, lanes.word], [taps[2][1], lanes.word]], "word");
+  }
+  [lanes.state, lanes.context, lanes.word].forEach((y, k) => {
+    taps[k].forEach((x, box) => {
+      if (k === 0 && box === 1 && current) return;
+      tap(lines, [x, y], after.y - 3, ["state", "context", "word"][k]);
+    });
+  });
+  if (current) {
+    arrow(
+      lines,
+      [after.x + after.width + 3, after.y + 10],
+      [readout.x - (standing ? 30 : 34), readout.y + 10],
+      "state",
+    );
+  }
+  if (standing) arrow(lines, [readout.x + 20, readout.y + 24], [readout.x + 20, word.y - 3], "word");
+  else arrow(lines, [readout.x + readout.width + 4, readout.y + 10], [word.x - 36, readout.y + 10], "word");
+}
+
+/**
+ * The ways back: the new state and the new word are what the next step begins with.
+ * @param {Element} root
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ */
+function drawReturns(root, { words }, { decoder: { before, previous, after, word }, standing, height }) {
+  if (standing) return;
+  const part = group(root, "returns"), right = after.x + after.width, low = height - 17;
+  /** @type {(from: Spot[], left: number, to: Area) => void} */
+  const back = (from, left, { y, height }) => {
+    const across = y + height / 2, head = 136;
+    put(part, "path", {
+      d: rounded([...from, [left, from[from.length - 1][1]], [left, across], [head, across]]),
+      class: "return",
+    });
+    put(part, "path", {
+      d: `${path([[head, across - 3.5], [head + 7, across], [head, across + 3.5]])}Z`,
+      class: "return head",
+    });
+  };
+  const beside = after.y + after.height / 2;
+  back([[right + 3, beside], [right + 24, beside], [right + 24, low]], 112, before);
+  back([[word.x + 62, word.y + word.height + 3], [word.x + 62, height - 5]], 102, previous);
+  put(part, "text", { x: 122, y: low - 6, class: "again" }, words.again);
+}
+
+/**
+ * What a box takes from a line.
+ * @param {Element} parent
+ * @param {Spot} from
+ * @param {number} to
+ * @param {string} name
+ */
+function tap(parent, [x, y], to, name) {
+  put(parent, "circle", { cx: x, cy: y, r: 3.6, class: `dot ${name}` });
+  arrow(parent, [x, y], [x, to], name);
+}
+
+/**
+ * @param {Element} parent
+ * @param {Spot} from
+ * @param {Spot} to
+ * @param {string} name
+ */
+function arrow(parent, [x0, y0], [x1, y1], name) {
+  const far = Math.hypot(x1 - x0, y1 - y0), [a, b] = [(x1 - x0) / far, (y1 - y0) / far];
+  const [x, y] = [x1 - a * 6, y1 - b * 6];
+  put(parent, "path", { d: path([[x0, y0], [x, y]]), class: `line ${name}` });
+  put(parent, "path", {
+    d: `${path([[x - b * 4, y + a * 4], [x1, y1], [x + b * 4, y - a * 4]])}Z`,
+    class: `head ${name}`,
+  });
+}

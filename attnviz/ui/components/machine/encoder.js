@@ -1,0 +1,97 @@
+// The upper end of the machine: the source pieces, the encoder that reads them from both sides, and the annotations.
+
+/**
+ * @param {Element} root
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ * @param {MachineNumbers} numbers
+ */
+function drawEncoder(root, record, plan, numbers) {
+  const part = group(root, "encoder");
+  readingLine(part, plan, plan.across.forward, true);
+  readingLine(part, plan, plan.across.backward, false);
+  record.joined.forEach((joined, j) => {
+    if (joined) put(part, "path", { d: joint(plan, j), class: "joint" });
+  });
+  return plan.columns.map((_, j) => drawPiece(part, record, plan, numbers.annotations[j], j));
+}
+
+/**
+ * The line along which one direction of the encoder reads, its arrow at the end.
+ * @param {Element} parent
+ * @param {Plan} plan
+ * @param {[number, number]} row
+ * @param {boolean} forward
+ */
+function readingLine(parent, plan, [from, to], forward) {
+  const middle = (from + to) / 2, { first, columns } = plan, end = columns[columns.length - 1];
+  const last = end.middle + end.room / 2, [tail, head] = forward ? [first - 4, last + 5] : [last + 4, first - 5];
+  const back = head + (forward ? -6 : 6);
+  /** @type {(along: number, across: number) => Spot} */
+  const at = (along, across) => spot(plan, along, across);
+  put(parent, "path", { d: path([at(tail, middle), at(head, middle)]), class: "reading" });
+  put(parent, "path", {
+    d: path([at(back, middle - 4), at(head, middle), at(back, middle + 4)]),
+    class: "reading",
+  });
+}
+
+/**
+ * The line that joins a piece to the one before it in the same word.
+ * @param {Plan} plan
+ * @param {number} j
+ */
+function joint(plan, j) {
+  const across = plan.standing ? plan.across.forward[0] - 10 : plan.across.words + 7;
+  return path([j - 1, j].map((k) => spot(plan, plan.columns[k].middle, across)));
+}
+
+/**
+ * A source piece with what the encoder made of it; returns its group, which a step marks.
+ * @param {Element} parent
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ * @param {Float32Array} annotation
+ * @param {number} j
+ */
+function drawPiece(parent, record, plan, annotation, j) {
+  const { columns, across, cell } = plan, { middle, room } = columns[j];
+  const made = group(parent, "piece"), half = record.squares.annotation / 2;
+  const start = middle - cell / 2, used = record.attention !== "none";
+  put(made, "rect", {
+    ...area(plan, middle - room / 2, 0, room, used ? across.ribbons[0] : across.backward[1] + 6),
+    class: "band",
+  });
+  writePiece(made, record.sources[j], plan, j);
+  for (const [row, from] of /** @type {const} */ ([[across.forward, 0], [across.backward, half]])) {
+    const squares = vector(made, area(plan, start, row[0], cell, row[1] - row[0]), half, "half");
+    colour(squares, annotation, record.limits.annotation, from);
+  }
+  if (!used) return made;
+  const [top, bottom] = [across.forward[0] - 5, across.backward[1] + 5], round = Math.min(5, (room - cell) / 2 - 1);
+  put(made, "rect", {
+    ...area(plan, start - round, top, cell + 2 * round, bottom - top),
+    rx: round + 1,
+    class: "annotation",
+  });
+  put(made, "path", { d: path([spot(plan, middle, bottom), spot(plan, middle, across.query)]), class: "key" });
+  return made;
+}
+
+/**
+ * @param {Element} parent
+ * @param {string} text
+ * @param {Plan} plan
+ * @param {number} j
+ */
+function writePiece(parent, text, plan, j) {
+  const { columns, across, letters, standing, aslant } = plan, { middle } = columns[j];
+  const style = `font-size: ${letters}px`;
+  if (standing) {
+    put(parent, "text", { x: 0, y: middle + letters * 0.35, class: "word", style }, text.slice(0, 11));
+    return;
+  }
+  const anchor = aslant ? "start" : "middle", at = { x: middle, y: across.words };
+  const written = put(parent, "text", { ...at, class: "word", "text-anchor": anchor, style }, text);
+  if (aslant) written.setAttribute("transform", `rotate(-52 ${middle} ${across.words})`);
+}

@@ -1,0 +1,86 @@
+// The middle of the machine: the query meets the keys, energies become weights, and ribbons as thick as these make the
+// context vector.
+
+/**
+ * @param {Element} root
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ */
+function drawLook(root, record, plan) {
+  const [energy, weight, context] = [1, 2, 3].map((stage) => stagePart(root, stage));
+  const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
+    across ? plan.columns.map((_, j) => columnNumber(parent, plan, across, name, j)) : [];
+  const looks = record.attention !== "none";
+  if (looks) queryLine(energy, plan);
+  const bars = looks ? plan.columns.map(() => put(energy, "rect", { class: "energy", rx: 1.5 })) : [];
+  const one = looks ? plan.columns : [plan.columns[plan.columns.length - 1]];
+  return {
+    energies: bars,
+    energyNumbers: looks ? numbered(energy, plan.dense ? 0 : plan.across.energyNumber, "number") : [],
+    weightNumbers: looks ? numbered(weight, plan.across.weight, "number weight") : [],
+    ribbons: one.map(() => put(weight, "path", { class: "ribbon", fill: `url(#${flowName(root)})` })),
+    ...drawContext(context, record, plan),
+  };
+}
+
+/**
+ * The parts of a stage; a click on one leads to it.
+ * @param {Element} root
+ * @param {number} stage
+ */
+function stagePart(root, stage) {
+  const part = group(root, "part");
+  part.dataset.stage = String(stage);
+  return part;
+}
+
+/**
+ * The line that brings the query to each key, from the decoder's state all the way up.
+ * @param {Element} parent
+ * @param {Plan} plan
+ */
+function queryLine(parent, plan) {
+  const { across, columns, decoder: { queryFrom: [x, y] }, standing } = plan;
+  const last = columns[columns.length - 1].middle, first = columns[0].middle;
+  const spots = standing
+    ? /** @type {Spot[]} */ ([[x, y], [across.query, first]])
+    : /** @type {Spot[]} */ ([[x, y], [x, across.query], [last, across.query]]);
+  put(parent, "path", { d: rounded(spots), class: "line state query" });
+  for (const { middle } of columns) {
+    const [cx, cy] = spot(plan, middle, across.query);
+    put(parent, "circle", { cx, cy, r: 2.6, class: "meeting" });
+  }
+}
+
+/**
+ * @param {Element} parent
+ * @param {Plan} plan
+ * @param {number} across
+ * @param {string} name
+ * @param {number} j
+ */
+function columnNumber(parent, plan, across, name, j) {
+  const { middle } = plan.columns[j];
+  if (!plan.standing) return put(parent, "text", { x: middle, y: across, class: name, "text-anchor": "middle" });
+  return put(parent, "text", { x: across, y: middle + 4, class: name, "text-anchor": "end" });
+}
+
+/**
+ * The context vector, at 0 along the sentence: a step moves it.
+ * @param {Element} parent
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ */
+function drawContext(parent, record, plan) {
+  const [top, bottom] = plan.across.context, { flow } = plan;
+  const contextLine = put(parent, "path", { class: "line context" });
+  const context = group(parent, "vector");
+  const place = area(plan, -flow / 2, top, flow, bottom - top);
+  const contextSquares = vector(context, place, record.squares.context, "frame context");
+  const [x, y] = plan.standing ? [place.x + 2, place.y - 8] : [0, place.y + 18];
+  const contextName = symbol(context, [x, y], "c", "", { className: "context" });
+  const mix = plan.standing ? [] : [put(context, "text", { x, y: y - 1, class: "mix" })];
+  const letter = /** @type {SVGElement} */ (contextName.parentNode),
+    contextNames = plan.standing ? [] : [letter, ...mix];
+  return { context, contextSquares, contextLine, contextName, contextNames, mix };
+}

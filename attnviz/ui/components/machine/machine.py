@@ -1,0 +1,100 @@
+"""The whole translator on one picture: how the numbers of the step on show run through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.drawn_units import DrawnUnits, drawn_units
+from attnviz.figures.source_rows import energy_range, finite_energies
+from attnviz.languages import language, say
+from attnviz.palette import STRONGEST
+from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace import Trace
+from attnviz.trace.interventions import acting_on
+from attnviz.ui.components.loader import component, packed
+from attnviz.ui.page_state.view import View
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.machine import machine_alt, machine_words, mixture
+from attnviz.wording.numbers import percent
+from attnviz.wording.stages import Narration, stage_titles
+
+LETTERS = 14
+"""Characters of a piece in the picture."""
+RIVALS = 2
+"""Pieces besides the written one that are named."""
+
+
+def machine_drawing(view: View, at: str) -> None:
+    """Draw the machine at the step on show; what it is drawn from lies at the address `at`."""
+    component("machine", isolate=False)(key=view.key("machine"), data={"at": at})
+
+
+def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
+    """Return what the browser draws the machine from at these 0-based `steps`, of which `told` tells."""
+    units, chosen = drawn_units(trace), np.array(steps, dtype=np.intp)
+    titles = stage_titles(trace)
+    return {
+        "language": language(),
+        "attention": trace.config["attention"],
+        "readout": trace.config["readout_state"],
+        "sources": [_surface(piece) for piece in trace.source_surfaces],
+        "joined": _joined(trace),
+        "steps": list(steps),
+        "range": energy_range(finite_energies(trace), 0) if trace.attends else [0, 1],
+        **_numbers(trace, units, chosen),
+        "previous": [shorten(piece_name(trace.previous_pieces[i]), LETTERS) for i in steps],
+        "written": [shorten(piece_name(trace.target_pieces[i]), LETTERS) for i in steps],
+        "likely": [percent(float(trace.probabilities[i])) for i in steps],
+        "rivals": [_rivals(trace, i) for i in steps],
+        "byHand": [trace.attends and bool(acting_on(trace.interventions, i)) for i in steps],
+        "mixes": [mixture(trace, i) for i in steps],
+        "alts": [machine_alt(trace, i, told[i]) for i in steps],
+        "stages": [
+            {"number": number, "place": place, "title": title}
+            for place, (number, title) in enumerate(titles.items(), 1)
+        ],
+        "outcomes": [[stage.outcome for stage in told[i]] for i in steps],
+        "words": machine_words(trace),
+    }  # fmt: skip
+
+
+def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[str, Any]:
+    """Return energies and weights, and of each vector the units that are drawn."""
+    annotations, states = trace.annotations[:, units.annotation], np.vstack([trace.initial_state[None], trace.states])
+    states, readouts = states[:, units.state], trace.readouts[:, units.readout]
+    return {
+        "energies": packed(trace.energies[steps]), "weights": packed(trace.alignment[steps]),
+        "annotations": packed(annotations), "contexts": packed(trace.contexts[steps][:, units.context]),
+        "before": packed(states[steps]), "after": packed(states[steps + 1]), "readouts": packed(readouts[steps]),
+        "squares": {
+            "annotation": len(units.annotation), "context": len(units.context), "state": len(units.state),
+            "readout": len(units.readout),
+        },
+        "limits": {"annotation": _limit(annotations), "state": _limit(states), "readout": _limit(readouts)},
+    }  # fmt: skip
+
+
+def _limit(values: NDArray[np.float32]) -> float:
+    return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
+
+
+def _surface(piece: str) -> str:
+    return shorten(piece if piece in SPECIAL_PIECES else join_pieces([piece]) or "␣", LETTERS)
+
+
+def _joined(trace: Trace) -> list[bool]:
+    """Return of each source piece whether it goes on with the word before it."""
+    inner = {j for group in trace.words().source_groups for j in group[1:]}
+    return [j in inner for j in range(len(trace.source_pieces))]
+
+
+def _rivals(trace: Trace, step: int) -> str:
+    """Return the likeliest pieces that 0-based `step` did not write, with their probabilities."""
+    ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
+    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:RIVALS]]
+    return say("before {others}", others=", ".join(named)) if named else ""

@@ -1,0 +1,126 @@
+// The names of the parts with their symbols, and the ways to the stages.
+
+/**
+ * Names all parts; returns the indices of symbols that hold the number of the step.
+ * @param {Element} root
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ * @param {(text: string, letters: number) => number} measure
+ */
+function nameParts(root, record, plan, measure) {
+  const part = group(root, "names"), looks = record.attention !== "none";
+  const { across, decoder: { before, previous, titles }, standing } = plan;
+  const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, record, plan, looks);
+  const [energy, weight, context] = standing
+    ? /** @type {Spot[]} */ ([[across.energy[0] + 2, 12], [across.weight - 20, 12], [across.context[0] - 22, 12]])
+    : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
+  /** @type {Record<number, Spot>} */
+  const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
+  const ways = record.stages.map((stage) => {
+    const narrow = standing && stage.number < 4;
+    const room = narrow ? 0 : stage.number > 3 ? 260 : GUTTER - 60;
+    return wayTo(part, stage, places[stage.number], room, measure);
+  });
+  if (looks) {
+    put(part, "text", { x: weight[0] + (standing ? -18 : 24), y: weight[1] + 17, class: "by-hand" }, record.words.hand);
+  }
+  if (standing) return { symbols, ways, states: [] };
+  beside(part, record.words.previous, previous);
+  return { symbols, ways, states: [beside(part, record.words.state, before)] };
+}
+
+/**
+ * The name of what goes into the decoder, at the left edge.
+ * @param {Element} parent
+ * @param {string} text
+ * @param {Area} place
+ */
+const beside = (parent, text, { y, height }) =>
+  put(parent, "text", { x: 0, y: y + height / 2 + 5, class: "name" }, text);
+
+/**
+ * @param {Element} parent
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ * @param {boolean} looks
+ */
+function nameRows(parent, { words }, { across }, looks) {
+  const left = GUTTER - 40, middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
+  /** @type {[string, number, string, ("→" | "←")?][]} */
+  const named = [
+    [words.source, across.words, "x"],
+    [words.forward, middle(across.forward), "h", "→"],
+    [words.backward, middle(across.backward), "h", "←"],
+  ];
+  if (looks) named.push([words.annotation, across.backward[1] + 21, "h"]);
+  for (const [text, y, letter, way] of named) {
+    put(parent, "text", { x: 0, y, class: "name" }, text);
+    symbol(parent, [left, y], letter, "j", { way, className: "encoder" });
+  }
+  if (!looks) return [];
+  return [
+    symbol(parent, [left, across.energy[1] - 14], "e", ""),
+    symbol(parent, [left, across.weight], "α", ""),
+  ];
+}
+
+/**
+ * @param {Element} parent
+ * @param {Plan} plan
+ * @param {boolean} looks
+ */
+function nameColumns(parent, { across }, looks) {
+  const y = 26;
+  symbol(parent, [2, y], "x", "j", { className: "encoder" });
+  symbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
+  symbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });
+  if (!looks) return [];
+  return [
+    symbol(parent, [across.energy[0] + 14, y], "e", ""),
+    symbol(parent, [across.weight - 8, y], "α", ""),
+  ];
+}
+
+/**
+ * The title of a stage, which leads there.
+ * @param {Element} parent
+ * @param {StageTitle} stage
+ * @param {Spot} place
+ * @param {number} room
+ * @param {(text: string, letters: number) => number} measure
+ */
+function wayTo(parent, { number: stage, place: shownAs, title }, [x, y], room, measure) {
+  const way = group(parent, "way");
+  for (const [name, value] of [["role", "button"], ["tabindex", "0"]]) way.setAttribute(name, value);
+  way.dataset.stage = String(stage);
+  const lines = room ? broken(title, room, measure) : [];
+  const wide = Math.max(0, ...lines.map((line) => measure(line, 14))), top = y - (lines.length > 1 ? 18 : 0);
+  put(way, "rect", {
+    x: x - 3,
+    y: top - 18,
+    width: wide + 30,
+    height: 26 + 17 * Math.max(lines.length - 1, 0),
+    rx: 5,
+    class: "reach",
+  });
+  put(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
+  put(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
+  lines.forEach((line, k) => put(way, "text", { x: x + 24, y: top + 17 * k, class: "title" }, line));
+  return way;
+}
+
+/**
+ * A text in lines of no more than `room` pixels, where its words let it.
+ * @param {string} text
+ * @param {number} room
+ * @param {(text: string, letters: number) => number} measure
+ */
+function broken(text, room, measure) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const here = lines[lines.length - 1], longer = here ? `${here} ${word}` : word;
+    if (here && measure(longer, 14) > room) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}

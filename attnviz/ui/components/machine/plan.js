@@ -1,0 +1,202 @@
+// Where the parts of the machine are, for the room there is: the sentence lies on a wide page, and stands on a telephone.
+
+const STAND = 700; // pixels of width below which it stands
+const GUTTER = 176; // pixels at the left of a lying sentence, for the names of the rows
+const EDGE = 14; // at the right, where the encoder begins to read backwards
+const LARGEST = 180; // pixels of the widest column
+const LEAST = 10; // of the narrowest: of a longer sentence the drawing is wider than its box
+
+/**
+ * The plan of a drawing of `width` pixels; `measure` tells the width of a text in letters of so many pixels.
+ * @param {MachineRecord} record
+ * @param {number} width
+ * @param {(text: string, letters: number) => number} measure
+ */
+const planned = (record, width, measure) => width < STAND ? standing(record, width) : lying(record, width, measure);
+
+/**
+ * How wide the columns are, as the sentence is written; or all alike, its words aslant, where it is too long for that.
+ * @param {MachineRecord} record
+ * @param {number} room
+ * @param {(text: string, letters: number) => number} measure
+ */
+function columnsOf({ sources, joined }, room, measure) {
+  for (const letters of [18, 16, 14, 13]) {
+    const wide = sources.map((text, j) => Math.max(measure(text, letters) + (joined[j + 1] ? 6 : 16), 34));
+    const sum = wide.reduce((total, one) => total + one, 0);
+    if (sum > room) continue;
+    const more = Math.min((room - sum) / sources.length, 64);
+    return { letters, aslant: false, wide: wide.map((one) => Math.min(one + more, LARGEST)) };
+  }
+  const one = Math.max(room / sources.length, LEAST);
+  return { letters: Math.min(13, one * 1.05), aslant: true, wide: sources.map(() => one) };
+}
+
+/**
+ * Columns one after the other from `from` on.
+ * @param {number[]} wide
+ * @param {number} from
+ */
+function inTurnFrom(wide, from) {
+  let here = from;
+  return wide.map((room) => {
+    here += room;
+    return { middle: here - room / 2, room };
+  });
+}
+
+/**
+ * @param {MachineRecord} record
+ * @param {number} given
+ * @param {(text: string, letters: number) => number} measure
+ * @returns {Plan}
+ */
+function lying(record, given, measure) {
+  const start = GUTTER + 36;
+  const { letters, aslant, wide } = columnsOf(record, given - start - EDGE, measure);
+  const sum = wide.reduce((total, one) => total + one, 0);
+  const width = Math.max(given, start + sum + EDGE);
+  const first = start + Math.max(0, (width - EDGE - start - sum) / 2);
+  const looks = record.attention !== "none", least = Math.min(...wide);
+  const top = aslant ? 46 : 0;
+  /** @type {Rows} */
+  const across = looks
+    ? {
+      words: top + 21,
+      forward: [top + 44, top + 60],
+      backward: [top + 72, top + 88],
+      query: top + 116,
+      energy: [top + 126, top + 172],
+      energyNumber: top + 187,
+      weight: top + 209,
+      ribbons: [top + 216, top + 324],
+      context: [top + 325, top + 351],
+    }
+    : {
+      words: top + 21,
+      forward: [top + 44, top + 60],
+      backward: [top + 84, top + 100],
+      query: 0,
+      energy: [0, 0],
+      energyNumber: 0,
+      weight: 0,
+      ribbons: [top + 62, top + 199],
+      context: [top + 200, top + 226],
+    };
+  const decoder = besideAll(width, across.context[1], looks);
+  return {
+    standing: false,
+    width,
+    height: decoder.titles[4][1] + 38,
+    columns: inTurnFrom(wide, first),
+    first,
+    last: first + sum,
+    cell: Math.max(Math.min(least - 14, 48), Math.min(least - 3, 16)),
+    letters,
+    aslant,
+    dense: least < 26,
+    across,
+    flow: 116,
+    decoder,
+  };
+}
+
+/**
+ * The decoder below a lying sentence: what goes in at the left, then the boxes, and the word at the right.
+ * @param {number} width
+ * @param {number} bottom of the context vector
+ * @param {boolean} looks
+ * @returns {DecoderPlan}
+ */
+function besideAll(width, bottom, looks) {
+  const left = GUTTER, room = Math.min(width, 1500) - left, top = bottom + 14;
+  const boxes = top + 88;
+  const readout = left + room * 0.44, word = left + room * 0.64;
+  return {
+    before: { x: left, y: top, width: 104, height: 18 },
+    previous: { x: left, y: top + 40, width: 104, height: 28 },
+    after: { x: left + room * 0.17, y: boxes, width: 132, height: 20 },
+    readout: { x: readout, y: boxes, width: 132, height: 20 },
+    word: { x: word, y: boxes - 8, width: 124, height: 36 },
+    likely: [word + 136, boxes + 7],
+    rivals: [word + 136, boxes + 26],
+    lanes: { state: top + 9, context: top + 32, word: top + 54 },
+    queryFrom: [left + (looks ? 12 : 0), top],
+    titles: { 4: [left + room * 0.17, boxes + 44], 5: [readout, boxes + 44] },
+  };
+}
+
+/**
+ * @param {MachineRecord} record
+ * @param {number} width
+ * @returns {Plan}
+ */
+function standing(record, width) {
+  const { sources, attention } = record, looks = attention !== "none";
+  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = 34;
+  const wide = sources.map(() => room);
+  const edge = width - 4, last = top + room * sources.length;
+  /** @type {Rows} */
+  const across = looks
+    ? {
+      words: 0,
+      forward: [84, 114],
+      backward: [120, 150],
+      query: 166,
+      energy: [174, 208],
+      energyNumber: 0,
+      weight: 244,
+      ribbons: [248, edge - 26],
+      context: [edge - 25, edge - 3],
+    }
+    : {
+      words: 0,
+      forward: [84, 124],
+      backward: [140, 180],
+      query: 0,
+      energy: [0, 0],
+      energyNumber: 0,
+      weight: 0,
+      ribbons: [126, edge - 26],
+      context: [edge - 25, edge - 3],
+    };
+  const flow = Math.min(104, Math.max(room * sources.length, 60));
+  const decoder = belowAll(width, Math.max(last, top + flow) + 26);
+  return {
+    standing: true,
+    width,
+    height: decoder.rivals[1] + 10,
+    columns: inTurnFrom(wide, top),
+    first: top,
+    last: Math.max(last, top + flow),
+    cell: Math.min(room - 9, 14),
+    letters: Math.min(14, room - 1),
+    aslant: false,
+    dense: room < 18,
+    across,
+    flow,
+    decoder,
+  };
+}
+
+/**
+ * The decoder below a standing sentence: what goes in on top, then the boxes, and the word below them.
+ * @param {number} width
+ * @param {number} top
+ * @returns {DecoderPlan}
+ */
+function belowAll(width, top) {
+  const boxes = top + 108, readout = width / 2 + 14;
+  return {
+    before: { x: 138, y: top, width: 80, height: 18 },
+    previous: { x: 31, y: top - 5, width: 72, height: 28 },
+    after: { x: 32, y: boxes, width: 112, height: 20 },
+    readout: { x: readout + 30, y: boxes, width: 112, height: 20 },
+    word: { x: readout + 30, y: boxes + 48, width: 84, height: 34 },
+    likely: [readout + 122, boxes + 70],
+    rivals: [width - 2, boxes + 122],
+    lanes: { state: top + 40, context: top + 54, word: top + 68 },
+    queryFrom: [166, top],
+    titles: { 4: [2, boxes + 42], 5: [readout, boxes + 102] },
+  };
+}

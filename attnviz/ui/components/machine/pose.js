@@ -1,0 +1,161 @@
+// What a step changes in the drawing, and how one step becomes the next.
+
+const MOVING = 650; // milliseconds at speed 1
+
+/**
+ * Unpacks the numbers of a record.
+ * @param {MachineRecord} record
+ * @returns {MachineNumbers}
+ */
+function unpacked(record) {
+  const { squares, sources, steps } = record;
+  const [energies, weights] = [record.energies, record.weights].map((packed) => rows(packed, sources.length));
+  const context = rows(record.contexts, squares.context), readout = rows(record.readouts, squares.readout);
+  const [before, after] = [record.before, record.after].map((packed) => rows(packed, squares.state));
+  return {
+    annotations: rows(record.annotations, squares.annotation),
+    poses: steps.map((_, k) => ({
+      energies: energies[k],
+      weights: weights[k],
+      context: context[k],
+      before: before[k],
+      after: after[k],
+      readout: readout[k],
+    })),
+  };
+}
+
+/**
+ * What is between two poses.
+ * @param {Pose} from
+ * @param {Pose} to
+ * @param {number} share of the way
+ * @returns {Pose}
+ */
+function between(from, to, share) {
+  /** @type {(name: keyof Pose) => Float32Array} */
+  const mixed = (name) => to[name].map((value, k) => from[name][k] + (value - from[name][k]) * share);
+  return {
+    energies: mixed("energies"),
+    weights: mixed("weights"),
+    context: mixed("context"),
+    before: mixed("before"),
+    after: mixed("after"),
+    readout: mixed("readout"),
+  };
+}
+
+/**
+ * Draws the numbers of a pose.
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ * @param {MachineParts} parts
+ * @param {Pose} pose
+ */
+function strike(record, plan, parts, pose) {
+  const { limits } = record;
+  colour(parts.contextSquares, pose.context, limits.annotation);
+  colour(parts.beforeSquares, pose.before, limits.state);
+  colour(parts.afterSquares, pose.after, limits.state);
+  colour(parts.readoutSquares, pose.readout, limits.readout);
+  const middle = record.attention === "none" ? plan.last - plan.flow / 2 : lookedAt(plan, pose.weights);
+  const [x, y] = spot(plan, middle, 0);
+  parts.context.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+  parts.contextLine.setAttribute("d", contextLine(plan, middle));
+  const leftward = middle > plan.width * 0.68, edge = plan.flow / 2 + 12;
+  parts.contextNames.forEach((node, k) => {
+    node.setAttribute("x", String(leftward ? -edge - 24 + k * -8 : edge + k * 32));
+    node.setAttribute("text-anchor", leftward && k ? "end" : "start");
+  });
+  if (record.attention === "none") strikeOne(plan, parts, middle);
+  else strikeLook(record, plan, parts, pose, middle);
+}
+
+/**
+ * @param {MachineRecord} record
+ * @param {Plan} plan
+ * @param {MachineParts} parts
+ * @param {Pose} pose
+ * @param {number} middle
+ */
+function strikeLook({ range: [low, high] }, plan, parts, { energies, weights }, middle) {
+  const [top, bottom] = plan.across.energy, { columns, flow, standing, dense } = plan;
+  const unit = (bottom - top) / (high - low || 1), wide = Math.min(plan.cell, 26);
+  const ends = stacked(weights, middle - flow / 2, flow);
+  columns.forEach(({ middle: along, room }, j) => {
+    const energy = energies[j], deep = Math.abs(energy) * unit || 0;
+    // Lying, an energy rises as its ribbon falls; standing, it grows to the right.
+    const zero = standing ? top - low * unit : bottom + low * unit;
+    const start = standing === energy > 0 ? zero : zero - deep;
+    const bar = area(plan, along - wide / 2, start, wide, deep);
+    for (const [name, value] of Object.entries(bar)) parts.energies[j].setAttribute(name, value.toFixed(2));
+    parts.energies[j].classList.toggle("negative", energy < 0);
+    const thick = weights[j] * flow;
+    parts.ribbons[j].setAttribute("d", ribbon(plan, along, ends[j], thick, Math.min(thick, room - 3)));
+    if (parts.energyNumbers[j]) write(parts.energyNumbers[j], Number.isFinite(energy) ? number(energy, 1) : "");
+    if (parts.weightNumbers[j]) write(parts.weightNumbers[j], weightText(weights[j], dense && !standing));
+    parts.weightNumbers[j]?.classList.toggle("strong", weights[j] >= 0.1);
+  });
+}
+
+/**
+ * @param {number} weight
+ * @param {boolean} narrow where only a large one has room
+ */
+function weightText(weight, narrow) {
+  if (narrow) return weight < 0.1 ? "" : number(weight, 2);
+  return weight < 0.005 ? "·" : number(weight, 2);
+}
+
+/**
+ * Without attention one vector is all there is, the last of the forward half.
+ * @param {Plan} plan
+ * @param {MachineParts} parts
+ * @param {number} middle
+ */
+function strikeOne(plan, parts, middle) {
+  const last = plan.columns[plan.columns.length - 1];
+  parts.ribbons[0].setAttribute("d", ribbon(plan, last.middle, middle, plan.flow, Math.min(last.room, plan.cell)));
+}
+
+/**
+ * The way from the context vector to the line on which the boxes take it.
+ * @param {Plan} plan
+ * @param {number} middle
+ */
+function contextLine({ standing, across, decoder: { lanes, after, readout } }, middle) {
+  const [nearest, farthest] = [after.x + after.width / 2, readout.x + readout.width / 2];
+  if (standing) {
+    const right = (across.context[0] + across.context[1]) / 2;
+    return rounded([[right, middle + 20], [right, lanes.context], [nearest, lanes.context]]);
+  }
+  const down = /** @type {Spot} */ ([middle, across.context[1]]), turn = /** @type {Spot} */ ([middle, lanes.context]);
+  /** @type {(x: number) => string} */
+  const to = (x) => rounded([down, turn, [x, lanes.context]]);
+  return to(nearest) + to(farthest);
+}
+
+/**
+ * Has the drawing become another pose; `begin` and each share of the way, from 0 to 1, are told.
+ * @param {MachineState} state
+ * @param {Pose} to
+ * @param {number} time in milliseconds; 0 is at once
+ * @param {(pose: Pose, share: number) => void} draw
+ */
+function become(state, to, time, draw) {
+  cancelAnimationFrame(state.frame);
+  const from = state.pose;
+  if (!from || time <= 0 || from.weights.length !== to.weights.length) {
+    state.pose = to;
+    draw(to, 1);
+    return;
+  }
+  const begun = performance.now();
+  const tick = () => {
+    const share = Math.min((performance.now() - begun) / time, 1), eased = share * share * (3 - 2 * share);
+    state.pose = share < 1 ? between(from, to, eased) : to;
+    draw(state.pose, eased);
+    if (share < 1) state.frame = requestAnimationFrame(tick);
+  };
+  tick();
+}

@@ -1,0 +1,60 @@
+// The ribbons from the source pieces to the context vector: each is as thick as its weight all the way, but for its neck,
+// which is no wider than its column.
+
+const CUTS = 22; // places at which a ribbon is cut: enough for a smooth edge
+const NECK = 0.5; // share of the way after which a ribbon is as thick as its weight
+const THINNEST = 0.12; // pixels below which nothing would be seen
+
+/**
+ * Where the ribbons end in the context vector, one beside the other in the order of the sentence: the middle of each.
+ * @param {Float32Array} weights
+ * @param {number} from
+ * @param {number} flow
+ */
+function stacked(weights, from, flow) {
+  let here = from;
+  return Array.from(weights, (weight) => {
+    here += weight * flow;
+    return here - (weight * flow) / 2;
+  });
+}
+
+/**
+ * The middle of the context vector along the sentence: where the step looks on average, kept within the sentence.
+ * @param {Plan} plan
+ * @param {Float32Array} weights
+ */
+function lookedAt({ columns, first, last, flow }, weights) {
+  const mean = columns.reduce((sum, { middle }, j) => sum + middle * weights[j], 0);
+  return Math.min(Math.max(mean, first + flow / 2), Math.max(last, first + flow) - flow / 2);
+}
+
+/**
+ * The outline of a ribbon of a thickness in pixels between two places along the sentence.
+ * @param {Plan} plan
+ * @param {number} from
+ * @param {number} to
+ * @param {number} thick
+ * @param {number} neck
+ */
+function ribbon(plan, from, to, thick, neck) {
+  if (thick < THINNEST) return "";
+  const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;
+  // A far one is cut at right angles to its way; a thick one that goes straight on would fold, and is cut along the sentence.
+  const bent = Math.min(1, Math.abs(way) / (4 * thick)),
+    mix = (/** @type {number} */ one, /** @type {number} */ other) => one + (other - one) * bent;
+  /** @type {Spot[]} */
+  const left = [], right = [];
+  for (let k = 0; k <= CUTS; k += 1) {
+    const t = k / CUTS, u = 1 - t;
+    // A cubic whose ends leave straight; below, how fast it goes each way.
+    const along = from + way * t * t * (3 - 2 * t), across = top + deep * (1.5 * t * u + t ** 3);
+    const slopeAlong = way * 6 * t * u, slopeAcross = deep * (1.5 * (u - t) + 3 * t * t);
+    const far = Math.hypot(slopeAlong, slopeAcross) || 1;
+    const wider = Math.min(1, t / NECK), half = (neck + (thick - neck) * wider * wider * (3 - 2 * wider)) / 2;
+    const [a, b] = [mix(1, slopeAcross / far) * half, mix(0, -slopeAlong / far) * half];
+    left.push(spot(plan, along - a, across - b));
+    right.unshift(spot(plan, along + a, across + b));
+  }
+  return `${path([...left, ...right])}Z`;
+}

@@ -1,0 +1,130 @@
+// Elements of the drawing, and the two ways in which it lies.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An element of the drawing, put into `parent`.
+ * @param {Element} parent
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {string} [text]
+ */
+function put(parent, tag, attributes, text) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  if (text !== undefined) made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+/**
+ * A group, for what belongs together.
+ * @param {Element} parent
+ * @param {string} className
+ */
+const group = (parent, className) => put(parent, "g", { class: className });
+
+/**
+ * A place of a plan in the drawing.
+ * @param {Plan} plan
+ * @param {number} along
+ * @param {number} across
+ * @returns {Spot}
+ */
+const spot = ({ standing }, along, across) => standing ? [across, along] : [along, across];
+
+/**
+ * An area of a plan in the drawing, `long` along the sentence and `deep` across it.
+ * @param {Plan} plan
+ * @param {number} along
+ * @param {number} across
+ * @param {number} long
+ * @param {number} deep
+ * @returns {Area}
+ */
+function area({ standing }, along, across, long, deep) {
+  return standing
+    ? { x: across, y: along, width: deep, height: long }
+    : { x: along, y: across, width: long, height: deep };
+}
+
+/**
+ * The path through some places.
+ * @param {Spot[]} spots
+ */
+const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
+
+/**
+ * A line through some places that turns at right angles, its corners rounded.
+ * @param {Spot[]} spots
+ */
+function rounded(spots) {
+  const radius = 9;
+  let drawn = `M${spots[0].join(" ")}`;
+  for (let k = 1; k < spots.length - 1; k += 1) {
+    const [x, y] = spots[k];
+    const [before, after] = [spots[k - 1], spots[k + 1]].map(([toX, toY]) => {
+      const far = Math.hypot(toX - x, toY - y) || 1, part = Math.min(radius, far / 2) / far;
+      return `${(x + (toX - x) * part).toFixed(1)} ${(y + (toY - y) * part).toFixed(1)}`;
+    });
+    drawn += `L${before}Q${x} ${y} ${after}`;
+  }
+  return `${drawn}L${spots[spots.length - 1].join(" ")}`;
+}
+
+/**
+ * A vector: a frame with a square for each number that is drawn of it. The squares follow one another along its longer side.
+ * @param {Element} parent
+ * @param {Area} place
+ * @param {number} count
+ * @param {string} className of its frame
+ */
+function vector(parent, { x, y, width, height }, count, className) {
+  const lying = width >= height, size = (lying ? width : height) / count;
+  put(parent, "rect", { x, y, width, height, class: "ground" });
+  const squares = Array.from({ length: count }, (_, k) =>
+    put(parent, "rect", {
+      x: lying ? x + k * size : x,
+      y: lying ? y : y + k * size,
+      width: lying ? size : width,
+      height: lying ? height : size,
+    }));
+  put(parent, "rect", { x: x - 1.5, y: y - 1.5, width: width + 3, height: height + 3, rx: 3, class: className });
+  return squares;
+}
+
+/**
+ * Colours the squares of a vector: blue is positive, red negative, stronger with the square root of the amount.
+ * @param {SVGElement[]} squares
+ * @param {Float32Array} values
+ * @param {number} limit
+ * @param {number} [from]
+ */
+function colour(squares, values, limit, from = 0) {
+  squares.forEach((square, k) => {
+    const value = values[from + k];
+    square.setAttribute("fill", value < 0 ? "var(--minus)" : "var(--plus)");
+    square.setAttribute("fill-opacity", Math.sqrt(Math.min(Math.abs(value) / limit, 1)).toFixed(3));
+  });
+}
+
+/**
+ * A symbol of the equations, its index lowered; `way` is that of the arrow over it.
+ * @param {Element} parent
+ * @param {Spot} place of its left end, on the line of writing
+ * @param {string} letter
+ * @param {string} index
+ * @param {{ way?: "→" | "←", className?: string }} [more]
+ */
+function symbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
+  const text = put(parent, "text", { x, y, class: `symbol ${className}` }, letter);
+  const lowered = put(text, "tspan", { class: "index", dy: 4 }, index);
+  if (way) {
+    const [tail, head, back] = way === "→" ? [x, x + 10, x + 7] : [x + 10, x, x + 3], over = y - 15;
+    put(parent, "path", {
+      d: `M${tail} ${over}H${head}M${back} ${over - 2.5}L${head} ${over}L${back} ${over + 2.5}`,
+      class: `over ${className}`,
+    });
+  }
+  return lowered;
+}

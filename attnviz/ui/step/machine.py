@@ -1,0 +1,25 @@
+"""The machine of the step room: the whole translator on one picture, at the step on show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.ui.components.machine.machine import machine_drawing, machine_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked
+from attnviz.ui.step.stages import narration, place_of
+
+
+def machine(view: View, theme: ThemeName) -> None:
+    """Draw how the numbers of the step on show run from the English pieces to the French one."""
+    st.html(f'<h2 class="section">{say("The machine at this step")}</h2>')
+    machine_drawing(view, place_of(view, "machine", theme))
+
+
+def drawing_record(asked: Asked) -> dict[str, Any]:
+    """Return what the machine is drawn from."""
+    return machine_record(asked.trace, asked.steps, narration(asked.trace, asked.steps))

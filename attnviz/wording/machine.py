@@ -1,0 +1,59 @@
+"""What is written on the picture of the machine, and what it says in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attnviz.analysis.drawn_units import SQUARES
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import percent
+from attnviz.wording.stages import Stage
+
+
+def machine_words(trace: Trace) -> dict[str, str]:
+    """Return the names of the parts, and how vectors are drawn."""
+    squares = say(
+        "A vector is drawn by the {count} of its numbers that change most in this sentence, one square each: blue is "
+        "positive, red negative.", count=SQUARES,
+    )  # fmt: skip
+    ribbons = say("A ribbon is as thick as its weight; all together are always as wide as the context vector.")
+    one = say("Nothing is weighed: one vector goes to every step.")
+    return {
+        "source": say("English piece"), "forward": say("read forwards"), "backward": say("read backwards"),
+        "annotation": say("annotation"), "state": say("state so far"), "previous": say("word before"),
+        "gru": "GRU", "maxout": "maxout",
+        "hand": say("by hand"), "again": say("again in the next step"),
+        "stage": say("Stage {place}: {title}. {outcome}. Go there."),
+        "told": f"{ribbons if trace.attends else one} {squares}",
+        "start": say("first state"),
+    }  # fmt: skip
+
+
+NAMED, LEAST = 3, 0.05
+"""Source words that a context is said to be made of, and the share from which one is named."""
+
+
+def mixture(trace: Trace, step: int) -> str:
+    """Return of which source words the context of 0-based `step` is made, by weight, the strongest first; without
+    attention, what it is."""
+    if not trace.attends:
+        return say("the last forward annotation, at every step")
+    words = trace.words()
+    shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
+    order = sorted(range(len(shares)), key=lambda k: -shares[k])
+    named = [k for k in order[:NAMED] if shares[k] >= LEAST] or order[:1]
+    return ", ".join(f"{percent(shares[k])} {quote(shorten(words.source[k], 20))}" for k in named)
+
+
+def machine_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
+    """Return the picture at 0-based `step` in words: how the sentence was read, then what came of each stage."""
+    start = say("The machine at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces))
+    read = say("The encoder has read {count} English pieces from both sides; each has an annotation.",
+               count=len(trace.source_pieces))  # fmt: skip
+    return " ".join([start, read, *(_told(stage) for stage in stages)])
+
+
+def _told(stage: Stage) -> str:
+    return say("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)

@@ -1,0 +1,38 @@
+"""The units that stand for a vector are those that change most, of each direction as many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from attnviz.analysis.drawn_units import SQUARES, drawn_units, most_varied
+from tests.figures.synthetic import trace as make_trace
+
+VECTORS = arrays(np.float32, st.tuples(st.integers(1, 6), st.integers(1, 20)), elements=st.floats(-9, 9, width=32))
+
+
+@given(VECTORS, st.integers(1, 20))
+def test_no_unit_that_is_left_out_changes_more(vectors: np.ndarray, count: int) -> None:
+    chosen = most_varied(vectors, count)
+    assert len(chosen) == min(count, vectors.shape[1])
+    assert (np.diff(chosen) > 0).all()
+    spread = np.array([np.mean((unit - unit.mean()) ** 2) for unit in vectors.T.astype(np.float64)])
+    others = np.delete(spread, chosen)
+    if len(others):
+        assert others.max() <= spread[chosen].min() + 1e-12
+
+
+@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+def test_both_directions_have_as_many(attention: str) -> None:
+    trace = make_trace(attention=attention, hidden=12)
+    units = drawn_units(trace)
+    assert (units.annotation[:SQUARES] < 12).all()
+    assert (units.annotation[SQUARES:] >= 12).all()
+    assert len(units.annotation) == 2 * SQUARES
+    # A context is drawn by the units of the annotations that it is made of.
+    np.testing.assert_array_equal(units.context, units.annotation[: len(units.context)])
+    assert len(units.context) == (SQUARES if attention == "none" else 2 * SQUARES)
+    assert max(units.context) < trace.contexts.shape[1]
