@@ -40,3 +40,9 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
 def weight_order(trace: Trace, step: int) -> list[int]:
     """Return the 0-based source pieces of 0-based `step` by weight, largest first, ties in sentence order."""
     return [int(j) for j in np.argsort(-trace.alignment[step], kind="stable")]
+
+
+def looks_alike(trace: Trace, step: int) -> bool:
+    """Return whether 0-based `step` looks at all of several source pieces alike, to a millionth of the weight."""
+    weights = trace.alignment[step]
+    return len(weights) > 1 and float(np.ptp(weights)) < 1e-6

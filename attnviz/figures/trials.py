@@ -25,31 +25,36 @@ _ROW, _TOP, _BOTTOM = 58, 10, 66
 _GROUND, _MIDDLE = 0.45, 0.3
 """Where in a row, counted from its middle down, its bars of weight stand and its bar of change lies."""
 _VISIBLE = 0.03
-"""Weight from which the step's own is marked in the other rows, and a source piece is named."""
+"""Weight from which the step's own is marked in the other rows."""
 _BAR = 0.5
 """Share of a row that a weight of 1 is high: the rest is its name's."""
 _LOOKS, _CHANGES = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
-_LABEL, _MOST_LABELS, _LIKELIEST = 10, 8, 5
+_LABEL, _PITCH, _LIKELIEST = 10, 13, 5
+"""Letters of a piece's name, pixels from one to the next, and how many of the likeliest pieces are told."""
+WIDTH, _LEFT, _RIGHT = 720, 34, 12
+"""Pixels of the picture beside what is said of it on a wide page, and left and right of what is drawn."""
 
 Spelling = Callable[[int], str]
 
 
 def trials_figure(
-    trace: Trace, tried: Trials, spelling: Spelling, best: Trial | None = None, *, theme: ThemeName = "light"
-) -> go.Figure:
+    trace: Trace, tried: Trials, spelling: Spelling, best: Trial | None = None, *, theme: ThemeName = "light",
+    width: int = WIDTH,
+) -> go.Figure:  # fmt: skip
     """Draw the trials of a step, a row each: the weights tried, in [0, 1], over the source pieces, with a dash where
     the step's own are; and the total variation of p(w) from that of the step, in [0, 1], with the piece that would be
     written.
 
     Of the permutations, the one in the middle is drawn, and the change of every one as a point. `best` adds a row for
-    where it should have looked. `spelling` returns the piece of an id. In `layout.meta` are `alt`, `narrowest` and the
+    where it should have looked. `spelling` returns the piece of an id. Of the source pieces as many are named as find
+    room in so many pixels of `width`. In `layout.meta` are `alt`, `narrowest` and the
     names of the rows (`trials`).
     """
     ink, shown = palette(theme), _shown(tried, best)
     names = trial_names(len(tried.permuted))
     traces = [*_looks(trace, tried, shown, ink), _changes(shown, spelling, ink), *_points(tried, shown, ink)]
-    layout = _layout(trace, shown, ink) | {
+    layout = _layout(trace, shown, width, ink) | {
         "annotations": _names(tried, shown, names, spelling, ink),
         "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "trials": list(shown)},
     }  # fmt: skip
@@ -179,16 +184,17 @@ def _names(
     return notes
 
 
-def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
+def _layout(trace: Trace, shown: dict[str, Trial], width: int, ink: Palette) -> Spec:
     rows, count = len(shown), len(trace.source_pieces)
-    labelled = _labelled(np.max([trial.weights for trial in shown.values()], axis=0))
+    room = _LOOKS[1] * (width - _LEFT - _RIGHT)
+    labelled = _labelled(np.max([trial.weights for trial in shown.values()], axis=0), room)
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
-        "height": _TOP + _ROW * rows + _BOTTOM, "margin": {"l": 34, "r": 12, "t": _TOP, "b": _BOTTOM}, "bargap": 0.25,
-        "barmode": "overlay", "hovermode": "closest",
+        "height": _TOP + _ROW * rows + _BOTTOM, "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
+        "bargap": 0.25, "barmode": "overlay", "hovermode": "closest",
         "xaxis": axis | {
-            "domain": list(_LOOKS), "range": [-0.6, count - 0.4], "side": "bottom", "tickangle": -50,
+            "domain": list(_LOOKS), "range": [-0.6, count - 0.4], "side": "bottom", "tickangle": -90,
             "tickvals": labelled,
             "ticktext": [literal(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled],
             "tickfont": {"size": 11, "color": ink.encoder},
@@ -207,12 +213,13 @@ def _layout(trace: Trace, shown: dict[str, Trial], ink: Palette) -> Spec:
     }  # fmt: skip
 
 
-def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
-    """Return the source pieces whose names stand above, those of the largest weights in any row, no two too near."""
-    apart = len(weights) // 12
+def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float) -> list[int]:
+    """Return the source pieces that are named below, in so many pixels: all where there is `room`, or else those of the
+    largest weights in any row, no two too near."""
+    apart = _PITCH * len(weights) / room
     kept: list[int] = []
     for j in np.argsort(-weights, kind="stable").tolist():
-        if weights[j] >= _VISIBLE and len(kept) < _MOST_LABELS and all(abs(j - other) > apart for other in kept):
+        if all(abs(j - other) >= apart for other in kept):
             kept.append(j)
     return sorted(kept)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
 from attnviz.languages import say
 from attnviz.trace import BeamTree
-from attnviz.wording.labels import quote, shorten
+from attnviz.wording.labels import quote
 from attnviz.wording.numbers import NO_BREAK, decimal, significant
 
 _LONGEST = 70
@@ -28,7 +29,7 @@ def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> st
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False)))
         first = max(same - _BEFORE, 0)
         text = ("… " if first else "") + " ".join(words[first:])
-    return quote(shorten(text, _LONGEST))
+    return quote(textwrap.shorten(text, _LONGEST, placeholder=" …"))
 
 
 def scoring(tree: BeamTree, index: int) -> str:

@@ -22,9 +22,10 @@ def about_face(face: Face) -> str:
         )
     if face == "after":
         return say(
-            "After the word: α′, what each look turned out to be about once its word was written. Where α is wrong, it "
-            "mostly is because it had to look before it knew the word. Neither is called a cause. α′ asks the other "
-            "steps too; “After the word” below has one step by itself, as Bayes has it."
+            "After the word: α′, what each look turned out to be about once its word was written, that is α times how "
+            "likely the word is where only that column is looked at. Where α is wrong, it mostly is because it had to "
+            "look before it knew the word; neither of the two is called a cause. α′ asks the other steps too, while "
+            "“After the word” below has one step by itself, as Bayes has it."
         )
     return say(
         "The difference, α′ − α: blue where a look turned out to be more about the column than α has it, red where "

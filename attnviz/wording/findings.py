@@ -103,9 +103,9 @@ def nothing_found(trace: Trace) -> str:
     if not trace.attends:
         told = [say("No word was improbable. What was left out or said twice cannot be told without attention.")]
     else:
-        told = [say("The checks found nothing: no content word was passed over, looked at by many or written again for "
-                    "the same word, and no word was improbable. They look at weights and probabilities, not at "
-                    "meaning.")]  # fmt: skip
+        told = [say("The checks found nothing: every content word was looked at, none by many words or for the same "
+                    "word twice, and no word was improbable. They look at weights and probabilities, not at meaning: a "
+                    "word that was looked at can still be missing.")]  # fmt: skip
     if trace.unknown_characters:
         listed = ", ".join(map(quote, trace.unknown_characters[:10]))
         told.append(say("Not checked is what the model cannot read: {listed}.", listed=listed))

@@ -13,5 +13,6 @@ def player_words() -> dict[str, str]:
         "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"), "at": say("{i} of {n}"),
         "looks": say("Looks at"), "examined": say("Examined"), "skip": say("Skip the words, to the buttons"),
         "strongest": say("the strongest at this step"), "held": say("your choice, held"),
+        "alike": say("as much as at every other piece"),
         "follow": say("follow the strongest"), "escape": say("Esc"),
     }  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.measures import weight_order
+from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import say
 from attnviz.text import join_pieces
@@ -81,8 +81,11 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
 def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
-    outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
-    outcome += with_its_word(trace, step, order[0])
+    if looks_alike(trace, step):
+        outcome = say("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
+    else:
+        outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+        outcome += with_its_word(trace, step, order[0])
     if len(order) == 1:
         return say("There is only one piece to look at: it gets all of the weight."), outcome
     done = done_by_hand(trace, step)

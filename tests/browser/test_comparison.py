@@ -215,7 +215,7 @@ def test_to_and_fro_between_sections_and_models_nothing_is_lost(open_page: Opene
     for kind, told in (("Two sentences", ".st-key-compare_told"), ("A what-if", ".st-key-compare_told")):
         page.locator(".st-key-compare-en").get_by_text(kind).click()
         expect(page.locator(told)).to_be_visible()
-    page.locator(".st-key-section-en").get_by_text("Five answers").click()
+    page.locator(".st-key-section-en").get_by_text("Answers").click()
     page.wait_for_selector(".st-key-answers .js-plotly-plot .ytick")
     page.wait_for_url(lambda url: "compare=" not in url)
     page.locator(".st-key-section-en").get_by_text("Side by side").click()

@@ -144,7 +144,7 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
         at_rest(page)
         expect(page.locator(".st-key-answers p")).to_contain_text("À cette étape")
         page.locator(".st-key-lang").get_by_text("en").click()
-        expect(section(page)).to_have_text("Five answers")
+        expect(section(page)).to_have_text("Answers")
         expect(page.locator(".st-key-answers p")).to_contain_text("At this step")
         at_rest(page)
         assert "section" not in query(page)
@@ -283,7 +283,7 @@ def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) 
 @on_both
 def test_a_model_without_attention_has_nothing_to_choose_from(open_page: Opener) -> None:
     page = lab(open_page, "&model=small-fixed", ".player .word")
-    for name in ("Is it an explanation?", "Five answers"):
+    for name in ("Is it an explanation?", "Answers"):
         to_section(page, name)
         expect(section(page)).to_have_text(name)
         expect(page.get_by_text("there is nothing to choose from")).to_be_visible()

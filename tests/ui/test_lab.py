@@ -44,7 +44,7 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
     app.button_group(key="section-en").set_value("trials").run()
     assert not app.exception
     assert [given["at"].split("/")[2].split("?")[0] for given in mounted(app, "chart")] == [
-        "trials",
+        "trials{size}",
         "shuffled",
         "firmness",
     ]

@@ -41,7 +41,7 @@ def answers_panel(view: View, theme: ThemeName) -> None:
         key=view.key("by"), default="words", required=True, label_visibility="collapsed",
     )  # fmt: skip
     chart(view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers",
-          waiting=say("Reckoning…"))  # fmt: skip
+          waiting=say("Computing…"))  # fmt: skip
     st.html(f'<p class="reading">{answers_caveat()}</p>')
     with st.expander(say("How each is read, and what it is not"), key=view.key("answers_told")):
         for one in told_answers().values():

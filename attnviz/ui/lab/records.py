@@ -9,12 +9,13 @@ from typing import get_args
 from attnviz.analysis.grid import By
 from attnviz.ui.lab.answers import SHAPES, answers_record
 from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
+from attnviz.ui.lab.trials import SHAPES as TRIAL_WIDTHS
 from attnviz.ui.lab.trials import firmness_record, shuffled_record, trials_record
 from attnviz.ui.records import Maker
 
 MAKERS: Mapping[str, Maker] = {
     **{f"answers-{by}{size}": partial(answers_record, by, size) for by in get_args(By) for size in SHAPES},
-    "trials": trials_record,
+    **{f"trials{size}": partial(trials_record, width) for size, width in TRIAL_WIDTHS.items()},
     "shuffled": shuffled_record,
     "firmness": firmness_record,
     **{f"tree-{beam}": partial(tree_record, beam) for beam in WIDTHS},

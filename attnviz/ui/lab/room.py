@@ -60,7 +60,7 @@ class Section:
 
 
 SECTIONS: Mapping[str, Section] = {
-    "answers": Section(lambda: say("Five answers"), answers_panel, answers_pictures, tables=answers_tables),
+    "answers": Section(lambda: say("Answers"), answers_panel, answers_pictures, tables=answers_tables),
     "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
     "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
     "comparison": Section(
@@ -159,7 +159,7 @@ def _tables(view: View, section: Section) -> None:
         return
     with box:
         follow(view, TABLES)
-        with st.spinner(say("Reckoning…")):
+        with st.spinner(say("Computing…")):
             found = list(section.tables(view, st.session_state))
         for name, table in found:
             st.markdown(f"**{name}**")

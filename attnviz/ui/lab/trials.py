@@ -14,7 +14,7 @@ from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.subject import Subject
-from attnviz.figures.trials import trials_figure, trials_likeliest_table
+from attnviz.figures.trials import WIDTH, trials_figure, trials_likeliest_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
@@ -38,6 +38,9 @@ from attnviz.wording.trials import (
     trials_sentence,
 )
 
+SHAPES = {"": WIDTH, "-narrow": 358}
+"""Pixels of width of the trials, by the window's size."""
+
 
 def trials_panel(view: View, theme: ThemeName) -> None:
     """Draw the trials of the step on show, and the pictures of all steps."""
@@ -51,8 +54,8 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             "stands. On the right how much each changes the probabilities of all words, from 0, nothing, to 1, "
             "everything, and what would be written."
         ))  # fmt: skip
-        chart(view, address(view.trace, "trials", theme, every=False, word=True), "trials",
-              waiting=say("Reckoning…"), ahead=True)  # fmt: skip
+        chart(view, address(view.trace, "trials{size}", theme, every=False, word=True), "trials",
+              waiting=say("Computing…"), ahead=True)  # fmt: skip
     with right:
         with st.container(key=view.key(INSIDE_WORD)):
             part(view, INSIDE_WORD, _wanted)(view)
@@ -64,13 +67,13 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
             "shufflings still write the same, hollow where they do not. Click a point to go there."
         ))  # fmt: skip
-        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=say("Reckoning…"))
+        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=say("Computing…"))
     with right:
         _heading(say("How firm each choice is"), say(
             "The least weight found that has to move at a step for another piece to be written, counted where it "
             "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Click a bar to go there."
         ))  # fmt: skip
-        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Reckoning…"))
+        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Computing…"))
 
 
 def _heading(title: str, told: str) -> None:
@@ -86,9 +89,9 @@ def _wanted(view: View) -> None:
     word_choice(view, tokenizer, say("Where should it have looked for"))
 
 
-def trials_record(asked: Asked) -> dict[str, Any]:
-    """Return the trials of a step, and where it should have looked for its word, or for the one that is asked about;
-    raise UnknownRecordError where there are none."""
+def trials_record(width: int, asked: Asked) -> dict[str, Any]:
+    """Return the trials of a step in so many pixels of `width`, and where it should have looked for its word, or for
+    the one that is asked about; raise UnknownRecordError where there are none."""
     trace, (step, *others) = asked.trace, asked.steps
     if others or lacking(trace):
         raise UnknownRecordError("trials")
@@ -97,7 +100,7 @@ def trials_record(asked: Asked) -> dict[str, Any]:
     told = f"{trials_sentence(tried, subject.spelled)} " + best_sentence(
         best, tried.real, subject.explained, trace, subject.spelled
     )
-    figure = trials_figure(trace, tried, subject.spelled, best, theme=asked.theme)
+    figure = trials_figure(trace, tried, subject.spelled, best, theme=asked.theme, width=width)
     # What is drawn is kept, a hundredth of what was tried.
     return steady_record(figure.to_json(), {step: ("", told)})
 

@@ -107,6 +107,9 @@ def _is_as_it_was(view: View, change: Change) -> bool:
     if isinstance(change, SetTemperature):
         set_by_hand = [one for one in view.trace.interventions if isinstance(one, Temperature)]
         return change.temperature == 1 and all(one.step != change.step for one in set_by_hand)
+    if isinstance(change, WriteWords):
+        written = tuple(view.trace.target_ids)[change.step : change.step + change.replaced]
+        return tuple(change.pieces) == written
     if not isinstance(change, SetWeights) or change.step >= view.steps:
         return False
     return change.shares == shares_of(view.trace.alignment[change.step])

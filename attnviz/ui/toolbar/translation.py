@@ -66,6 +66,7 @@ def _view(first: Trace, request: Request | None, opened: reopening.Reopened | No
     view = branch_on_show(st.session_state, MAIN, first, st.query_params, saved=saved, **how)
     if problems := tried_in(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="branch_problem")
+        st.toast("\n".join(problems))  # the visitor may be far below
     return view
 
 
@@ -99,7 +100,7 @@ def status(view: View) -> None:
         where = say("{model} on {device}", model=trace.model, device=trace.device)
         how = search_name(trace, say("its words given")) if view.number else _method(trace)
         told = (say("what-if {number}", number=view.number),) if view.number else ()
-        st.text(" · ".join((*told, where, how, f"{1000 * trace.seconds:.0f} ms")))
+        st.text(" · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms")))
 
 
 def nothing_known(trace: Trace) -> bool:

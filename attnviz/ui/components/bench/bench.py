@@ -54,7 +54,7 @@ def _is_set(trace: Trace, step: int) -> bool:
 
 def _words() -> dict[str, str]:
     return {
-        "hint": say("Pull a bar, and the others follow. Here: {name}."),
+        "hint": say("Pull a bar, and the others follow; with the keyboard ↑ ↓, then Enter. Here: {name}."),
         "only": say("Look only here"), "without": say("Anywhere but here"), "alike": say("Everywhere alike"),
         "undo": say("Undo"), "then": say("Then"), "anew": say("write the rest anew"),
         "held": say("hold the translation"), "temperature": say("Temperature"), "hard": say("hardest"),

@@ -73,7 +73,7 @@ function paintShown(line, { data, source: chosen, step }, source) {
   seen.replaceChildren(...pieces);
   seen.classList.toggle("held", held);
   write(find(line, ".name"), held ? words.examined : words.looks);
-  write(find(line, ".why"), held ? words.held : words.strongest);
+  write(find(line, ".why"), held ? words.held : data.alike.includes(step) ? words.alike : words.strongest);
   find(line, ".follow").hidden = !held;
   line.title = share(data, step, k, 4);
 }

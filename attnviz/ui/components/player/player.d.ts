@@ -25,6 +25,8 @@ interface PlayerRecord {
   target: TargetWord[];
   /** By step and source word. */
   weights: number[][];
+  /** The steps that look at all source pieces alike. */
+  alike: number[];
   /** Of each step the source pieces, strongest first. */
   orders: number[][];
   /** Whether the model has attention. */

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.grid import By
+from attnviz.analysis.measures import looks_alike
 from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Trace
@@ -69,6 +70,7 @@ def player_record(trace: Trace, by: By = "words") -> dict[str, Any]:
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
+        "alike": [step for step in range(len(trace.target_ids)) if looks_alike(trace, step)],
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "looks": trace.attends,
         "by": by,
