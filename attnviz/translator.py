@@ -26,16 +26,16 @@ from attnviz.decoding import (
     nodes_of,
     search,
     sentence_ids,
+    signals_of,
     target_ids,
 )
 from attnviz.decoding.prepared import RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
-from attnviz.errors import AttnvizError
 from attnviz.model_folder import model_folders, weights_digest
-from attnviz.network import Network, RNNsearch
+from attnviz.network import Network
 from attnviz.text import UNK, Tokenizer
 from attnviz.trace import BeamTree, Hypothesis, Search, Trace
-from attnviz.trace.attributions import Attributions
+from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
@@ -160,10 +160,12 @@ class Translator(Generic[RecordT]):
 
     def attributions(self, trace: Trace) -> Attributions:
         """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
-        piece, through encoder and decoder; raise AttnvizError where another model made it."""
-        if not isinstance(self.network, RNNsearch):
-            raise AttnvizError(f"The model {self.name} is a transformer, which has no attributions yet.")
+        piece, through encoder and decoder; raise AttnvizError where another model, or a transformer, made it."""
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
+
+    def signals(self, trace: Trace) -> Signals:
+        """Return how strongly what is to be learnt of each piece reaches each source piece; raise as `attributions`."""
+        return signals_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(
         self, text: str, *, beam: int = 1, target: str | Sequence[int] | None = None,

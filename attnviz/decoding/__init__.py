@@ -1,6 +1,6 @@
 """From a decoder to a target: greedy and beam search, and forced decoding."""
 
-from attnviz.decoding.attribution import attributions_of
+from attnviz.decoding.attribution import attributions_of, signals_of
 from attnviz.decoding.batching import batches
 from attnviz.decoding.beam_tree import nodes_of
 from attnviz.decoding.course import Course, course_of
@@ -31,5 +31,6 @@ __all__ = [
     "recorded",
     "search",
     "sentence_ids",
+    "signals_of",
     "target_ids",
 ]

@@ -1,5 +1,5 @@
-"""Gradient × input and erasure of embeddings: how each word of a given translation hangs on each source piece, through
-the whole network."""
+"""Gradient × input, erasure of embeddings, and the lengths of gradients: how each word of a given translation hangs on
+each source piece, through the whole network."""
 
 from __future__ import annotations
 
@@ -9,32 +9,50 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attnviz.decoding.gradient import gradient_times_input
+from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
 from attnviz.decoding.leading import led
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
-from attnviz.network import RNNsearch
+from attnviz.network import Network, RNNsearch
 from attnviz.network.encoder import Encoder
 from attnviz.network.products import FixedProduct
 from attnviz.network.recurrence import gru_step
 from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.text import PAD
 from attnviz.trace import Trace
-from attnviz.trace.attributions import Attributions
+from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 
 
-def attributions_of(network: RNNsearch, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Attributions:
+def attributions_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Attributions:
     """Return both measures of the translation in `trace`, with what was changed by hand.
 
-    Raise AttnvizError where another model than this made it: one of another config, or of another `weights_digest`.
+    Raise AttnvizError where the network is a transformer, or another model than this made the translation: one of
+    another config, or of another `weights_digest`.
     """
-    if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
-        raise AttnvizError(say("This translation was made by another model, “{model}”. Load that one.",
-                               model=trace.model))  # fmt: skip
+    network = _recurrent(network, weights_digest, trace)
     given = network, decoder, trace.source_ids, trace.target_ids, trace.interventions
     gradient, erased = (measure(*given).cpu().double().numpy() for measure in (gradient_times_input, erased_embeddings))
     return Attributions(gradient, erased)
+
+
+def signals_of(network: Network, decoder: StepDecoder, weights_digest: str, trace: Trace) -> Signals:
+    """Return how strongly each word of the translation in `trace` reaches back to each source piece, with what was
+    changed by hand; raise AttnvizError as `attributions_of`."""
+    network = _recurrent(network, weights_digest, trace)
+    start, contexts = gradients_by_route(network, decoder, trace.source_ids, trace.target_ids, trace.interventions)
+    lengths = (part.norm(dim=-1).cpu().double().numpy() for part in (start + contexts, start, contexts))
+    return Signals(*lengths)
+
+
+def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch:
+    """Return the network, if it is recurrent and made `trace`; raise AttnvizError where not."""
+    if not isinstance(network, RNNsearch):
+        raise AttnvizError(f"The model {trace.model} is a transformer, which has no attributions yet.")
+    if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
+        raise AttnvizError(say("This translation was made by another model, “{model}”. Load that one.",
+                               model=trace.model))  # fmt: skip
+    return network
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ are words that the step still bears on. Where torch can say how a small part tur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -39,12 +39,51 @@ def gradient_times_input(
     `decoder` is the network's; `interventions` on the attention act at their steps, and what they put in the place of
     the energies does not hang on the source.
     """
+    embedded, annotations, routes = _through_decoder(network, decoder, source, target, interventions)
+    halves = _back_through_encoder(network.encoder, embedded, annotations, routes.start + routes.contexts)
+    weights = (inner for inner, *_ in network.encoder.gru.all_weights)
+    return _sum(
+        torch.einsum("ijg,jg->ij", of_gates, embedded @ inner.t())
+        for of_gates, inner in zip(halves, weights, strict=True)
+    )
+
+
+@torch.no_grad()
+def gradients_by_route(
+    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    interventions: Sequence[Intervention] = (),
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return d log p(y_i) / d E x_j in two parts that add up to it, (Ty, Tx, m) each: what goes from the decoder into
+    the encoder by s_0 alone, and what goes there by the contexts c_1 to c_i and their weights; arguments as for
+    `gradient_times_input`."""
+    embedded, annotations, routes = _through_decoder(network, decoder, source, target, interventions)
+    # Both ways back through the encoder are one, of twice as many rows.
+    halves = _back_through_encoder(network.encoder, embedded, annotations, torch.cat(routes))
+    weights = (inner for inner, *_ in network.encoder.gru.all_weights)
+    found = _sum(of_gates @ inner for of_gates, inner in zip(halves, weights, strict=True))
+    return found[: len(target)], found[len(target) :]
+
+
+def _through_decoder(
+    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    interventions: Sequence[Intervention],
+) -> tuple[Tensor, Tensor, _Routes]:  # fmt: skip
+    """Return the embeddings of `source` (Tx, m), its annotations (Tx, 2n), and the gradients by these."""
     encoder = network.encoder
     embedded = encoder.embedding(torch.tensor(list(source), device=encoder.embedding.weight.device))
     lengths = torch.tensor([len(source)], device=embedded.device)
     annotations = encoder.annotate(embedded[None], lengths)
-    of_annotations = _back_through_decoder(decoder, decoder.memory(annotations, lengths), target, interventions)
-    return _back_through_encoder(encoder, embedded, annotations[0], of_annotations)
+    routes = _back_through_decoder(decoder, decoder.memory(annotations, lengths), target, interventions)
+    return embedded, annotations[0], routes
+
+
+class _Routes(NamedTuple):
+    """d log p(y_i) / d h_j, (Ty, Tx, 2n) each, by where it enters the encoder: the two add up to all of it."""
+
+    start: Tensor
+    """By s_0."""
+    contexts: Tensor
+    """By the contexts and the energies they are weighed with."""
 
 
 class _Recurrence(NamedTuple):
@@ -74,8 +113,8 @@ class _Recurrence(NamedTuple):
 
 def _back_through_decoder(
     decoder: StepDecoder, memory: Memory, target: Sequence[int], interventions: Sequence[Intervention]
-) -> Tensor:
-    """Return d log p(y_i) / d h_j, (Ty, Tx, 2n), of the one sentence in `memory`."""
+) -> _Routes:
+    """Return d log p(y_i) / d h_j of the one sentence in `memory`."""
     steps = list(led(decoder, memory, target, interventions))
     start, gates = decoder.start(memory).state[0], decoder.gates
     after = torch.cat([step.state[0] for step in steps])
@@ -136,21 +175,22 @@ def _look(
 
 def _of_annotations(
     decoder: StepDecoder, memory: Memory, of_start: Tensor, of_seen: Tensor, of_keys: Tensor
-) -> Tensor:  # fmt: skip
-    """Return the gradients by the annotations, (R, Tx, 2n), given those by s_0 (R, n), by what of the annotations the
-    contexts are made of (R, Tx, context size), and by the keys (R, Tx, n')."""
+) -> _Routes:  # fmt: skip
+    """Return the gradients by the annotations, given those by s_0 (R, n), by what of the annotations the contexts are
+    made of (R, Tx, context size), and by the keys (R, Tx, n')."""
     annotations = memory.annotations[0]
     from_start = vjp(lambda given: decoder.decoder.initial_state(given[None])[0], annotations)[1]
     from_keys = vjp(decoder.attention.keys, annotations)[1]
-    found: Tensor = vmap(from_start)(of_start)[0] + vmap(from_keys)(of_keys)[0]
-    found[..., : of_seen.shape[-1]] += of_seen
-    return found
+    contexts: Tensor = vmap(from_keys)(of_keys)[0].contiguous()
+    contexts[..., : of_seen.shape[-1]] += of_seen
+    return _Routes(vmap(from_start)(of_start)[0], contexts)
 
 
-def _back_through_encoder(encoder: Encoder, embedded: Tensor, annotations: Tensor, of_annotations: Tensor) -> Tensor:
-    """Return the gradients by the embeddings (Tx, m) along these, (R, Tx), given those by the annotations (Tx, 2n),
-    (R, Tx, 2n)."""
-    found = of_annotations.new_zeros(of_annotations.shape[:2])
+def _back_through_encoder(
+    encoder: Encoder, embedded: Tensor, annotations: Tensor, of_annotations: Tensor
+) -> Iterator[Tensor]:
+    """Yield for the forward and the backward GRU the gradients by W E x_j, what each embedding adds to its gates,
+    (R, Tx, 3n), given those by the annotations (Tx, 2n), (R, Tx, 2n)."""
     halves = zip(encoder.gru.all_weights, annotations.chunk(2, -1), of_annotations.chunk(2, -1), strict=True)
     for reverse, ((inner, outer, inner_bias, outer_bias), states, of_states) in enumerate(halves):
         order = range(len(embedded))[:: -1 if reverse else 1]
@@ -159,12 +199,16 @@ def _back_through_encoder(encoder: Encoder, embedded: Tensor, annotations: Tenso
         recurrence = _Recurrence.of(moved + inner_bias, before, before @ outer.t() + outer_bias)
         by_state = FixedProduct(outer.t(), torch.zeros_like(before[0]))
         of_state = torch.zeros_like(of_states[:, 0])
+        found = of_states.new_empty(*of_states.shape[:2], len(inner))
         for place, j in reversed(list(enumerate(order))):
             of_state += of_states[:, j]
-            of_inputs, of_recurrent = recurrence.back(place, of_state)
-            found[:, j] += of_inputs @ moved[place]
+            found[:, j], of_recurrent = recurrence.back(place, of_state)
             of_state = of_state * recurrence.update[place] + by_state(of_recurrent)
-    return found
+        yield found
+
+
+def _sum(parts: Iterable[Tensor]) -> Tensor:
+    return torch.stack(list(parts)).sum(0)
 
 
 def _transposed(product: FixedProduct) -> FixedProduct:

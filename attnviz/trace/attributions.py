@@ -18,3 +18,16 @@ class Attributions:
     """d log p(y_i) / d E x_j . E x_j, (Ty, Tx), in nats (gradient × input: Denil et al. 2014; Ding et al. 2019)."""
     erased: Array
     """log p(y_i) less what it is with E x_j replaced by the mean embedding of the vocabulary, (Ty, Tx), in nats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """How strongly what is to be learnt of each word reaches each source piece: lengths of gradients by its embedding,
+    through the two ways that lead from the decoder into the encoder. As vectors the two add up to the whole."""
+
+    whole: Array
+    """|d log p(y_i) / d E x_j|, (Ty, Tx)."""
+    start: Array
+    """That of the part that enters the encoder by the decoder's first state s_0, (Ty, Tx)."""
+    contexts: Array
+    """That of the part that enters it by the contexts and their weights, (Ty, Tx)."""

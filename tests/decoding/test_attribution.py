@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from attnviz import AttnvizError, Translator
 from attnviz.decoding.attribution import erased_annotations, erased_embeddings, log_likelihoods
-from attnviz.decoding.gradient import gradient_times_input
+from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
 from attnviz.network import RNNsearch
 from attnviz.network.config import READOUT_STATES
 from attnviz.network.stepping import StepDecoder
@@ -52,6 +53,46 @@ def test_the_gradient_is_that_of_finite_differences(make_network: ModelFactory, 
         ways[j] = vector
         ahead, behind = (likely(network, decoder, embedded + sign * step * ways, interventions) for sign in (1, -1))
         np.testing.assert_allclose(found[:, j], (ahead - behind) / (2 * step), rtol=1e-5, atol=1e-8)
+
+
+def through(decoder: StepDecoder, start: Tensor, contexts: Tensor, interventions=()) -> Tensor:
+    """Return log p(y_i), (Ty,), where the decoder starts from these annotations (Tx, 2n) and looks at those."""
+    lengths = torch.tensor([len(SOURCE)])
+    memory = dataclasses.replace(decoder.memory(contexts[None], lengths), annotations=start[None])
+    return log_likelihoods(decoder, memory, TARGET, interventions)[0]
+
+
+@pytest.mark.parametrize("interventions", [(), CHANGES], ids=["as it was", "changed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_by_route_are_those_of_finite_differences(make_network: ModelFactory, kind, interventions) -> None:
+    interventions = () if kind[0] == "none" else interventions
+    network, decoder = exact(make_network, kind)
+    embedded = network.encoder.embedding(torch.tensor(SOURCE))
+    start, contexts = gradients_by_route(network, decoder, SOURCE, TARGET, interventions)
+    assert start.shape == contexts.shape == (len(TARGET), *embedded.shape)
+    lengths, step = torch.tensor([len(SOURCE)]), 1e-6
+
+    def annotations(place: tuple[int, int], moved: float) -> Tensor:
+        other = embedded.clone()
+        other[place] += moved
+        return network.encoder.annotate(other[None], lengths)[0]
+
+    here = annotations((0, 0), 0)
+    for place in product(*map(range, embedded.shape)):
+        ahead, behind = annotations(place, step), annotations(place, -step)
+        by_start = through(decoder, ahead, here, interventions) - through(decoder, behind, here, interventions)
+        by_contexts = through(decoder, here, ahead, interventions) - through(decoder, here, behind, interventions)
+        for found, expected in ((start, by_start), (contexts, by_contexts)):
+            np.testing.assert_allclose(found[:, *place], expected / (2 * step), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_routes_add_up_to_gradient_times_input(make_network: ModelFactory, kind) -> None:
+    network, decoder = exact(make_network, kind)
+    embedded = network.encoder.embedding(torch.tensor(SOURCE))
+    start, contexts = gradients_by_route(network, decoder, SOURCE, TARGET)
+    along = ((start + contexts) * embedded).sum(-1)
+    np.testing.assert_allclose(along, gradient_times_input(network, decoder, SOURCE, TARGET), rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,11 +138,16 @@ def test_a_translator_attributes_its_own_traces(make_network: ModelFactory, toke
     only = ReplaceWeights(tuple(float(j == 2) for j in range(length)))
     trace = translator.translate(SENTENCES[2], target=SENTENCES[3], interventions=[only])
     found = translator.attributions(trace)
-    for numbers in (found.gradient, found.erased):
+    signals = translator.signals(trace)
+    whole, start, contexts = signals.whole, signals.start, signals.contexts
+    assert np.all(whole <= start + contexts + 1e-6)
+    assert np.all(whole >= np.abs(start - contexts) - 1e-6)
+    for numbers in (found.gradient, found.erased, whole, start, contexts):
         assert numbers.dtype == np.float64
         assert numbers.shape == trace.alignment.shape
         assert np.all(np.isfinite(numbers))
     assert not np.allclose(found.gradient, 0)
     other = Translator(make_network(hidden_size=3), tokenizer)
-    with pytest.raises(AttnvizError, match="another model"):
-        other.attributions(trace)
+    for asked in (other.attributions, other.signals):
+        with pytest.raises(AttnvizError, match="another model"):
+            asked(trace)
