@@ -57,6 +57,12 @@ def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tup
     return bleu, chrf
 
 
+def sentence_chrf(translation: str, reference: str) -> float:
+    """Return chrF2 of one translation against one reference, from 0 to 100: how far their runs of up to six letters
+    agree, recall weighing twice precision (Popović 2015, 2016)."""
+    return float(CHRF().sentence_score(translation, [reference]).score)
+
+
 def sentence_counts(translations: Sequence[str], references: Sequence[str]) -> Counts:
     """Return the counts of each translation against its reference, (N, 10)."""
     rows = []

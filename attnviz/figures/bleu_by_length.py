@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.languages import say
+from attnviz.palette import BAND, Palette, ThemeName, palette
+from attnviz.wording.numbers import decimal
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
 
-def bleu_by_length(rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light") -> go.Figure:
+def bleu_by_length(
+    rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light", marked: int | None = None
+) -> go.Figure:
     """Return the figure of `rows`, as `attnviz evaluate --by-length --csv` writes them and `csv.DictReader` reads them.
 
     A row has `words` (the bucket), `pairs`, `model`, `bleu`, `bleu_low` and `bleu_high` (the bars; blank where
     there are none). Models differ in
-    dash and symbol, not in colour alone; under each bucket stands its number of sentences.
+    dash and symbol, not in colour alone; under each bucket stands its number of sentences. The bucket of a sentence of
+    `marked` words is marked. `layout.meta` has `alt` and `narrowest`.
     """
     ink = palette(theme)
     buckets = {str(row["words"]): int(row["pairs"]) for row in rows}
@@ -34,13 +40,67 @@ def bleu_by_length(rows: Sequence[Mapping[str, Any]], theme: ThemeName = "light"
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "xaxis": axis | {
             "type": "category", "showgrid": False,
-            "title": axis["title"] | {"text": "words of the source sentence, and number of sentences"},
+            "title": axis["title"] | {"text": say("words of the source sentence, and number of sentences")},
             "tickvals": list(buckets),
             "ticktext": [f"{literal(words)}<br>{pairs:,}" for words, pairs in buckets.items()],
         },
         "yaxis": axis | {"rangemode": "tozero", "title": axis["title"] | {"text": "BLEU"}},
+        "meta": {"alt": _alt(rows, list(buckets), models), "narrowest": 320},
     }  # fmt: skip
+    if marked is not None and (bucket := bucket_of(marked, list(buckets))) is not None:
+        layout |= _mark(list(buckets).index(bucket), marked, ink)
+        layout["yaxis"]["range"] = [0, 1.15 * max(_number(row["bleu_high"] or row["bleu"]) for row in rows)]
     return build(traces, layout)
+
+
+def bleu_by_length_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return BLEU with its interval, a row for each bucket, columns for each model."""
+    frame = pd.DataFrame([
+        {say("words"): str(row["words"]), say("sentences"): int(row["pairs"]), say("model"): str(row["model"]),
+         "BLEU": _number(row["bleu"]), say("low"): _number(row["bleu_low"]), say("high"): _number(row["bleu_high"])}
+        for row in rows
+    ])  # fmt: skip
+    return frame.set_index([say("words"), say("model")])
+
+
+def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
+    """Return which of the `buckets`, named as "11-20" or ">50", a sentence of so many words falls into, or None."""
+    for bucket in buckets:
+        first, _, last = bucket.lstrip(">").partition("-")
+        if (words > int(first)) if bucket.startswith(">") else int(first) <= words <= int(last or first):
+            return bucket
+    return None
+
+
+def _number(written: Any) -> float:
+    return float(written) if written not in ("", None) else float("nan")
+
+
+def _mark(place: int, words: int, ink: Palette) -> Spec:
+    """Return the band behind a bucket, and what it marks."""
+    return {
+        "shapes": [{
+            "type": "rect", "x0": place - 0.5, "x1": place + 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",
+            "line": {"width": 0}, "fillcolor": ink.decoder, "opacity": BAND,
+        }],
+        "annotations": [{
+            "text": say("your sentence: {count} words", count=words), "x": place, "yref": "paper", "y": 1,
+            "yanchor": "top", "xanchor": "left" if place == 0 else "center", "xshift": -34 if place == 0 else 0,
+            "showarrow": False, "font": {"size": 13, "color": ink.decoder},
+        }],
+    }  # fmt: skip
+
+
+def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str]) -> str:
+    told = []
+    for model in models:
+        scores = {str(row["words"]): float(row["bleu"]) for row in rows if str(row["model"]) == model}
+        first, last = (next((b for b in order if b in scores), None) for order in (buckets, buckets[::-1]))
+        if first is not None and last is not None:
+            told.append(say("{model} from {first} to {last}", model=model, first=decimal(scores[first], 1),
+                            last=decimal(scores[last], 1)))  # fmt: skip
+    return say("BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
+               first=buckets[0], last=buckets[-1], told=", ".join(told))  # fmt: skip
 
 
 def _line(model: str, place: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Spec:
@@ -58,5 +118,5 @@ def _line(model: str, place: int, rows: Sequence[Mapping[str, Any]], ink: Palett
             "array": [float(row["bleu_high"] or score) - score for row, score in zip(own, bleu, strict=True)],
             "arrayminus": [score - float(row["bleu_low"] or score) for row, score in zip(own, bleu, strict=True)],
         },
-        "hovertemplate": "%{x} words: BLEU %{y:.1f}",
+        "hovertemplate": say("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}"),
     }  # fmt: skip

@@ -65,15 +65,18 @@ def on_show(trace: Trace) -> Trace:
 
 def address(
     trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False,
-    parent: Trace | None = None,
+    parent: Trace | None = None, models: str = "",
 ) -> str:  # fmt: skip
     """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
 
     It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
     chosen, `{word}` in its place; `after` says that α′ is on show. The `parent`, what was changed by hand, must be on
-    show as well. Another record has another address, also where it is another only because the model was replaced.
+    show as well. Another record has another address, also where it is another only because the model was replaced;
+    `models` tells other models that it is made by from those they may be replaced by.
     """
     asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
+    if models:
+        asked["models"] = models
     if parent is not None:
         asked["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
@@ -92,7 +95,8 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
         raise UnknownRecordError(name)
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
     after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
-    key = fingerprint, name, theme, code, steps, word, after, parent and parent.fingerprint, weights_digest_of(trace)
+    key = (fingerprint, name, theme, code, steps, word, after, parent and parent.fingerprint, weights_digest_of(trace),
+           asked.get("models", "")[:40])  # fmt: skip
 
     def made() -> bytes:
         speak(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from attnviz.model_folder import (
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace import BeamTree
-from attnviz.trace.attributions import Attributions
+from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.quantities import RECORDED
 from attnviz.translator import available_devices
@@ -93,7 +94,7 @@ _TRACES: Kept[Trace] = Kept(32 << 20, size=bytes_of)
 """Translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
-@st.cache_resource(max_entries=3, show_spinner=False)
+@st.cache_resource(max_entries=6, show_spinner=False)
 def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
     return SharedTranslator(Translator.load(folder, device=device))
 
@@ -147,6 +148,24 @@ def attributions_of(trace: Trace) -> Attributions | None:
         return translator.attributions(trace)
     except AttnvizError:
         return None
+
+
+def signals_of(trace: Trace) -> Signals | None:
+    """Return what `Translator.signals` says of `trace`, or None where `attributions_of` has none."""
+    translator = _translator_of(trace)
+    if translator is None or not trace.weights_digest:
+        return None
+    try:
+        return translator.signals(trace)
+    except AttnvizError:
+        return None
+
+
+def translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
+    """Return the translations of `texts`, in batches and without their numbers; raise AttnvizError on bad input."""
+    with TURNS.left():
+        shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES))
+        return shared.translator.translate_batch(texts, beam=beam)
 
 
 def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:

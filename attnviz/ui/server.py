@@ -45,10 +45,11 @@ def _record(request: Request) -> Response:
     from attnviz.ui.lab import records as lab
     from attnviz.ui.records import UnknownRecordError, record
     from attnviz.ui.step import records as step
+    from attnviz.ui.why import records as why
 
-    wanted = request.path_params
+    wanted, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS}
     try:
-        packed = record({**step.MAKERS, **lab.MAKERS}, wanted["fingerprint"], wanted["name"], request.query_params)
+        packed = record(makers, wanted["fingerprint"], wanted["name"], request.query_params)
     except UnknownRecordError:
         return Response(status_code=404)
     return _response(packed, request, "application/json", "no-store")
@@ -171,6 +172,7 @@ def get_ready() -> None:
         from attnviz.ui.lab import records  # noqa: F401  so that they need not be imported when they are asked for
         from attnviz.ui.pages.translate import translate_opening
         from attnviz.ui.step import records as of_steps  # noqa: F401
+        from attnviz.ui.why import records as of_why  # noqa: F401
 
         with suppress(AttnvizError):
             translate_opening()

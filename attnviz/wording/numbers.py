@@ -9,6 +9,7 @@ import math
 
 from attnviz.languages import decimal_mark, say
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_BREAK = "\u00a0"
 """Between a number and its sign: they stay on one line."""
 
@@ -39,7 +40,14 @@ def power_of_ten(amount: float) -> str:
     if amount == 0:
         return "0"
     digit, exponent = f"{amount:.0e}".split("e")
-    return f"{digit}·10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digit}·10" + str(int(exponent)).translate(_RAISED)
+
+
+def power_name(exponent: int) -> str:
+    """Return a power of ten as an axis names it: 100, 1, 0.01, 10⁻⁴."""
+    if exponent >= -3:
+        return localised(f"{10.0**exponent:g}")
+    return "10" + str(exponent).translate(_RAISED)
 
 
 def localised(number: str) -> str:

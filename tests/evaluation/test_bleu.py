@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_counts
+from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_chrf, sentence_counts
 
 
 def test_bleu_by_hand() -> None:
@@ -61,3 +61,11 @@ def test_resampling_is_paired_and_repeatable() -> None:
 def test_one_sentence_has_no_spread() -> None:
     span = interval(resampled_bleu(sentence_counts(["the cat sat on the mat"], ["the cat sat on a mat"])))
     assert span.low == span.high == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
+
+
+def test_chrf_of_one_sentence() -> None:
+    assert sentence_chrf("le chat est là", "le chat est là") == pytest.approx(100)
+    assert sentence_chrf("xyz", "abc") == 0
+    assert sentence_chrf("le chat", "le chat est là") == pytest.approx(
+        corpus_scores(["le chat"], ["le chat est là"])[1].value
+    )

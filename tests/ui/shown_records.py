@@ -13,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui.lab import records as lab
 from attnviz.ui.records import record
 from attnviz.ui.step import records as step_records
+from attnviz.ui.why import records as why
 from attnviz.wording.equations import Equation
 
-MAKERS = {**step_records.MAKERS, **lab.MAKERS}
+MAKERS = {**step_records.MAKERS, **lab.MAKERS, **why.MAKERS}
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:

@@ -14,8 +14,11 @@ from attnviz import Trace, Translator
 from attnviz.languages import speak
 from attnviz.trace.interventions import ReplaceWeights, keep_words
 from attnviz.ui import records
+from attnviz.ui.lab import records as lab
 from attnviz.ui.records import UnknownRecordError, address, on_show, record
+from attnviz.ui.step import records as step_room
 from attnviz.ui.step.records import MAKERS
+from attnviz.ui.why import records as why
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.ui.shown_records import fetched
@@ -164,3 +167,8 @@ def test_the_chosen_word_is_proved_too(trace: Trace) -> None:
     assert with_it["holds"]
     ledgers = [next(row for row in found["rows"] if row[0] == "sums of the ledger") for found in (without, with_it)]
     assert int(ledgers[1][1]) == int(ledgers[0][1]) + 1
+
+
+def test_no_two_rooms_have_a_record_of_one_name() -> None:
+    names = [name for room in (step_room, lab, why) for name in room.MAKERS]
+    assert len(names) == len(set(names))

@@ -23,12 +23,19 @@ Parameters = dict[str, str | None]
 """Address parameters by name; None for one that is to be taken out."""
 
 _PAGE = "address"
+_LEADING = "address_of"
 
 
 def keep_page(session: Session, entry: str, parameters: Parameters) -> None:
     """Keep what the page itself writes into the address: `parameters`, and `entry`, what tells its entry of the
     browser's history from another."""
     session[_PAGE] = entry, parameters
+    session.pop(_LEADING, None)
+
+
+def lead(session: Session, view: View) -> None:
+    """Have `view`, in the place of the main one, which the page does not draw, write the parameters of `keep_page`."""
+    session[_LEADING] = view.id
 
 
 def write_too(session: Session, parameters: Parameters) -> None:
@@ -44,13 +51,14 @@ def page_parameters(session: Mapping[Any, Any]) -> Parameters:
 
 
 def address_record(session: Session, view: View) -> dict[str, Any]:
-    """Return what the browser writes of `view`, and with the main view of its page: `parameters`, and the `entry`."""
+    """Return what the browser writes of `view`, and with the view that leads its page, the main one where there is no
+    other: `parameters`, and the `entry`."""
     entry, page = session.get(_PAGE, ("", {}))
     chosen = selection_address(view, selection_of(session, view))
     tried = branches_address(session, view)
     own = chosen | tried | choices_address(view, heatmap_choices(session, view), row_order(session, view))
     own |= looking_back_address(session, view)
-    if view.id != MAIN:
+    if view.id != session.get(_LEADING, MAIN):
         return {"entry": entry, "parameters": own}
     if page.get(inputs.SENTENCE, "") is None and any((chosen | tried).values()):
         # A step means nothing without its sentence: the page may open on another one day.

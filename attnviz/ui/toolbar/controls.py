@@ -37,12 +37,7 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
 
     `models` (by name) must not be empty.
     """
-    inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, opening(st.query_params))
-    text = st.text_area(
-        say("English sentence"), key=inputs.SENTENCE, height="content",
-        label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
-        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
-    )  # fmt: skip
+    text = sentence_box()
     with st.container(horizontal=True, vertical_alignment="center", key="examples"):
         st.button(
             say("Translate"), type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
@@ -54,12 +49,12 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
             st.menu_button(kind_name(kind), sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         with st.popover(say("Your own translation"), type="tertiary", key="own"):
-            target = _own_translation()
+            target = own_translation()
         with st.popover(say("Model and search"), type="tertiary", key="choices"):
             name, device, search = _choices(models, forced=bool(target))
         reopening.opener()
         beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
-    return Request(text or "", str(models[name]), device, inputs.beam_of(search), target or None), beside
+    return Request(text, str(models[name]), device, inputs.beam_of(search), target or None), beside
 
 
 def standing_request(models: dict[str, Path]) -> Request:
@@ -94,7 +89,18 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
     }
 
 
-def _own_translation() -> str:
+def sentence_box() -> str:
+    """Draw the box for the sentence; return what stands in it."""
+    inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, opening(st.query_params))
+    text = st.text_area(
+        say("English sentence"), key=inputs.SENTENCE, height="content",
+        label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
+        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
+    )  # fmt: skip
+    return text or ""
+
+
+def own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
     target = st.text_area(

@@ -161,7 +161,7 @@ async function draw(root, state) {
   const text = chosen?.values ?? fitting(root, record) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
-  caption(root, chosen?.caption ?? captions[step] ?? ["", ""]);
+  caption(root, chosen?.caption ?? captions[step] ?? captions["every"] ?? ["", ""]);
   const same = text === state.text && template === state.template && order === state.order;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);

@@ -44,13 +44,17 @@ def chart_record(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
     }
 
 
-def steady_record(figure: str, captions: Mapping[int, tuple[str, str]]) -> dict[str, Any]:
+Captions = Mapping[int, tuple[str, str]] | Mapping[str, tuple[str, str]]
+"""Heading and sentence of each step, or of `EVERY_STEP`."""
+
+
+def steady_record(figure: str, captions: Captions) -> dict[str, Any]:
     """Return what a chart draws from that is the same at every step, a `figure` as JSON; heading and sentence are those
     of the step (`captions`)."""
     return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
 
 
-def fitting_record(figures: Sequence[go.Figure], captions: Mapping[int, tuple[str, str]]) -> dict[str, Any]:
+def fitting_record(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
     """Return what a chart draws from that is the same at every step and can be laid out in several ways: `figures` of
     the same data, the widest first, of which the browser takes the first that its box has room for."""
     plain = [figure.to_plotly_json() for figure in figures]

@@ -1,0 +1,73 @@
+"""How good the translations of a sentence are as it grows clause by clause, a line a model."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.clauses import Growth
+from attnviz.figures.attentions import look_of
+from attnviz.figures.build import base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import BAND, ThemeName, palette
+from attnviz.wording.why import growth_sentence, short_name
+
+
+def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
+    """Draw chrF2 of each model's translation against that of the judge, from 0 to 100, by the number of words.
+
+    0-based `step` is the beginning that is marked. `layout.meta` has `alt`, `narrowest`, the 0-based numbers of the
+    beginnings (`steps`), on which a click may be heard, and the ends of the band that marks each (`spans`, `mark`).
+    """
+    ink, words = palette(theme), found.words
+    traces = [
+        {
+            "type": "scatter", "mode": "lines+markers", "name": literal(short_name(kind)),
+            "x": list(words), "y": scores,
+            "hovertemplate": "chrF %{y:.0f}", "cliponaxis": False,
+        } | look_of(kind, ink).line()
+        for kind, scores in zip(found.attentions, found.scores, strict=True)
+    ]  # fmt: skip
+    traces.append({
+        "type": "scatter", "mode": "lines", "name": say("no translation of it"), "x": list(words), "y": found.floor,
+        "line": {"color": ink.quiet, "width": 1.5, "dash": "longdash"}, "hovertemplate": "chrF %{y:.0f}",
+    })  # fmt: skip
+    half = max(0.6, 0.018 * words[-1])
+    spans = [[count - half, count + half] for count in words]
+    layout = base_layout(ink) | {
+        "height": 300, "margin": {"l": 52, "r": 20, "t": 36, "b": 46}, "showlegend": True, "hovermode": "x unified",
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "xaxis": base_axis(ink) | {
+            "range": [0, words[-1] + 2 * half], "tickvals": list(words), "showgrid": False, "zeroline": False,
+            "title": {"text": say("words of the sentence so far"), "font": {"size": 12, "color": ink.quiet}},
+        },
+        "yaxis": base_axis(ink) | {
+            "range": [0, 102], "tickvals": [0, 25, 50, 75, 100], "zeroline": False,
+            "title": {"text": "chrF", "font": {"size": 12, "color": ink.quiet}},
+        },
+        "meta": {"alt": _alt(found), "narrowest": 320, "mark": ink.decoder, "steps": list(range(len(words))),
+                 "spans": spans},
+    }  # fmt: skip
+    if step is not None:
+        layout["shapes"] = [{
+            "type": "rect", "x0": spans[step][0], "x1": spans[step][1], "yref": "paper", "y0": 0, "y1": 1,
+            "line": {"width": 0}, "fillcolor": ink.decoder, "opacity": BAND, "layer": "below",
+        }]  # fmt: skip
+    return build(traces, layout)
+
+
+def sentence_growth_table(found: Growth) -> pd.DataFrame:
+    """Return what each model made of each beginning, a row for each (counted from 1)."""
+    frame: dict[str, object] = {
+        say("words"): list(found.words), say("clause"): list(found.clauses), found.judge: list(found.references)
+    }  # fmt: skip
+    frame[say("chrF, no translation of it")] = found.floor
+    for model, scores, translations in zip(found.models, found.scores, found.translations, strict=True):
+        frame |= {f"chrF, {model}": scores, model: list(translations)}
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.clauses) + 1, name=say("clauses")))
+
+
+def _alt(found: Growth) -> str:
+    return say("A line a model: how good its translations of the {count} beginnings of a sentence are. {told}",
+               count=len(found.words), told=growth_sentence(found))  # fmt: skip

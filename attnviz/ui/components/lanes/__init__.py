@@ -1,0 +1,1 @@
+"""Translations side by side, moved together."""

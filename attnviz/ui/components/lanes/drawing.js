@@ -1,0 +1,146 @@
+// What stands in a lane, and what of it is there at a step. Words are set by textContent, so that nothing is ever read as
+// markup.
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {string} [text]
+ */
+function made(tag, className, text) {
+  const node = document.createElement(tag);
+  node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+/**
+ * @param {Lane} lane
+ */
+function laneOf(lane) {
+  const node = made("section", "lane");
+  const head = made("h3", "name", lane.name);
+  head.append(" ", made("small", "model", lane.model));
+  node.append(head, made("p", "told", lane.told));
+  if (lane.source.length) {
+    const source = made("p", "source");
+    source.lang = "en";
+    source.append(
+      ...lane.source.flatMap((
+        { text, space },
+      ) => [...(space ? [" "] : []), made("span", text === "</s>" ? "word end" : "word", text)]),
+    );
+    node.append(source);
+  }
+  if (lane.strip) {
+    const strip = made("canvas", "strip");
+    strip.setAttribute("aria-hidden", "true");
+    node.append(strip, made("p", "strip-told", lane.strip.told));
+  }
+  const target = made("p", "target");
+  target.lang = "fr";
+  target.append(...lane.parts.map((part) => made("span", part === " </s>" ? "part end" : "part", part)));
+  if (lane.texts.length) {
+    // As high as its longest text: what stands below does not move.
+    const longest = lane.texts.reduce((one, other) => (other.length > one.length ? other : one));
+    const room = made("span", "room", longest);
+    room.setAttribute("aria-hidden", "true");
+    target.append(made("span", "text"), room);
+  }
+  node.append(target, made("p", "note"));
+  return node;
+}
+
+/**
+ * Writes all lanes anew.
+ * @param {HTMLElement} root
+ * @param {LanesRecord} record
+ */
+function build(root, record) {
+  const box = find(root, ".beside");
+  box.style.setProperty("--lanes", String(record.lanes.length));
+  box.replaceChildren(...record.lanes.map(laneOf));
+  find(root, ".clauses").replaceChildren(
+    ...record.clauses.flatMap((clause, k) => [...(k ? [" "] : []), made("span", "clause", clause)]),
+  );
+  find(root, ".at", HTMLInputElement).max = String(record.labels.length - 1);
+}
+
+/**
+ * A colour of the page as red, green and blue.
+ * @param {HTMLElement} root
+ * @param {string} name
+ */
+function colour(root, name) {
+  const [, ...pairs] = /#(..)(..)(..)/.exec(getComputedStyle(root).getPropertyValue(name)) ?? ["", "80", "80", "80"];
+  return pairs.map((pair) => parseInt(pair, 16));
+}
+
+/**
+ * Draws the numbers of a step, a stripe each: red below 0, blue above, as strong as the root of the number.
+ * @param {HTMLElement} root
+ * @param {HTMLCanvasElement} canvas
+ * @param {NonNullable<Lane["strip"]>} strip
+ * @param {number} step
+ */
+function paintStrip(root, canvas, { bytes, units }, step) {
+  const all = Int8Array.from(atob(bytes), (sign) => sign.charCodeAt(0));
+  const row = Math.min(step, all.length / units - 1);
+  if (canvas.dataset.row === String(row)) return;
+  canvas.dataset.row = String(row);
+  Object.assign(canvas, { width: units, height: 1 });
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const pixels = context.createImageData(units, 1);
+  const [plus, minus] = ["--st-blue-color", "--st-red-color"].map((name) => colour(root, name));
+  all.subarray(row * units, (row + 1) * units).forEach((value, k) => {
+    pixels.data.set([...(value < 0 ? minus : plus), 255 * Math.sqrt(Math.abs(value) / 127)], 4 * k);
+  });
+  context.putImageData(pixels, 0, 0);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {HTMLElement} node
+ * @param {Lane} lane
+ * @param {number} step
+ */
+function paintLane(root, node, lane, step) {
+  const { weights, strip, parts, texts, notes } = lane;
+  const now = weights?.[Math.min(step, weights.length - 1)];
+  const ended = parts.length > 0 && step >= parts.length;
+  findAll(node, ".source .word").forEach((word, k) => {
+    const share = now && !ended ? now[k] : 0;
+    word.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(share))}%`);
+    word.style.setProperty("--bar", String(share));
+    word.title = now ? `α = ${number(share, 2)}` : "";
+  });
+  if (strip) paintStrip(root, find(node, ".strip", HTMLCanvasElement), strip, step);
+  findAll(node, ".target .part").forEach((part, k) => {
+    part.classList.toggle("now", k === step);
+    part.classList.toggle("later", k > step);
+  });
+  if (texts.length) write(find(node, ".text"), texts[Math.min(step, texts.length - 1)]);
+  write(find(node, ".note"), notes[Math.min(step, notes.length - 1)] ?? "");
+}
+
+/**
+ * Shows all lanes at a step.
+ * @param {HTMLElement} root
+ * @param {LanesRecord} record
+ * @param {LanesState} state
+ */
+function paintLanes(root, { lanes, labels, words }, { step, playing }) {
+  findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
+  findAll(root, ".clause").forEach((clause, k) => {
+    clause.classList.toggle("now", k === step);
+    clause.classList.toggle("later", k > step);
+  });
+  write(find(root, ".verb"), playing ? words.pause : words.play);
+  write(find(root, ".where"), labels[step]);
+  const slider = find(root, ".at", HTMLInputElement);
+  slider.value = String(step);
+  slider.setAttribute("aria-valuetext", labels[step]);
+  find(root, ".previous", HTMLButtonElement).disabled = step <= 0;
+  find(root, ".next", HTMLButtonElement).disabled = step >= labels.length - 1;
+}

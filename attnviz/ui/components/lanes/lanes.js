@@ -1,0 +1,212 @@
+// Several translations side by side that are moved together, step by step. As the player does, it takes steps in the
+// browser: the other components of the view hear of one at once, and the server afterwards.
+
+const PACE = 800; // milliseconds a step stays while playing
+const PATIENCE = 30000; // milliseconds after which the server is believed again, whatever it says
+
+const TYPING = [
+  "input:not([type='range']):not([type='radio'])",
+  "textarea",
+  "select",
+  "[contenteditable='true']",
+  "[role='slider']",
+  "[role='listbox']",
+  "[role='menu']",
+  "[role='radio']",
+  "[role='dialog']",
+].join();
+const PRESSED = "button, a, summary, input"; // Space presses these themselves
+
+/**
+ * Shows the step of `state`, and has the view hear of it.
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function show(root, state) {
+  const { record } = state;
+  if (record) {
+    state.step = Math.min(Math.max(state.step, 0), record.labels.length - 1);
+    paintLanes(root, record, state);
+  }
+  const now = shown(root);
+  if (now.step === state.step) return;
+  now.step = state.step;
+  send(root, "step", state.step);
+}
+
+/**
+ * Takes a step that a visitor chose.
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ * @param {number} step
+ */
+function take(root, state, step) {
+  if (!state.record) return;
+  const before = state.step;
+  state.step = step;
+  show(root, state);
+  if (state.step === before) return;
+  state.sent = state.step;
+  state.sentAt = performance.now();
+  send(root, "tell", { step: state.step });
+}
+
+/** @param {LanesState} state */
+const last = ({ record }) => (record?.labels.length ?? 1) - 1;
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function pause(root, state) {
+  clearTimeout(state.timer);
+  if (!state.playing) return;
+  state.playing = false;
+  show(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function play(root, state) {
+  if (state.playing || !state.record) {
+    pause(root, state);
+    return;
+  }
+  state.playing = true;
+  if (state.step >= last(state)) take(root, state, 0);
+  else show(root, state);
+  const tick = () => {
+    take(root, state, state.step + 1);
+    if (state.step >= last(state)) pause(root, state);
+    else state.timer = setTimeout(tick, PACE);
+  };
+  state.timer = setTimeout(tick, PACE);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ * @param {KeyboardEvent} event
+ */
+function press(root, state, event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const path = event.composedPath().filter((node) => node instanceof Element);
+  if (path.some((node) => node.matches(TYPING))) return;
+  /** @type {Record<string, number>} */
+  const ways = { ArrowRight: state.step + 1, ArrowLeft: state.step - 1, Home: 0, End: last(state) };
+  if (event.key in ways) {
+    pause(root, state);
+    take(root, state, ways[event.key]);
+  } else if (event.key === " " && !path[0]?.closest(PRESSED)) play(root, state);
+  else return;
+  event.preventDefault();
+}
+
+/**
+ * What the server says is on show; while it has not caught up with what was chosen here last, what it says is old.
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function hear(root, state) {
+  const { server } = shown(root);
+  if (!server) return;
+  root.dataset.confirmed = String(server.step);
+  if (state.sent !== null && state.sent !== server.step && performance.now() - state.sentAt < PATIENCE) return;
+  state.sent = null;
+  if (!state.playing) state.step = server.step;
+  show(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function draw(root, state) {
+  if (shown(root).step === null) return; // not before the server has said which
+  const record = recordOf(root, state, draw);
+  if (!record || record === state.record) return;
+  speak(record.language);
+  if (state.record && state.record.identity !== record.identity) state.sent = null;
+  state.record = record;
+  for (const node of findAll(root, "[data-say]")) node.textContent = record.words[node.dataset.say ?? ""];
+  for (const node of findAll(root, "[data-label]")) {
+    node.setAttribute("aria-label", record.words[node.dataset.label ?? ""]);
+  }
+  build(root, record);
+  show(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LanesState} state
+ */
+function controls(root, state) {
+  /** @type {(name: string, act: () => void) => void} */
+  const button = (name, act) => {
+    find(root, name).onclick = (event) => {
+      act();
+      letGo(event);
+    };
+  };
+  /** @param {number} step */
+  const go = (step) => {
+    pause(root, state);
+    take(root, state, step);
+  };
+  button(".previous", () => go(state.step - 1));
+  button(".next", () => go(state.step + 1));
+  button(".play", () => play(root, state));
+  const slider = find(root, ".at", HTMLInputElement);
+  slider.oninput = () => go(Number(slider.value));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {LanesState}
+ */
+function start(root) {
+  const begun = { light: true, record: null, step: 0, playing: false, sent: null, sentAt: 0 };
+  const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
+  follow(root, state, ["step"], () => soon(root, state, draw));
+  controls(root, state);
+  const view = viewOf(root);
+  const touch = () => {
+    shown(root).touched = performance.now();
+  };
+  /** @type {[EventTarget, string, (event: any) => void][]} */
+  const heard = [
+    [document, "keydown", (event) => {
+      if (belongsTo(root, event)) press(root, state, event);
+    }],
+    [view, "pointerdown", touch],
+    [view, "focusin", touch],
+    [view, "attnviz:choose", ({ detail }) => {
+      if (detail.step === undefined) return;
+      pause(root, state);
+      take(root, state, detail.step);
+    }],
+    [view, "attnviz:server", () => hear(root, state)],
+  ];
+  for (const [where, name, listener] of heard) where.addEventListener(name, listener);
+  const { stop } = state;
+  state.stop = () => {
+    clearTimeout(state.timer);
+    for (const [where, name, listener] of heard) where.removeEventListener(name, listener);
+    stop();
+  };
+  return state;
+}
+
+/** @param {Mounted<LanesRecord | Place>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".lanes");
+  /** @type {LanesState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  hear(root, state);
+  if ("lanes" in data) draw(root, state);
+  else soon(root, state, draw);
+  return state.stop;
+}

@@ -1,0 +1,64 @@
+"""The page *Why attention?*: the sentence on show through three models that differ in their attention alone."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from attnviz import AttnvizError
+from attnviz.languages import say
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.view import View
+from attnviz.ui.resources import models
+from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
+from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
+from attnviz.ui.why.room import forget_why, passage, why_room
+from attnviz.ui.why.trio import Trio, missing, trio
+from attnviz.wording import why_story
+
+_ENTRY = "why "
+
+
+def page() -> StreamlitPage:
+    """Return the page as the navigation knows it."""
+    return st.Page(_draw, title=say("Why attention?"), url_path="why")
+
+
+def _draw() -> None:
+    if address.went_through_history():
+        follow_link()
+        forget_why(st.session_state)
+    available = models()
+    with st.container(key="why_opening"):
+        passage(why_story.opening())
+    request = None
+    if available:
+        with st.container(key="why_sentence"):
+            sentence_box()
+            with st.popover(say("Another translation to force"), type="tertiary", key="own"):
+                own_translation()
+        request = standing_request(available)
+    shown = translation_on_show(request, back=False)
+    if shown.view is None:
+        return
+    open_shown(shown.view, request_address(request, available) if shown.asked and request else None, _ENTRY)
+    if told := missing():
+        with st.container(key="why_problem"):
+            st.text(told)
+        return
+    if three := _trio(shown.view, request):
+        why_room(three, shown.view)
+
+
+def _trio(view: View, request: Request | None) -> Trio | None:
+    """Return what the three models make of the sentence on show; where they cannot, say so."""
+    forced = view.number == 0 and view.trace.search.method == "forced"
+    given = view.trace.translation if forced else None
+    how = (request.device, request.beam) if request else ("auto", 5)
+    try:
+        with st.spinner(say("Translating…")):
+            return trio(view.trace.source_text, given, *how)
+    except AttnvizError as error:
+        with st.container(key="why_problem"):
+            st.text(str(error))
+        return None

@@ -1,0 +1,133 @@
+"""How far a sentence can grow before its translation breaks: a long one of the paper's, or the visitor's, clause by
+clause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.clauses import Growth, beginnings, clauses
+from attnviz.evaluation.sentences import LONG, TABLE_3
+from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
+from attnviz.kept import Kept, kept_in, size_of
+from attnviz.languages import say
+from attnviz.model_folder import read_config
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_record
+from attnviz.ui.components.lanes.lanes import lane, lanes, lanes_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.resources import devices, models, translations
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.turns import TURNS
+from attnviz.ui.why.trio import MODELS, judge, missing, trio_stamp
+from attnviz.wording.numbers import decimal
+from attnviz.wording.why import attention_name, growth_sentence
+
+_BEAM = 5
+
+
+def growing(view: View, theme: ThemeName) -> None:
+    """Draw the sentence of `view`, the judge's translation of it, as it grows."""
+    which = trio_stamp()
+    lanes(view, {"at": address(view.trace, "growing", theme, every=True, models=which)})
+    chart(view, address(view.trace, "growing-chart", theme, every=True, models=which), "growth_chart",
+          waiting=say("Translating…"))  # fmt: skip
+
+
+def growth_record(asked: Asked) -> dict[str, Any]:
+    """Return the translations of every beginning of the sentence, side by side; raise UnknownRecordError where there
+    are none."""
+    found = _asked(asked)
+    labels = [
+        say("{count} of {all} clauses, {words} words", count=place + 1, all=len(found.clauses), words=words)
+        for place, words in enumerate(found.words)
+    ]  # fmt: skip
+    drawn = [
+        lane(attention_name(kind), model, "", texts=texts, notes=[_note(score) for score in scores])
+        for kind, model, texts, scores in zip(found.attentions, found.models, found.translations, found.scores,
+                                              strict=True)
+    ]  # fmt: skip
+    measure = say("what the others are measured by")
+    drawn.append(lane(say("A better model"), found.judge, "", texts=found.references, notes=[measure]))
+    return lanes_record(f"{asked.trace.fingerprint} growing", labels, drawn, found.clauses)
+
+
+def growth_chart_record(asked: Asked) -> dict[str, Any]:
+    """Return the picture of how good they are; raise UnknownRecordError where there is none."""
+    found = _asked(asked)
+    figure = sentence_growth_figure(found, theme=asked.theme)
+    return steady_record(figure.to_json(), {EVERY_STEP: ("", growth_sentence(found))})
+
+
+def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the numbers of the picture, with the translations."""
+    yield _title(), sentence_growth_table(grown(trace))
+
+
+def growth_pictures(trace: Trace) -> Iterator[Picture]:
+    """Yield the picture as it is saved."""
+    found = grown(trace)
+    yield Picture(_title(), _title(), "sentence-growth", sentence_growth_figure(found), sentence_growth_table(found))
+
+
+def grown(trace: Trace) -> Growth:
+    """Return what the three models make of every beginning of the sentence of `trace`, which the judge translated,
+    found once for all visitors; raise AttnvizError where a model is missing."""
+    best = judge()
+    if missing() or best is None:
+        raise AttnvizError(missing() or no_judge())
+    where = trace.device if trace.device in devices() else "cpu"
+    with TURNS.left():
+        return _grown(trace.source_text, best, where, trio_stamp())
+
+
+def no_judge() -> str:
+    """Return that there is no model to measure the three by."""
+    return say("To measure the three by, this needs a better model beside them, as en-fr is; there is none here.")
+
+
+def _title() -> str:
+    return say("A sentence that grows")
+
+
+def _note(score: float) -> str:
+    return f"chrF {decimal(score, 0)}"
+
+
+def _asked(asked: Asked) -> Growth:
+    try:
+        return grown(asked.trace)
+    except AttnvizError as error:
+        raise UnknownRecordError("growth") from error
+
+
+@kept_in(Kept(2 << 20, size=size_of))
+def _grown(sentence: str, best: str, device: str, which: str) -> Growth:  # noqa: ARG001  part of the key
+    from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu: only those who let a sentence grow need wait for it
+
+    parts, folders = clauses(sentence), models()
+    texts = list(beginnings(parts))
+    references = translations(str(folders[best]), device, texts, _BEAM)
+    found = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
+    floor = _floor(sentence, references, str(folders[best]), device, sentence_chrf)
+    kinds = tuple(str(read_config(folders[name])["attention"]) for name in MODELS)
+    scores = [[sentence_chrf(one, good) for one, good in zip(own, references, strict=True)] for own in found]
+    return Growth(parts, MODELS, kinds, tuple(map(tuple, found)), best, tuple(references), np.array(scores), floor)
+
+
+def _floor(
+    sentence: str, references: Sequence[str], folder: str, device: str, score: Callable[[str, str], float]
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return the mean score against each reference, (N,), of as many words of what the judge makes of the other long
+    sentences of the program."""
+    others = [other for other in (*TABLE_3, *LONG) if other != sentence]
+    made = [text.split() for text in translations(folder, device, others, _BEAM)]
+    return np.array([
+        np.mean([score(" ".join(words[: len(good.split())]), good) for words in made]) for good in references
+    ])  # fmt: skip

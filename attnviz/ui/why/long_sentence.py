@@ -1,0 +1,45 @@
+"""Which sentence is made to grow: one of the paper's long ones, or the visitor's own where it has clauses."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.analysis.clauses import clauses
+from attnviz.evaluation.sentences import TABLE_3
+from attnviz.languages import say
+from attnviz.ui.language import localised
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.view import Session
+
+LONG = "long"
+"""The choice, in the session and in the address: the number of a sentence of the paper, from 1, or `_OWN`."""
+_OWN = "own"
+_LABEL = 22
+
+
+def choose_long_sentence(own: str) -> str:
+    """Draw the choice, and have it in the address; return the sentence. The visitor's is offered where it is cut into
+    clauses."""
+    session = st.session_state
+    session.setdefault(LONG, st.query_params.get(LONG))
+    offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
+    if len(clauses(own)) > 1:
+        offered[_OWN] = own
+    names = {value: say("Yours") if value == _OWN else _named(sentence) for value, sentence in offered.items()}
+    first = next(iter(offered))
+    chosen = localised(
+        st.segmented_control, say("The sentence that grows"), names, key=LONG, default=first, required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    address.write_too(session, {LONG: None if chosen == first else chosen})
+    return offered[chosen]
+
+
+def forget_long_sentence(session: Session) -> None:
+    """Forget which was chosen: another link is to be followed."""
+    session.pop(LONG, None)
+
+
+def _named(sentence: str) -> str:
+    """Return the first words of a sentence."""
+    return f"{sentence[:_LABEL].rsplit(' ', 1)[0]} …"

@@ -1,0 +1,74 @@
+"""Three translations of one sentence, written step by step in parallel, and what each has to look with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from attnviz import Trace
+from attnviz.languages import language, say
+from attnviz.ui.components.lanes.lanes import lanes, lanes_record, written_lane
+from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.why.trio import Trio
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.why import attention_name
+
+
+def race(view: View, three: Trio) -> None:
+    """Draw the three translations of `three` with what moves them."""
+    identity = "-".join(trace.fingerprint for trace in three.own)
+    lanes(view, _record(three, identity, language()))
+
+
+@made_once
+def _record(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
+    count = len(_three.longest.target_pieces)
+    labels = [say("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
+    return lanes_record(identity, labels, [_lane(trace, count) for trace in _three.own])
+
+
+def _lane(trace: Trace, count: int) -> dict[str, object]:
+    kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
+    if trace.attends:
+        told = say("Before each piece it looks at the English anew: a weight for every word, and they add up to 1.")
+        strip = say("What it looked at, added up: {units} numbers, others at every step.", units=units)
+    else:
+        told = say("It has read the sentence into one vector, and cannot look again: no word has a weight.")
+        strip = say("The vector: {units} numbers, the same at every step.", units=units)
+    return written_lane(trace, attention_name(kind), told, strip, _notes(trace, count))
+
+
+def _notes(trace: Trace, count: int) -> list[str]:
+    """Return what is said of each of `count` steps, also after the end of this translation."""
+    words, steps = trace.words(), len(trace.target_pieces)
+    notes = []
+    for step, log in enumerate(trace.log_probabilities):
+        sure = say("finds its piece {share} likely", share=percent(float(np.exp(log))))
+        if trace.attends:
+            shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
+            most = int(np.argmax(shares))
+            looks = say("looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)),
+                        weight=decimal(shares[most]))  # fmt: skip
+        else:
+            looks = say("looks nowhere")
+        notes.append(f"{looks}; {sure}")
+    return notes + [say("finished after {steps} steps", steps=steps)] * (count - steps)
+
+
+def race_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each translation as a table, a row for each step (counted from 1)."""
+    for trace in three.own:
+        words = trace.words()
+        shares = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
+        frame: dict[str, object] = {
+            say("target piece"): list(trace.target_pieces), "p": np.exp(trace.log_probabilities)
+        }  # fmt: skip
+        if trace.attends:
+            frame[say("looks most at")] = [words.source[place] for place in shares.argmax(axis=1)]
+            frame[say("largest weight")] = shares.max(axis=1)
+        index = pd.RangeIndex(1, len(trace.target_pieces) + 1, name=say("step"))
+        yield attention_name(str(trace.config["attention"])), pd.DataFrame(frame, index=index)

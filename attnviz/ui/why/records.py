@@ -1,0 +1,16 @@
+"""The records of the page *Why attention?*: what the browser may fetch of a translation, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.ui.records import Maker
+from attnviz.ui.why.growth import growth_chart_record, growth_record
+from attnviz.ui.why.signals import signals_record
+
+MAKERS: Mapping[str, Maker] = {
+    "signals": signals_record,
+    "growing": growth_record,
+    "growing-chart": growth_chart_record,
+}
+"""By the names in their addresses."""

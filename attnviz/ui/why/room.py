@@ -1,0 +1,162 @@
+"""The page *Why attention?* from the top: the story, its pictures, and what there is to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from attnviz import Trace
+from attnviz.languages import say
+from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.messenger.messenger import messenger
+from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.parts import TRANSPORT, part
+from attnviz.ui.page_state.selection import open_view
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.records import on_show
+from attnviz.ui.resources import models, translate
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
+from attnviz.ui.turns import in_turn
+from attnviz.ui.why.by_length import by_length, by_length_pictures, by_length_tables
+from attnviz.ui.why.forced import forced, forced_pictures, forced_tables
+from attnviz.ui.why.growth import growing, growth_pictures, growth_tables, no_judge
+from attnviz.ui.why.long_sentence import choose_long_sentence, forget_long_sentence
+from attnviz.ui.why.race import race, race_tables
+from attnviz.ui.why.signals import signals, signals_pictures, signals_tables
+from attnviz.ui.why.trio import Trio, judge
+from attnviz.wording import why_story
+from attnviz.wording.why_story import REFERENCES, Passage
+
+RACE, GROWTH = "why", "growing"
+"""The views of the page: the three translations, and the sentence that grows."""
+_HELD = "why_on_show"
+
+
+def why_room(three: Trio, main: View) -> None:
+    """Draw the page for the sentence of `three`. The address is that of `main`, what is on show on other pages, with
+    what is chosen here."""
+    three, session = replace(three, good=on_show(three.good)), st.session_state
+    view = View(RACE, three.longest)
+    address.write_too(session, address.address_record(session, main)["parameters"])
+    address.lead(session, view)
+    open_view(session, view, st.query_params)
+    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+        passage(why_story.race())
+        race(view, three)
+        passage(why_story.forced(three.good.model, given=three.good.search.method == "forced"),
+                three.good.translation)  # fmt: skip
+        forced(view, three, theme_name())
+        passage(why_story.signals())
+        signals(view, three, theme_name())
+        passage(why_story.by_length())
+        if told := by_length(view, three, theme_name()):
+            st.text(told)
+        messages = st.container(key=view.key("messages"))
+    passage(why_story.growth())
+    long = _growth(three)
+    with messages:  # after the choice of the long sentence, which the address is written with
+        part(view, TRANSPORT, _speaking)(view)
+    session[_HELD] = three, long  # records are made as long as somebody holds what they are of
+    _foot(view, three, long)
+
+
+def passage(told: Passage, french: str = "") -> None:
+    """Write a heading and what stands below it, a text in French at its end."""
+    paragraphs = [f'<p class="reading">{escape(paragraph)}</p>' for paragraph in told.paragraphs]
+    if french:
+        paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
+    st.html(f'<div class="passage"><h2>{escape(told.heading)}</h2>{"".join(paragraphs)}</div>')
+
+
+def forget_why(session: Session) -> None:
+    """Forget what was chosen on the page: another link is to be followed."""
+    for view_id in (RACE, GROWTH):
+        address.forget_view(session, view_id)
+    forget_long_sentence(session)
+
+
+def _growth(three: Trio) -> Trace | None:
+    """Draw the sentence that grows; return the judge's translation of all of it, or None where there is no judge."""
+    best = judge()
+    if best is None:
+        st.text(no_judge())
+        return None
+    sentence = choose_long_sentence(three.good.source_text)
+    with st.spinner(say("Translating…")):
+        trace = on_show(translate(str(models()[best]), three.good.device, sentence, 5, None))
+    view = View(GROWTH, trace)
+    open_view(st.session_state, view, st.query_params)
+    with st.container(key=view.key("room")):
+        growing(view, theme_name())
+        part(view, TRANSPORT, _speaking)(view)
+    return trace
+
+
+def _speaking(view: View) -> None:
+    """Let browser and server speak of a view: it runs again at each step."""
+    speak_as_chosen()
+    messenger(view, lambda *_: None)  # nothing is tried by hand here
+
+
+def _foot(view: View, three: Trio, long: Trace | None) -> None:
+    """Draw what there is to take away, and who said it first."""
+    with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
+        _downloads(three, long)
+        copy_link(view)
+    part(view, "why_tables", _tables)(view, three, long)
+    listed = "".join(
+        f"<li>{escape(who)}. {escape(title)}."
+        + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "") + "</li>"
+        for who, title, number in REFERENCES
+    )  # fmt: skip
+    st.html(f'<h2 class="section">{say("Who said it first")}</h2><ul class="references" lang="en">{listed}</ul>')
+
+
+def _tables(view: View, three: Trio, long: Trace | None) -> None:
+    """Offer the numbers in the pictures, made only when opened."""
+    speak_as_chosen()
+    box = st.expander(say("The charts as tables"), key=view.key("tables"), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        with st.spinner(say("Reckoning…")):
+            found = list(_all_tables(three, long))
+        for name, table in found:
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+def _all_tables(three: Trio, long: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
+    for tables in (race_tables, forced_tables, signals_tables, by_length_tables):
+        yield from tables(three)
+    if long is not None:
+        yield from growth_tables(long)
+
+
+def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
+    """Yield the pictures of the page as they are saved."""
+    for pictures in (forced_pictures, signals_pictures, by_length_pictures):
+        yield from pictures(three)
+    if long is not None:
+        yield from growth_pictures(long)
+
+
+@st.fragment
+@in_turn
+def _downloads(three: Trio, long: Trace | None) -> None:
+    """Offer the pictures, drawn when the box is opened."""
+    speak_as_chosen()
+    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
+    if not box.open:
+        return
+    with box, st.container(key="files", width=WIDTH, gap="small"):
+        with st.spinner(say("Drawing…")):
+            files = [picture_file(three.good, one) for one in why_pictures(three, long)]
+        picture_file_buttons(files, key="export")

@@ -1,0 +1,95 @@
+"""How far learning signals travel in the three models, for one translation that all are led through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pandas as pd
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.signals import focus, reach
+from attnviz.figures.signals import signals_figure, signals_table
+from attnviz.kept import Kept, size_of
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.trace.attributions import Signals
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.resources import signals_of, weights_digest_of
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.turns import TURNS
+from attnviz.ui.why.trio import Trio, led_through, missing, trio_stamp
+from attnviz.wording.why import reach_sentence
+
+_RECKONED: Kept[object] = Kept(4 << 20, size=size_of)
+
+
+def signals(view: View, three: Trio, theme: ThemeName) -> None:
+    """Draw how far signals travel in each model."""
+    at = address(three.good, "signals", theme, every=True, models=trio_stamp())
+    chart(view, at, "signals", waiting=say("Reckoning…"))
+
+
+def signals_record(asked: Asked) -> dict[str, Any]:
+    """Return the picture for the translation that was asked about; raise UnknownRecordError where there is none."""
+    if missing():
+        raise UnknownRecordError("signals")
+    try:
+        traces = led_through(asked.trace)
+        found = [_reckoned(trace) for trace in traces]
+    except AttnvizError as error:
+        raise UnknownRecordError("signals") from error
+    kinds = _kinds(traces)
+    told = "\n\n".join(
+        reach_sentence(kind, reach(one), _shares(one, traces)) for kind, one in zip(kinds, found, strict=True)
+    )
+    figures = [signals_figure(kinds, found, across=across, theme=asked.theme) for across in (3, 1)]
+    return fitting_record(figures, {EVERY_STEP: ("", told)})
+
+
+def signals_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the numbers behind the picture."""
+    yield _title(), _table(three.forced)
+
+
+def signals_pictures(three: Trio) -> Iterator[Picture]:
+    """Yield the picture as it is saved."""
+    found = [_reckoned(trace) for trace in three.forced]
+    figure = signals_figure(_kinds(three.forced), found)
+    yield Picture(_title(), _title(), "signals", figure, _table(three.forced))
+
+
+def _title() -> str:
+    return say("How far learning signals travel")
+
+
+def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
+    return signals_table(traces[-1], [trace.model for trace in traces], [_reckoned(trace) for trace in traces])
+
+
+def _kinds(traces: tuple[Trace, ...]) -> list[str]:
+    return [str(trace.config["attention"]) for trace in traces]
+
+
+def _shares(found: Signals, traces: tuple[Trace, ...]) -> tuple[float, float] | None:
+    """Return which share of what arrives goes to the piece that the last of the models looks at most, and what would
+    be an equal one; None where another of them cuts the sentences into other pieces."""
+    looking = traces[-1]
+    if not looking.attends or found.whole.shape != looking.alignment.shape:
+        return None
+    return focus(found, looking.alignment.argmax(axis=1))
+
+
+def _reckoned(trace: Trace) -> Signals:
+    """Return the signals of `trace`, reckoned once for all visitors; raise AttnvizError where its model has gone."""
+
+    def reckon() -> Signals:
+        found = signals_of(trace)
+        if found is None:
+            raise AttnvizError(say("The model {model}, which made this translation, is not here.", model=trace.model))
+        return found
+
+    with TURNS.left():
+        return cast("Signals", _RECKONED.get((trace.fingerprint, weights_digest_of(trace)), reckon))

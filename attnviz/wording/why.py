@@ -1,0 +1,128 @@
+"""What the pictures of the page *Why attention?* say in words, from the numbers they show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.clauses import Growth
+from attnviz.analysis.forced_words import ForcedWords
+from attnviz.analysis.signals import Reach
+from attnviz.languages import say
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent, significant, small
+
+_APART = 10
+"""How many times as likely a word has to be for the two to be called apart on it."""
+_MOST_NAMED = 3
+
+
+def attention_name(kind: str) -> str:
+    """Return what a model with this kind of attention is called on the page."""
+    return {
+        "none": say("One fixed vector"), "dot": say("Dot-product attention"), "additive": say("Additive attention")
+    }[kind]  # fmt: skip
+
+
+def short_name(kind: str) -> str:
+    """Return the same in as few words as a legend has room for."""
+    return {"none": say("fixed vector"), "dot": say("dot product"), "additive": say("additive")}[kind]
+
+
+def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
+    """Return what is seen of where the model without attention falls behind model `ahead`, by its place; nothing where
+    all attend."""
+    behind = found.fixed
+    if behind is None:
+        return []
+    lag, name = found.lag(behind, ahead), short_name(found.attentions[ahead])
+    parts = []
+    if len(lag) >= 4:
+        half = len(lag) // 2
+        first, second = (float(np.exp(part.mean())) for part in (lag[:half], lag[half:]))
+        told = {"attention": name, "first": significant(first), "second": significant(second)}
+        if second > first and second > 1:
+            parts.append(say("In the first half of the words, {attention} finds a word {first} times as likely as the "
+                             "fixed vector does, in the second half {second} times (geometric means): the further it "
+                             "gets, the more it lacks.", **told))  # fmt: skip
+        elif first > 1 or second > 1:
+            parts.append(say("In the first half of the words, {attention} finds a word {first} times as likely as the "
+                             "fixed vector does, in the second half {second} times (geometric means): here the vector "
+                             "lacks words from the beginning on.", **told))  # fmt: skip
+        else:
+            parts.append(say("In the first half of the words, {attention} finds a word {first} times as likely as the "
+                             "fixed vector does, in the second half {second} times (geometric means): for this "
+                             "sentence one vector is enough.", **told))  # fmt: skip
+    parts.append(_apart(found, lag, behind, ahead))
+    return parts
+
+
+def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
+    """Return at which words the two are furthest apart."""
+    far = [int(place) for place in np.argsort(-lag, kind="stable")[:_MOST_NAMED] if lag[place] >= np.log(_APART)]
+    if not far:
+        return say("At no word does it give less than a tenth of that.")
+    named = [
+        say("{word} ({fixed} against {other})", word=quote(shorten(found.words[place], 20)),
+            fixed=small(float(np.exp(found.log_probabilities[behind, place]))),
+            other=small(float(np.exp(found.log_probabilities[ahead, place]))))
+        for place in far
+    ]  # fmt: skip
+    count = int((lag >= np.log(_APART)).sum())
+    return say("Words to which the fixed vector gives less than a tenth of that: {count} of {all}, above all {listed}.",
+               count=count, all=len(lag), listed=", ".join(named))  # fmt: skip
+
+
+def reach_sentence(kind: str, found: Reach, shares: tuple[float, float] | None) -> str:
+    """Return what is seen of the signals in a model with this kind of attention. `shares` are which part of what
+    reaches the source reaches the piece that additive attention looks at most, and what it would be if all pieces got
+    the same; None where that is not known."""
+    near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
+    told = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
+    if kind == "none":
+        parts = [say("{name}: by the recurrence alone {start_near} arrives from the nearest quarter of the pairs, "
+                     "{start_far} from the farthest; by the vector, which every step is given, {near} and {far}.",
+                     **told)]  # fmt: skip
+    else:
+        parts = [say("{name}: by the recurrence alone {start_near} arrives from the nearest quarter of the pairs, "
+                     "{start_far} from the farthest; by attention {near} and {far}.", **told)]  # fmt: skip
+    if np.isfinite(found.tenth):
+        parts.append(say("The first falls to a tenth every {steps} steps.", steps=decimal(found.tenth, 0)))
+    if shares is not None:
+        parts.append(say("The piece that additive attention looks at most gets {share} of all that arrives, where an "
+                         "equal share is {alike}.", share=percent(shares[0]), alike=percent(shares[1])))  # fmt: skip
+    return " ".join(parts)
+
+
+def small_length(length: float) -> str:
+    """Return the length of a gradient in two digits."""
+    return small(length) if length < 1 else significant(length)
+
+
+def growth_sentence(found: Growth) -> str:
+    """Return what is seen of how far the sentence can grow."""
+    words = found.words
+    listed = [
+        say("{name} from {first} to {last}", name=short_name(kind), first=decimal(float(row[0]), 0),
+            last=decimal(float(row[-1]), 0))
+        for kind, row in zip(found.attentions, found.scores, strict=True)
+    ]  # fmt: skip
+    told = say("chrF as the sentence grows from {first} to {last} words: {listed}.", first=words[0], last=words[-1],
+               listed=", ".join(listed))  # fmt: skip
+    ends = (decimal(float(end), 0) for end in (found.floor.min(), found.floor.max()))
+    told += " " + say("A text that is no translation of it has {first} to {last}.", first=next(ends), last=next(ends))
+    if "none" not in found.attentions or "additive" not in found.attentions:
+        return told
+    fixed, other = (found.scores[found.attentions.index(kind)] for kind in ("none", "additive"))
+    broken = [count for count, one, two in zip(words, fixed, other, strict=True) if one < two / 2]
+    if broken:
+        return told + " " + say("At {listed} words the fixed vector has less than half of what additive attention has.",
+                                listed=", ".join(map(str, broken)))  # fmt: skip
+    return told + " " + say("At no length does the fixed vector have less than half of what additive attention has.")
+
+
+def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
+    """Return where in the picture of BLEU by length a sentence of so many words stands: in this bucket, where each kind
+    of attention has this BLEU."""
+    listed = ", ".join(f"{short_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
+    return say("Your sentence has {words} words, which puts it among those of {bucket}: {listed} BLEU.", words=words,
+               bucket=bucket, listed=listed)  # fmt: skip

@@ -1,0 +1,74 @@
+"""Several models led through one translation: probabilities of its words, against the pieces they are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.forced_words import ForcedWords, forced_words
+from attnviz.languages import speak
+from attnviz.text import Tokenizer
+from attnviz.wording.why import forgetting_sentences
+from tests.conftest import SENTENCES, ModelFactory
+
+KINDS = ("none", "dot", "additive")
+
+
+def led(make_network: ModelFactory, tokenizer: Tokenizer, kind: str, target: str = SENTENCES[3]):
+    return Translator(make_network(kind), tokenizer, name=f"small-{kind}").translate(SENTENCES[2], target=target)
+
+
+def test_a_word_is_as_likely_as_its_pieces_after_one_another(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    traces = [led(make_network, tokenizer, kind) for kind in KINDS]
+    found = forced_words(traces)
+    assert found.words == traces[0].words().target
+    assert found.attentions == KINDS
+    assert found.models == ("small-none", "small-dot", "small-additive")
+    assert any(len(group) > 1 for group in traces[0].words().target_groups)
+    for trace, logs in zip(traces, found.log_probabilities, strict=True):
+        np.testing.assert_allclose(logs.sum(), trace.log_probabilities.sum(dtype=np.float64), rtol=1e-6)
+        for group, log in zip(trace.words().target_groups, logs, strict=True):
+            likely = np.exp(trace.log_probabilities[list(group)].astype(float)).prod()
+            np.testing.assert_allclose(np.exp(log), likely, rtol=1e-5)
+    np.testing.assert_allclose(found.lag(0, 2), found.log_probabilities[2] - found.log_probabilities[0])
+
+
+def test_other_words_do_not_compare(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    one, other = (led(make_network, tokenizer, "dot", target) for target in (SENTENCES[3], SENTENCES[5]))
+    with pytest.raises(AttnvizError, match="different words"):
+        forced_words([one, other])
+    with pytest.raises(ValueError, match="no translation"):
+        forced_words([])
+
+
+def given(fixed: list[float], other: list[float]) -> ForcedWords:
+    words = tuple(f"w{place}" for place in range(len(fixed)))
+    return ForcedWords(words, ("a", "b"), ("none", "additive"), np.log([fixed, other]))
+
+
+def test_what_is_said_is_what_is_there() -> None:
+    faded = forgetting_sentences(given([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
+    assert "1 times as likely" in faded[0]
+    assert f"{np.sqrt(8 * 100):.2g} times (geometric means): the further it gets, the more it lacks" in faded[0]
+    assert "1 of 4, above all “w3” (0.004 against 0.40)" in faded[1]
+    assert "from the beginning on" in forgetting_sentences(given([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1)[0]
+    enough = forgetting_sentences(given([0.5] * 4, [0.4] * 4), 1)
+    assert "one vector is enough" in enough[0]
+    assert enough[1] == "At no word does it give less than a tenth of that."
+
+
+def test_nothing_is_said_of_too_few_words_or_where_all_attend() -> None:
+    assert len(forgetting_sentences(given([0.5, 0.1], [0.5, 0.5]), 1)) == 1
+    attending = ForcedWords(("a",), ("x", "y"), ("dot", "additive"), np.zeros((2, 1)))
+    assert forgetting_sentences(attending, 1) == []
+
+
+def test_in_french() -> None:
+    speak("fr")
+    try:
+        told = " ".join(forgetting_sentences(given([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1))
+    finally:
+        speak("en")
+    assert "l’attention (additive)" in told
+    assert "0,004 contre 0,40" in told

@@ -1,0 +1,232 @@
+"""The page *Why attention?* in Chromium: its translations move together, its pictures are drawn, and it leads to and
+fro."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.server import READY
+from tests.browser.test_page import NEW, expect_step, query, type_sentence
+from tests.browser.views import everywhere, on_both
+
+pytestmark = pytest.mark.browser
+
+LANES = ".st-key-lanes-why .lane canvas"
+"""A selector that matches once the translations are drawn."""
+SENTENCE = "sentence=Two+dogs+play+in+the+snow."
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+CHARTS = ("forced_words-why", "signals-why", "by_length-why", "growth_chart-growing")
+
+
+def at_rest(page: Page) -> None:
+    """Wait until nothing waits for its numbers and the server has nothing more to say."""
+    page.wait_for_selector("[data-waiting]", state="detached")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+
+
+def why(open_page: Opener, query: str = "") -> Page:
+    """Open the page as a link does."""
+    page = open_page(f"?{SENTENCE}{query}", path="why", ready=LANES)
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    return page
+
+
+def lanes(page: Page, view: str = "why") -> Locator:
+    return page.locator(f".st-key-lanes-{view} .lanes")
+
+
+def at_step(page: Page, step: int, view: str = "why") -> None:
+    """Wait until browser and server are at a step, counted from 1."""
+    expect(lanes(page, view)).to_have_attribute("data-confirmed", str(step - 1))
+    expect(lanes(page, view).locator(".at")).to_have_value(str(step - 1))
+
+
+def shown(lane: Locator) -> str:
+    """Return what of a translation is to be seen."""
+    return str(lane.locator(".part:not(.later)").evaluate_all("parts => parts.map(part => part.textContent).join('')"))
+
+
+def no_wider_than_the_window(page: Page) -> None:
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
+
+
+@everywhere
+def test_three_translations_move_together_by_key_button_and_slider(open_page: Opener) -> None:
+    page = why(open_page)
+    three = lanes(page).locator(".lane")
+    expect(three).to_have_count(3)
+    no_wider_than_the_window(page)
+    first = [shown(three.nth(k)) for k in range(3)]
+    strips = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2)
+    assert all(len(shown(three.nth(k))) > len(first[k]) for k in range(3))
+    after = [three.nth(k).locator("canvas").evaluate("canvas => canvas.toDataURL()") for k in range(3)]
+    assert after[0] == strips[0]  # one vector for all steps
+    assert after[1] != strips[1]
+    assert after[2] != strips[2]
+    lanes(page).locator(".next").click()
+    at_step(page, 3)
+    page.keyboard.press("End")
+    assert "Deux chiens" in shown(three.nth(2))
+    assert shown(three.nth(2)).endswith("</s>")
+    slider = lanes(page).locator(".at")
+    slider.focus()
+    page.keyboard.press("Home")
+    at_step(page, 1)
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2)
+    assert query(page)["step-why"] == ["2"]
+
+
+def test_what_is_pointed_at_is_where_it_looks_and_nothing_moves(open_page: Opener) -> None:
+    page = why(open_page, "&step-why=2")
+    at_step(page, 2)
+    additive = lanes(page).locator(".lane").nth(2)
+    widths = additive.locator(".word").evaluate_all(
+        "words => words.map(word => Number(getComputedStyle(word).getPropertyValue('--bar')))"
+    )
+    assert sum(widths) == pytest.approx(1, abs=0.02)
+    top = lanes(page).locator(".transport").bounding_box()
+    page.keyboard.press("End")
+    page.wait_for_timeout(300)
+    assert lanes(page).locator(".transport").bounding_box() == top
+
+
+def test_it_plays_to_the_end_and_stops(open_page: Opener) -> None:
+    page = why(open_page)
+    last = int(lanes(page).locator(".at").get_attribute("max") or 0)
+    page.keyboard.press("Space")
+    expect(lanes(page).locator(".verb")).to_have_text("Pause")
+    at_step(page, 2)
+    page.keyboard.press("Space")
+    expect(lanes(page).locator(".verb")).to_have_text("Play")
+    lanes(page).locator(".at").fill(str(last - 1))
+    lanes(page).locator(".play").click()
+    at_step(page, last + 1)
+    expect(lanes(page).locator(".verb")).to_have_text("Play")
+
+
+@everywhere
+def test_all_pictures_are_drawn_and_told(open_page: Opener) -> None:
+    page = why(open_page)
+    for name in CHARTS:
+        chart = page.locator(f".st-key-{name} .chart")
+        chart.scroll_into_view_if_needed()
+        expect(page.locator(f".st-key-{name} .js-plotly-plot .main-svg").first).to_be_visible()
+        assert len(chart.get_attribute("aria-label") or "") > 40
+        expect(page.locator(f".st-key-{name} .chart-box p")).not_to_be_empty()
+    at_rest(page)
+    no_wider_than_the_window(page)
+    expect(page.locator(".st-key-signals-why p")).to_contain_text("by the recurrence alone")
+    expect(page.locator(".st-key-by_length-why")).to_contain_text("your sentence: 6 words")
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 30
+    assert found["offenders"] == []
+
+
+@on_both
+def test_a_sentence_grows_by_itself_and_a_click_on_its_picture_goes_there(open_page: Opener) -> None:
+    page = why(open_page, "&long=2")
+    lanes(page, "growing").scroll_into_view_if_needed()
+    expect(lanes(page, "growing").locator(".lane")).to_have_count(4)
+    at_rest(page)
+    expect(lanes(page, "growing").locator(".clause.now")).to_contain_text("This kind of experience")
+    lanes(page, "growing").locator(".next").click()
+    at_step(page, 2, "growing")
+    at_step(page, 1)  # the other stays where it is
+    page.keyboard.press("ArrowRight")  # belongs to the view that was touched last
+    at_step(page, 3, "growing")
+    assert query(page) | {"long": ["2"], "step-growing": ["3"]} == query(page)
+    chart = page.locator(".st-key-growth_chart-growing .js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    place = chart.evaluate(
+        """chart => {
+          const { xaxis, yaxis } = chart._fullLayout, [line] = chart._fullData;
+          const { left, top } = chart.getBoundingClientRect();
+          return [left + xaxis._offset + xaxis.c2p(line.x[0]), top + yaxis._offset + yaxis.c2p(line.y[0])];
+        }"""
+    )
+    page.mouse.click(*place)
+    at_step(page, 1, "growing")
+    page.locator(".st-key-long-en").get_by_text("In a press").click()
+    expect(lanes(page, "growing").locator(".clause").first).to_contain_text("In a press conference on Thursday,")
+    at_step(page, 1, "growing")
+    assert query(page)["long"] == ["3"]
+
+
+def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
+    page = open_page()
+    type_sentence(page, NEW)
+    expect(page.locator(".player .source")).to_contain_text("snow")
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
+    for step in (2, 3):
+        page.locator(".st-key-pages").get_by_text("Why attention?").click()
+        page.wait_for_selector(LANES)
+        expect(lanes(page).locator(".source").first).to_contain_text("snow")
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+        page.keyboard.press("ArrowRight")
+        at_step(page, step)
+        assert query(page) | {"sentence": [NEW], "step-why": [str(step)]} == query(page)
+        page.locator(".st-key-pages").get_by_text("Translate").click()
+        page.wait_for_selector(READY)
+        expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
+        expect_step(page, 2)
+        assert "step-why" not in query(page)
+
+
+def test_back_and_forward(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}&step=3")
+    page.locator(".st-key-pages").get_by_text("Why attention?").click()
+    page.wait_for_selector(LANES)
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2)
+    page.go_back()
+    page.wait_for_selector(READY)
+    expect_step(page, 3)
+    page.go_forward()
+    page.wait_for_selector(LANES)
+    at_step(page, 2)
+
+
+def test_another_sentence_and_another_translation(open_page: Opener) -> None:
+    page = why(open_page, "&step-why=3")
+    box = page.locator(".st-key-sentence textarea")
+    box.fill("The little black cat sleeps.")
+    box.press("Control+Enter")
+    expect(lanes(page).locator(".source").first).to_contain_text("cat")
+    at_step(page, 1)
+    page.locator(".st-key-own button").click()
+    target = page.locator(".st-key-target textarea")
+    target.fill("Le petit chat noir dort.")
+    target.press("Control+Enter")
+    expect(page.locator(".passage .french")).to_have_text("Le petit chat noir dort.")
+    expect(page.get_by_text("It is your own translation.")).to_be_visible()
+    page.wait_for_function("new URLSearchParams(location.search).get('target') === 'Le petit chat noir dort.'")
+
+
+def test_both_languages_to_and_fro(open_page: Opener) -> None:
+    page = why(open_page)
+    for code, name in (("fr", "Un vecteur fixe"), ("en", "One fixed vector"), ("fr", "Un vecteur fixe")):
+        page.locator(".st-key-lang").get_by_text(code).click()
+        expect(lanes(page).locator(".name").first).to_contain_text(name)
+    page.locator(".st-key-signals-why").scroll_into_view_if_needed()
+    expect(page.locator(".st-key-signals-why p")).to_contain_text("par la seule récurrence")
+
+
+def test_tables_and_files(open_page: Opener) -> None:
+    page = why(open_page)
+    page.locator(".st-key-tables-why summary").click()
+    expect(page.locator(".st-key-tables-why .stDataFrame")).to_have_count(7)
+    page.locator(".st-key-downloads button").first.click()
+    files = page.locator(".st-key-export")
+    expect(files).to_contain_text("How far learning signals travel")
+    with page.expect_download() as saved:
+        files.get_by_text("PNG").nth(1).click()
+    assert saved.value.suggested_filename.endswith("signals.png")

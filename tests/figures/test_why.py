@@ -1,0 +1,177 @@
+"""Pictures of the page *Why attention?*: what they show, that it can be read, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import Trace, Translator
+from attnviz.analysis.clauses import Growth
+from attnviz.analysis.forced_words import forced_words
+from attnviz.analysis.signals import reach
+from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.figures.forced_words import forced_words_figure, forced_words_table
+from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
+from attnviz.figures.signals import signals_figure, signals_table
+from attnviz.languages import speak
+from attnviz.palette import ThemeName, palette
+from attnviz.text import Tokenizer
+from attnviz.trace.attributions import Signals
+from attnviz.wording.why import growth_sentence, length_sentence, reach_sentence
+from attnviz.wording.why_story import by_length, forced, growth, opening, race, signals
+from tests.conftest import SENTENCES, ModelFactory
+from tests.figures.test_bleu_by_length import ROWS
+from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
+
+KINDS = ("none", "dot", "additive")
+GROWN = Growth(
+    ("one two three four", "and five six seven"), ("f", "d", "a"), KINDS, (("un", "deux"),) * 3, "judge",
+    ("un deux", "un deux trois"), np.array([[40.0, 10.0], [50.0, 45.0], [60.0, 55.0]]), np.array([12.0, 15.0]),
+)  # fmt: skip
+
+
+class Led:
+    """Three models led through one translation, with their signals."""
+
+    def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+        translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in KINDS]
+        self.traces: list[Trace] = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
+        self.signals: list[Signals] = [
+            one.signals(trace) for one, trace in zip(translators, self.traces, strict=True)
+        ]  # fmt: skip
+        self.words = forced_words(self.traces)
+
+    def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
+        return {
+            "forced words": forced_words_figure(self.words, theme=theme),
+            "forced words, level": forced_words_figure(self.words, slanting=False, theme=theme),
+            "signals": signals_figure(KINDS, self.signals, theme=theme),
+            "signals, stacked": signals_figure(KINDS, self.signals, across=1, theme=theme),
+            "growth": sentence_growth_figure(GROWN, step=1, theme=theme),
+            "by length": bleu_by_length(ROWS, theme, marked=4),
+        }
+
+
+@pytest.fixture(scope="module")
+def led(make_network: ModelFactory, tokenizer: Tokenizer) -> Led:
+    return Led(make_network, tokenizer)
+
+
+@pytest.mark.parametrize("code", ["en", "fr"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(led: Led, theme: ThemeName, code: str) -> None:
+    paper = palette(theme).paper
+    speak(code)
+    try:
+        pictures = led.drawn(theme)
+    finally:
+        speak("en")
+    for picture, figure in pictures.items():
+        go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
+        assert len(figure.layout.meta["alt"]) > 40
+        assert figure.layout.meta["narrowest"] > 0
+        for name, colour in axis_texts(figure.to_dict()):
+            assert contrast(colour, rgb(paper)) >= TEXT, f"{picture}: {name}"
+        for name, colour in marks(figure.to_dict(), paper):
+            if "quartiles" not in name:  # bands behind lines that say the same
+                assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), (picture, name)
+
+
+def test_a_line_has_the_probability_of_each_word(led: Led) -> None:
+    figure, table = forced_words_figure(led.words), forced_words_table(led.words)
+    for line, logs, model in zip(figure.data, led.words.log_probabilities, led.words.models, strict=True):
+        np.testing.assert_allclose(line.y, np.maximum(logs / np.log(10), -6))
+        np.testing.assert_allclose(table[f"p, {model}"], np.exp(logs))
+    assert list(figure.layout.xaxis.ticktext)[-1] == "&lt;/s&gt;"
+    assert len({line.line.dash for line in figure.data}) == 3
+
+
+def test_a_panel_has_the_medians_of_both_ways(led: Led) -> None:
+    figure = signals_figure(KINDS, led.signals)
+    lines = [trace for trace in figure.data if "markers" in trace.mode]
+    assert len(lines) == 6
+    for place, one in enumerate(led.signals):
+        found = reach(one)
+        for line, values in zip(lines[2 * place : 2 * place + 2], (found.start, found.contexts), strict=True):
+            np.testing.assert_allclose(line.y, np.log10(values[1]))
+            assert line.xaxis == f"x{place + 1 if place else ''}"
+    assert [note.text for note in figure.layout.annotations[1:]] == [
+        "One fixed vector", "Dot-product attention", "Additive attention",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="a panel needs"):
+        signals_figure(KINDS[:2], led.signals)
+
+
+def test_the_table_of_signals_has_every_pair(led: Led) -> None:
+    trace, one = led.traces[0], led.signals[0]
+    table = signals_table(trace, KINDS, led.signals)
+    assert len(table) == one.whole.size
+    assert table.loc[(2, 3), "whole, none"] == one.whole[1, 2]
+    assert table.loc[(2, 3), "steps between"] == 3
+    assert table.loc[(2, 3), "source piece"] == trace.source_pieces[2]
+
+
+def test_the_sentence_of_the_signals_has_their_numbers(led: Led) -> None:
+    found = reach(led.signals[0])
+    told = reach_sentence("none", found, (0.25, 0.1))
+    assert told.startswith("One fixed vector: by the recurrence alone")
+    assert "25\u00a0%" in told
+    assert "by attention" in reach_sentence("dot", found, None)
+    assert "piece that additive" not in reach_sentence("dot", found, None)
+
+
+def test_growth_is_drawn_and_told() -> None:
+    figure, table = sentence_growth_figure(GROWN, step=1), sentence_growth_table(GROWN)
+    assert [list(line.y) for line in figure.data] == [[40, 10], [50, 45], [60, 55], [12, 15]]
+    assert list(figure.data[0].x) == [4, 8]
+    assert figure.layout.meta["steps"] == [0, 1]
+    assert figure.layout.shapes[0].x0 < 8 < figure.layout.shapes[0].x1
+    assert list(table["judge"]) == ["un deux", "un deux trois"]
+    told = growth_sentence(GROWN)
+    assert "fixed vector from 40 to 10" in told
+    assert "At 8 words the fixed vector has less than half" in told
+    assert "12 to 15" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "bucket"), [(1, "1-10"), (10, "1-10"), (11, "11-20"), (50, None), (51, ">50"), (0, None)]
+)
+def test_the_bucket_of_a_sentence(words: int, bucket: str | None) -> None:
+    assert bucket_of(words, ["1-10", "11-20", ">50"]) == bucket
+
+
+def test_a_sentence_is_marked_among_those_of_its_length() -> None:
+    marked, plain = bleu_by_length(ROWS, marked=7), bleu_by_length(ROWS)
+    assert (marked.layout.shapes[0].x0, marked.layout.shapes[0].x1) == (-0.5, 0.5)
+    assert marked.layout.annotations[0].text == "your sentence: 7 words"
+    assert not plain.layout.shapes
+    table = bleu_by_length_table(ROWS)
+    assert table.loc[("1-10", "a"), "BLEU"] == 30
+    assert np.isnan(table.loc[(">50", "a"), "low"])
+    assert "11.5" in length_sentence(7, "1-10", {"none": 11.5})
+
+
+def test_the_story_is_told_in_both_languages() -> None:
+    def told() -> list[str]:
+        passages = [
+            opening(),
+            race(),
+            forced("m", given=False),
+            forced("m", given=True),
+            signals(),
+            by_length(),
+            growth(),
+        ]
+        return [text for one in passages for text in (one.heading, *one.paragraphs)]
+
+    english = told()
+    speak("fr")
+    try:
+        french = told()
+    finally:
+        speak("en")
+    assert len(english) == len(french)
+    assert all(one != other for one, other in zip(english, french, strict=True))

@@ -1,0 +1,233 @@
+"""The page *Why attention?* as Streamlit runs it, without a browser: its three models, its records, its address."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import AttnvizError
+from attnviz.checkpoint import save_model
+from attnviz.evaluation.sentences import TABLE_3
+from attnviz.languages import speak
+from attnviz.text import Tokenizer
+from attnviz.ui.records import UnknownRecordError, on_show
+from attnviz.ui.records import address as address_of
+from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.why.by_length import measured
+from attnviz.ui.why.growth import grown
+from attnviz.ui.why.room import why_pictures
+from attnviz.ui.why.trio import JUDGE, MODELS, judge, missing, trio, trio_stamp
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.ui.shown_records import fetched, mounted
+
+Run = Callable[..., AppTest]
+KINDS = dict(zip(MODELS, ("none", "dot", "additive"), strict=True))
+SENTENCE = "Two dogs play in the snow."
+
+PAGE = """
+from attnviz.ui.chrome import run_pages
+from attnviz.ui.pages import why
+run_pages([why.page])
+"""
+
+
+@pytest.fixture
+def folder(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> Path:  # fmt: skip
+    """Return a folder with the three models and one to measure them by."""
+    save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
+    for name, kind in KINDS.items():
+        save_model(tmp_path / name, make_network(kind), tokenizer)
+    shutil.copy(REPOSITORY / "models" / "by-length.csv", tmp_path)
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def page(folder: Path) -> Run:
+    """Return a function that opens the page as a link does."""
+
+    def run(**linked: str) -> AppTest:
+        app = AppTest.from_string(PAGE, default_timeout=60)
+        for name, value in linked.items():
+            app.query_params[name] = value
+        return app.run()
+
+    return run
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.text)
+
+
+def address(app: AppTest) -> dict[str, str]:
+    """Return what the page writes into the address."""
+    found: dict[str, str] = {}
+    for server in mounted(app, "messenger"):
+        found |= {name: value for name, value in server["address"]["parameters"].items() if value is not None}
+    return found
+
+
+def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: Run, folder: Path) -> None:
+    app = page(sentence=SENTENCE)
+    assert not app.exception
+    race, growing = mounted(app, "lanes")
+    assert [lane["model"] for lane in race["lanes"]] == list(MODELS)
+    fixed, *attending = race["lanes"]
+    own = trio(SENTENCE, None).own
+    for lane, trace in zip(race["lanes"], own, strict=True):
+        assert "".join(lane["parts"]).removesuffix(" </s>").strip() == trace.translation
+        assert [word["text"] for word in lane["source"]] == list(trace.words().source)
+        assert len(lane["notes"]) == len(race["labels"])
+    assert fixed["weights"] is None
+    assert fixed["strip"]["units"] == 10
+    for lane in attending:
+        assert lane["strip"]["units"] == 20
+        assert all(sum(row) == pytest.approx(1, abs=0.01) for row in lane["weights"])
+    assert len(race["labels"]) == max(len(trace.target_pieces) for trace in own)
+    assert "growing?" in growing["at"]
+
+
+def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run) -> None:
+    app = page(sentence=SENTENCE)
+    forced, signals, by_length, growth = mounted(app, "chart")
+    assert "fixed vector" in forced["captions"]["every"][1]
+    assert "Your sentence has 6 words, which puts it among those of 1-10" in by_length["captions"]["every"][1]
+    for asked in (signals, growth):
+        assert "every" in fetched(asked["at"])["captions"]
+    (lanes,) = records_of_growth(app)
+    assert len(lanes["clauses"]) == len(lanes["labels"]) > 3
+    assert " ".join(lanes["clauses"]) == TABLE_3[0]
+    assert [lane["model"] for lane in lanes["lanes"]] == [*MODELS, JUDGE]
+
+
+def records_of_growth(app: AppTest) -> list[dict[str, list[object]]]:
+    return [fetched(given["at"]) for given in mounted(app, "lanes") if "at" in given]
+
+
+def test_what_is_chosen_is_in_the_address_and_opens_from_it(page: Run) -> None:
+    linked = {"sentence": SENTENCE, "step-why": "3", "long": "2", "step-growing": "2"}
+    app = page(**linked)
+    assert address(app) == linked
+    assert {server["step"] for server in mounted(app, "messenger")} == {2, 1}
+    (lanes,) = records_of_growth(app)
+    assert " ".join(lanes["clauses"]) == " ".join(TABLE_3[1].split())
+    app.button_group(key="long-en").set_value("3").run()
+    assert address(app) == {"sentence": SENTENCE, "step-why": "3", "long": "3"}
+
+
+def test_a_step_and_a_sentence_that_are_not_there_are_not_opened(page: Run) -> None:
+    app = page(**{"sentence": SENTENCE, "step-why": "99999", "long": "7", "step-growing": "x"})
+    assert not app.exception
+    assert "long" not in address(app)
+
+
+def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> None:
+    long = "The committee will vote tomorrow at noon, but nobody in the town knows what it is about."
+    app = page(sentence=long, long="own")
+    assert " ".join(records_of_growth(app)[0]["clauses"]) == long
+    assert address(app)["long"] == "own"
+    app.text_area(key="sentence").set_value(SENTENCE).run()
+    assert not app.exception
+    assert "long" not in address(app)
+
+
+def test_another_translation_is_what_all_are_led_through(page: Run) -> None:
+    app = page(sentence=SENTENCE, target="Deux chiens jouent.")
+    assert not app.exception
+    assert address(app)["target"] == "Deux chiens jouent."
+    forced = mounted(app, "chart")[0]
+    assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
+    assert "It is your own translation." in "\n".join(str(one.proto.body) for one in app.get("html"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_without_one_of_the_three_the_page_says_which(page: Run, folder: Path, name: str) -> None:
+    shutil.rmtree(folder / name)
+    app = page(sentence=SENTENCE)
+    assert not app.exception
+    assert f"Not among the models here: {name}" in texts(app)
+    assert not mounted(app, "lanes")
+
+
+def test_without_a_judge_the_three_are_still_there(page: Run, folder: Path) -> None:
+    shutil.rmtree(folder / JUDGE)
+    assert judge() is None
+    app = page(sentence=SENTENCE)
+    assert not app.exception
+    assert "this needs a better model beside them" in texts(app)
+    assert len(mounted(app, "lanes")) == 1
+
+
+def test_without_any_model_the_page_says_so(
+    tmp_path_factory: pytest.TempPathFactory, page: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
+    app = page()
+    assert not app.exception
+    assert "There is no model here" in texts(app)
+
+
+@pytest.mark.parametrize("damage", ["", "words,pairs,model,bleu,bleu_low,bleu_high\n1-10,x,small-dot,y,,\n"])
+def test_without_the_measurements_the_page_says_so(page: Run, folder: Path, damage: str) -> None:
+    (folder / "by-length.csv").write_text(damage, encoding="utf-8")
+    assert measured() == ()
+    app = page(sentence=SENTENCE)
+    assert not app.exception
+    assert "by-length.csv, is not beside them" in texts(app)
+
+
+def test_bad_input_is_told_and_the_example_shown(page: Run) -> None:
+    app = page(sentence=" ")
+    assert not app.exception
+    assert "The sentence is empty" in texts(app)
+    assert [word["text"] for word in mounted(app, "lanes")[0]["lanes"][0]["source"]][:2] == OPENING.split()[:2]
+
+
+def test_the_language_is_that_of_the_page(page: Run) -> None:
+    app = page(sentence=SENTENCE, lang="fr")
+    assert not app.exception
+    forced, signals, *_ = mounted(app, "chart")
+    try:
+        assert mounted(app, "lanes")[0]["lanes"][0]["name"] == "Un vecteur fixe"
+        assert "vecteur fixe" in forced["captions"]["every"][1]
+        assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
+    finally:
+        speak("en")
+
+
+def test_records_are_made_anew_where_one_of_the_models_was_replaced(
+    folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    good = on_show(trio(SENTENCE, SENTENCES[7]).good)
+    before, at = trio_stamp(), lambda: address_of(good, "signals", "light", every=True, models=trio_stamp())
+    one = fetched(at())
+    save_model(folder / MODELS[1], make_network("dot", hidden_size=8), tokenizer)
+    assert trio_stamp() != before
+    assert fetched(at())["captions"] != one["captions"]
+    shutil.rmtree(folder / MODELS[0])
+    assert missing()
+    with pytest.raises(UnknownRecordError):
+        fetched(address_of(good, "signals", "dark", every=True, models="gone"))
+    with pytest.raises(AttnvizError, match="Not among the models"):
+        grown(good)
+
+
+def test_every_picture_is_saved_and_has_its_numbers(folder: Path) -> None:
+    three = trio(SENTENCE, SENTENCES[7])
+    pictures = list(why_pictures(three, three.own[-1]))
+    assert [one.name for one in pictures] == ["forced-words", "signals", "bleu-by-length", "sentence-growth"]
+    assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
+
+
+def test_the_tables_have_every_number(page: Run) -> None:
+    app = page(sentence=SENTENCE)
+    app.session_state["tables-why"] = True
+    app.run()
+    assert not app.exception
+    assert len(app.dataframe) == 7  # three translations, and four pictures
