@@ -29,8 +29,8 @@ BOXES = ("choices", "own", "downloads", "proof", "glossary")
 
 TABLES = {
     "heatmap": "tables", "energy": "tables", "softmax": "tables", "growth": "tables", "units": "tables",
-    "state": "tables", "maxout": "tables", "candidates": "tables", "microscope": "microscope_table", "ledger": "ledger_table",
-    "contrast": "ledger_table", "posterior": "tables",
+    "state": "tables", "maxout": "tables", "candidates": "tables", "microscope": "microscope_table",
+    "ledger": "ledger_table", "contrast": "ledger_table", "posterior": "tables",
 }  # fmt: skip
 """Every chart of the page, and the box with its numbers as a table."""
 COUNTS = {"tables": 9, "microscope_table": 1, "ledger_table": 2}
