@@ -11,10 +11,16 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz.analysis.context_units import context_units
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.candidates import candidates_table, candidates_template, candidates_values
 from attnviz.figures.context import context_strips, context_table
+from attnviz.figures.context_units import (
+    context_units_table,
+    context_units_template,
+    context_units_values,
+)
 from attnviz.figures.energies import energy_table, energy_template, energy_values
 from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_template, ledger_values
 from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
@@ -95,6 +101,10 @@ SOFTMAX = Picture(
     lambda subject, theme: softmax_template(subject.trace, theme),
     lambda subject, _: softmax_values(subject.trace, subject.step),
 )
+CONTEXT_UNITS = Picture(
+    lambda subject, theme: context_units_template(subject.trace, theme),
+    lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
+)
 STATE = Picture(
     lambda subject, theme: state_template(subject.trace, theme),
     lambda subject, theme: state_values(subject.trace, subject.step, theme),
@@ -170,6 +180,8 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (ATTENTION,)),
     "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (ATTENTION,)),
     "context": StepFigure(lambda _: say("Context vector"), _anew(context_strips), _table(context_table)),
+    "units": StepFigure(lambda _: say("Units of the context vector"), CONTEXT_UNITS, _table(context_units_table),
+                        (ATTENTION,)),
     "state": StepFigure(lambda _: say("State"), STATE, _table(state_table)),
     "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, uses_weights=True),
     "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table)),

@@ -28,12 +28,12 @@ BOXES = ("choices", "own", "downloads", "proof", "glossary")
 """What opens above the page: keys of the buttons."""
 
 TABLES = {
-    "heatmap": "tables", "energy": "tables", "softmax": "tables", "growth": "tables", "state": "tables",
-    "maxout": "tables", "candidates": "tables", "microscope": "microscope_table", "ledger": "ledger_table",
-    "contrast": "ledger_table", "posterior": "tables",
+    "heatmap": "tables", "energy": "tables", "softmax": "tables", "growth": "tables", "units": "tables",
+    "state": "tables", "maxout": "tables", "candidates": "tables", "microscope": "microscope_table",
+    "ledger": "ledger_table", "contrast": "ledger_table", "posterior": "tables",
 }  # fmt: skip
 """Every chart of the page, and the box with its numbers as a table."""
-COUNTS = {"tables": 7, "microscope_table": 1, "ledger_table": 2}
+COUNTS = {"tables": 9, "microscope_table": 1, "ledger_table": 2}
 """Tables in each box; energies and softmax share one."""
 
 FOCUSED = """() => {

@@ -164,7 +164,7 @@ def test_every_chart_has_a_table_once_asked_for(page: Run) -> None:
     assert len(app.dataframe) == 0
     app.session_state["tables"] = True
     app.run()
-    assert len(app.dataframe) == 8
+    assert len(app.dataframe) == 9
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])

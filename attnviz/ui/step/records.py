@@ -10,6 +10,8 @@ from attnviz.ui.components.context_growth.context_growth import growth_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.records import Asked, Maker
 from attnviz.ui.step.bench import changes_record, other_words_record
+from attnviz.ui.step.context_units import NAME as UNITS
+from attnviz.ui.step.context_units import context_units_record
 from attnviz.ui.step.ledger import ledger_record
 from attnviz.ui.step.looking_back import EQUATION, PICTURE, after_equation_record, posterior_record
 from attnviz.ui.step.machine import drawing_record
@@ -30,6 +32,7 @@ def _growth(asked: Asked) -> dict[str, Any]:
 MAKERS: Mapping[str, Maker] = {
     "facts": _facts,
     "growth": _growth,
+    UNITS: context_units_record,
     "machine": drawing_record,
     "microscope": cell_record,
     "proof": proof_record,

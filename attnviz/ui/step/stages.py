@@ -25,6 +25,8 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, address
 from attnviz.ui.step.bench import bench_panel, hand_words, other_word_panel
+from attnviz.ui.step.context_units import NAME as UNITS
+from attnviz.ui.step.context_units import context_units_panel
 from attnviz.wording.stages import Narration, narrate
 
 MOST_AT_ONCE = 100
@@ -77,6 +79,7 @@ def _context(view: View, theme: ThemeName) -> None:
         return
     context_growth(view, address(view.trace, "growth", theme, every=True))
     st.caption(f"{say('One column for each unit.')} {_signed()}")
+    context_units_panel(view, place_of(view, UNITS, theme))
 
 
 def _state(view: View, theme: ThemeName) -> None:

@@ -39,6 +39,10 @@ def chart_tables(view: View) -> None:
     by_hand = () if changed.lacking(subject) else (
         (say("What changed at step {step}", step=step + 1), changed.table(subject)),
     )  # fmt: skip
+    own = figures.STEP_FIGURES["units"]
+    units = () if own.lacking(subject) else (
+        (say("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
+    )  # fmt: skip
     with box:
         follow(view, TABLES)
         for name, table in (
@@ -46,6 +50,7 @@ def chart_tables(view: View) -> None:
             (say("The machine at step {step}", step=step + 1), machine_table(trace, step)),
             (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
             (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
+            *units,
             (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
             (say("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
             (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),

@@ -1,0 +1,34 @@
+"""What a context vector is made of, in words: its words by weight, and the annotations that it is most like."""
+
+from __future__ import annotations
+
+from attnviz.analysis.context_units import UNITS, ContextUnits
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.wording.labels import quoted_name, subscript
+from attnviz.wording.machine import mixture
+from attnviz.wording.numbers import decimal
+
+NEAREST = 3
+"""Annotations that are named."""
+
+
+def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
+    """Return what the context of 0-based `step` is made of, and which annotations it points most like."""
+    nearest = ", ".join(
+        f"{quoted_name(trace.source_pieces[j])} {decimal(float(found.cosines[j]))}" for j in found.nearest[:NEAREST]
+    )
+    return say(
+        "By weight {context} is {mixture}. Of all annotations it points most like these (cosine): {nearest}.",
+        context=f"c{subscript(step + 1)}", mixture=mixture(trace, step), nearest=nearest,
+    )  # fmt: skip
+
+
+def units_rule(trace: Trace) -> str:
+    """Return which units are shown, and how the picture is read."""
+    return say(
+        "A column is one of {count} units of {all}: those in which this step’s context is furthest from its mean over "
+        "all steps, the furthest on the left. Line by line a word adds its weight times its annotation, blue up, red "
+        "down; the thin line is what is carried over from above. → units of the forward half, ← of the backward.",
+        count=min(UNITS, trace.contexts.shape[1]), all=trace.contexts.shape[1],
+    )  # fmt: skip

@@ -1,0 +1,87 @@
+"""The terms of a context by source words: what they add up to, which units are shown, and what c is most like."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import Trace, Translator
+from attnviz.analysis.context_units import UNITS, WORDS, context_units
+from tests.figures.synthetic import trace as make_trace
+
+LONGER = "The European agreement on economic questions was signed in the month of August ."
+
+
+@given(st.integers(0, 60), st.sampled_from(["additive", "dot"]), st.integers(1, 40))
+def test_the_terms_add_up_to_the_context(seed: int, attention: str, count: int) -> None:
+    trace = make_trace(LONGER, attention=attention, seed=seed, hidden=10)
+    for step in range(len(trace.target_pieces)):
+        found = context_units(trace, step, count)
+        assert found.terms.dtype == np.float64
+        np.testing.assert_allclose(found.terms.sum(axis=0), found.context, atol=1e-5)
+        np.testing.assert_allclose(found.weights.sum(), 1, atol=1e-5)
+        np.testing.assert_array_equal(found.context, trace.contexts[step][found.units].astype(np.float64))
+        np.testing.assert_allclose(found.carried[-1] + found.terms[-1], found.context, atol=1e-5)
+        np.testing.assert_array_equal(found.carried[0], 0)
+
+
+@given(st.integers(0, 60))
+def test_no_unit_that_is_left_out_is_further_from_its_mean(seed: int) -> None:
+    trace = make_trace(LONGER, seed=seed, hidden=20)
+    found = context_units(trace, 2)
+    assert len(found.units) == UNITS
+    contexts = trace.contexts.astype(np.float64)
+    far = np.abs(contexts[2] - contexts.sum(axis=0) / len(contexts))
+    assert (np.diff(far[found.units]) <= 1e-12).all()
+    assert np.delete(far, found.units).max() <= far[found.units].min()
+    np.testing.assert_allclose(found.mean, contexts[:, found.units].mean(axis=0))
+
+
+@given(st.integers(0, 60))
+def test_words_of_largest_weight_have_a_term_of_their_own(seed: int) -> None:
+    trace = make_trace(LONGER, seed=seed)
+    words, found = trace.words(), context_units(trace, 3)
+    shares = np.array([trace.alignment[3, list(group)].sum() for group in words.source_groups])
+    assert len(found.words) == WORDS < len(shares)
+    assert list(found.words) == sorted(found.words)
+    assert np.delete(shares, found.words).max() <= shares[list(found.words)].min() + 1e-6
+    np.testing.assert_allclose(found.weights[:-1], shares[list(found.words)], atol=1e-6)
+    first = list(words.source_groups[found.words[0]])
+    expected = sum(float(trace.alignment[3, j]) * trace.annotations[j, found.units].astype(np.float64) for j in first)
+    np.testing.assert_allclose(found.terms[0], expected, atol=1e-6)
+
+
+def test_cosines_are_those_of_the_whole_vectors() -> None:
+    trace = make_trace()
+    found = context_units(trace, 1)
+    for j, annotation in enumerate(trace.annotations.astype(np.float64)):
+        context = trace.contexts[1].astype(np.float64)
+        cosine = float((annotation * context).sum()) / np.sqrt((annotation**2).sum() * (context**2).sum())
+        assert found.cosines[j] == pytest.approx(cosine, abs=1e-9)
+    assert found.cosines[found.nearest[0]] == found.cosines.max()
+
+
+def test_a_context_that_is_an_annotation_points_as_it_does() -> None:
+    trace = make_trace()
+    alone = np.zeros_like(trace.alignment)
+    alone[:, 2] = 1
+    trace = dataclasses.replace(trace, alignment=alone, contexts=alone @ trace.annotations)
+    found = context_units(trace, 0)
+    assert int(found.nearest[0]) == 2
+    assert found.cosines[2] == pytest.approx(1)
+
+
+def test_it_holds_for_a_model_that_runs(translator: Translator) -> None:
+    trace: Trace = translator.translate("Two dogs play in the snow.")
+    for step in range(len(trace.target_pieces)):
+        found = context_units(trace, step)
+        np.testing.assert_allclose(found.terms.sum(axis=0), found.context, atol=1e-5)
+
+
+def test_without_attention_there_is_no_sum() -> None:
+    with pytest.raises(ValueError, match="without attention"):
+        context_units(make_trace(attention="none"), 0)

@@ -1,0 +1,76 @@
+"""The picture of the context's units: bars that begin where those above them end, and a chip that is all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.context_units import context_units
+from attnviz.figures.context_units import context_units_figure, context_units_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.wording.context_units import context_sentence
+from tests.figures.synthetic import trace as make_trace
+
+LONG = "The European agreement on economic questions was signed in August ."
+SOURCES = pytest.mark.parametrize("source", [LONG, "No ."])
+
+
+def traces_of(source: str, step: int) -> tuple[Any, Any]:
+    trace = make_trace(source)
+    return trace, context_units_figure(trace, step)
+
+
+@SOURCES
+def test_a_bar_begins_where_those_above_it_end(source: str) -> None:
+    trace, figure = traces_of(source, 2)
+    found, added = context_units(trace, 2), figure.data[1]
+    rows, count = len(found.terms) + 1, len(found.units)
+    base, length = (np.reshape(added[name], (rows, count)) for name in ("base", "y"))
+    lines = np.arange(rows)[:, None]
+    np.testing.assert_allclose(base[0], 0)
+    for row in range(1, rows - 1):
+        np.testing.assert_allclose(base[row] - lines[row], base[row - 1] + length[row - 1] - lines[row - 1], atol=1e-9)
+    # The last line is the sum, drawn from its own line.
+    np.testing.assert_allclose(base[-1], rows - 1)
+    np.testing.assert_allclose(length[-1], base[-2] + length[-2] - lines[-2], atol=1e-5)
+    np.testing.assert_allclose(length[-1] / length[-1][0], found.context / found.context[0], rtol=1e-6)
+    assert np.abs(np.concatenate([base - lines, base - lines + length])).max() < 0.5, "a bar crosses the next line"
+
+
+@SOURCES
+def test_the_chip_is_the_whole_weight(source: str) -> None:
+    trace, figure = traces_of(source, 1)
+    chip = figure.data[3]
+    np.testing.assert_allclose(chip.x, context_units(trace, 1).weights)
+    np.testing.assert_allclose(np.asarray(chip.base)[1:], np.cumsum(chip.x)[:-1])
+    assert chip.base[-1] + chip.x[-1] == pytest.approx(1, abs=1e-5)
+
+
+def test_what_it_says_names_the_numbers() -> None:
+    trace, figure = traces_of(LONG, 2)
+    found = context_units(trace, 2)
+    alt = figure.layout.meta["alt"]
+    assert context_sentence(trace, found, 2) in alt
+    assert f"unit {int(found.units[0]) + 1}" in alt
+    assert f"{found.cosines.max():.2f}" in alt
+    assert figure.layout.xaxis.ticktext[0].split()[0] == str(found.units[0] + 1)
+    hidden = trace.initial_state.shape[0]
+    assert figure.layout.xaxis.ticktext[0].endswith("→" if found.units[0] < hidden else "←")
+
+
+def test_the_table_has_terms_sum_and_mean() -> None:
+    trace = make_trace(LONG)
+    found, table = context_units(trace, 2), context_units_table(trace, 2)
+    numbers = table.to_numpy()
+    np.testing.assert_allclose(numbers[2:, :-2].sum(axis=1), numbers[2:, -2], atol=1e-5)
+    np.testing.assert_allclose(numbers[2:, -1], found.mean)
+    np.testing.assert_allclose(numbers[0, : len(found.weights)], found.weights)
+    assert [int(unit) - 1 for unit in table.index[2:]] == found.units.tolist()
+
+
+def test_without_attention_it_is_lacking() -> None:
+    assert STEP_FIGURES["units"].lacking(Subject(make_trace(attention="none"), 0))
+    assert not STEP_FIGURES["units"].lacking(Subject(make_trace(), 0))
