@@ -90,7 +90,7 @@ def test_words_and_alternatives() -> None:
         assert f"step {step + 1} of {len(trace.target_pieces)}" in alt
         for stage in narrate(trace, step):
             assert f"{stage.title}: {stage.outcome}." in alt
-    assert all(rivals.startswith("before “mot1”") for rivals in record["rivals"])
+    assert all(rivals.startswith("beside “mot1”") for rivals in record["rivals"])
 
 
 def test_it_speaks_french() -> None:
