@@ -12,7 +12,7 @@ from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.languages import say
 from attnviz.palette import BAND, Palette, ThemeName, palette
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, thousands
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
@@ -42,7 +42,7 @@ def bleu_by_length(
             "type": "category", "showgrid": False,
             "title": axis["title"] | {"text": say("words of the source sentence, and number of sentences")},
             "tickvals": list(buckets),
-            "ticktext": [f"{literal(words)}<br>{pairs:,}" for words, pairs in buckets.items()],
+            "ticktext": [f"{literal(words)}<br>{thousands(pairs)}" for words, pairs in buckets.items()],
         },
         "yaxis": axis | {"rangemode": "tozero", "title": axis["title"] | {"text": "BLEU"}},
         "meta": {"alt": _alt(rows, list(buckets), models), "narrowest": 320},

@@ -50,6 +50,11 @@ def power_name(exponent: int) -> str:
     return "10" + str(exponent).translate(_RAISED)
 
 
+def thousands(count: int) -> str:
+    """Return a whole number with its thousands set apart, as the language in use does it."""
+    return f"{count:,}".replace(",", "," if decimal_mark() == "." else "\u202f")
+
+
 def localised(number: str) -> str:
     """Return a number as Python writes it in the writing of the language in use."""
     return number.replace("-", "−").replace(".", decimal_mark())

@@ -39,19 +39,15 @@ def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
     if len(lag) >= 4:
         half = len(lag) // 2
         first, second = (float(np.exp(part.mean())) for part in (lag[:half], lag[half:]))
-        told = {"attention": name, "first": significant(first), "second": significant(second)}
+        parts.append(say("In the first half of the words, the model with attention ({attention}) finds a word {first} "
+                         "times as likely as the fixed vector does, in the second half {second} times (geometric "
+                         "means).", attention=name, first=significant(first), second=significant(second)))  # fmt: skip
         if second > first and second > 1:
-            parts.append(say("In the first half of the words, {attention} finds a word {first} times as likely as the "
-                             "fixed vector does, in the second half {second} times (geometric means): the further it "
-                             "gets, the more it lacks.", **told))  # fmt: skip
-        elif first > 1 or second > 1:
-            parts.append(say("In the first half of the words, {attention} finds a word {first} times as likely as the "
-                             "fixed vector does, in the second half {second} times (geometric means): here the vector "
-                             "lacks words from the beginning on.", **told))  # fmt: skip
+            parts.append(say("The further it gets, the more the vector lacks."))
+        elif first > 1:
+            parts.append(say("Here the vector lacks words from the beginning on."))
         else:
-            parts.append(say("In the first half of the words, {attention} finds a word {first} times as likely as the "
-                             "fixed vector does, in the second half {second} times (geometric means): for this "
-                             "sentence one vector is enough.", **told))  # fmt: skip
+            parts.append(say("For this sentence one vector is enough."))
     parts.append(_apart(found, lag, behind, ahead))
     return parts
 

@@ -50,12 +50,13 @@ def given(fixed: list[float], other: list[float]) -> ForcedWords:
 def test_what_is_said_is_what_is_there() -> None:
     faded = forgetting_sentences(given([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
     assert "1 times as likely" in faded[0]
-    assert f"{np.sqrt(8 * 100):.2g} times (geometric means): the further it gets, the more it lacks" in faded[0]
-    assert "1 of 4, above all “w3” (0.004 against 0.40)" in faded[1]
-    assert "from the beginning on" in forgetting_sentences(given([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1)[0]
+    assert f"{np.sqrt(8 * 100):.2g} times (geometric means)" in faded[0]
+    assert faded[1] == "The further it gets, the more the vector lacks."
+    assert "1 of 4, above all “w3” (0.004 against 0.40)" in faded[2]
+    assert "from the beginning on" in forgetting_sentences(given([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1)[1]
     enough = forgetting_sentences(given([0.5] * 4, [0.4] * 4), 1)
-    assert "one vector is enough" in enough[0]
-    assert enough[1] == "At no word does it give less than a tenth of that."
+    assert "one vector is enough" in enough[1]
+    assert enough[2] == "At no word does it give less than a tenth of that."
 
 
 def test_nothing_is_said_of_too_few_words_or_where_all_attend() -> None:
@@ -70,5 +71,5 @@ def test_in_french() -> None:
         told = " ".join(forgetting_sentences(given([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1))
     finally:
         speak("en")
-    assert "l’attention (additive)" in told
+    assert "le modèle à attention (additive)" in told
     assert "0,004 contre 0,40" in told

@@ -55,7 +55,7 @@ def _notes(trace: Trace, count: int) -> list[str]:
                         weight=decimal(shares[most]))  # fmt: skip
         else:
             looks = say("looks nowhere")
-        notes.append(f"{looks}; {sure}")
+        notes.append(say("{looks}; {sure}", looks=looks, sure=sure))
     return notes + [say("finished after {steps} steps", steps=steps)] * (count - steps)
 
 

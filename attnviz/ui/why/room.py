@@ -126,7 +126,7 @@ def _tables(view: View, three: Trio, long: Trace | None) -> None:
     if not box.open:
         return
     with box:
-        with st.spinner(say("Reckoning…")):
+        with st.spinner(say("Computing…")):
             found = list(_all_tables(three, long))
         for name, table in found:
             st.markdown(f"**{name}**")

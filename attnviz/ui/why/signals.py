@@ -29,7 +29,7 @@ _RECKONED: Kept[object] = Kept(4 << 20, size=size_of)
 def signals(view: View, three: Trio, theme: ThemeName) -> None:
     """Draw how far signals travel in each model."""
     at = address(three.good, "signals", theme, every=True, models=trio_stamp())
-    chart(view, at, "signals", waiting=say("Reckoning…"))
+    chart(view, at, "signals", waiting=say("Computing…"))
 
 
 def signals_record(asked: Asked) -> dict[str, Any]:
