@@ -43,7 +43,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     }  # fmt: skip
     # Which of the bars a hand can pull, where a page lets it.
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
-    layout["meta"] |= {"weights": {"trace": 1, "pieces": pieces}}
+    layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
     return {"data": [before, after, *({**one, "xaxis": "x2"} for one in bar_numbers(trace, ink))], "layout": layout}
 
 

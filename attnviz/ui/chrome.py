@@ -35,10 +35,7 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
 def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
     """Draw the title, with what this is about on the first page, the ways to the pages where there is more than one,
     marking the `current` one, and the choice of language."""
-    about = say(
-        "A recurrent translator with additive attention, opened up: which English words each French word looked at, "
-        "and how that look was computed."
-    )
+    about = say("See a translator turn English into French, and where it looks for every word.")
     told = "" if current.url_path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')

@@ -62,7 +62,7 @@ def step_sentence(trace: Trace, step: int, blank: str) -> str:
     p = float(trace.probabilities[step])
     shown = decimal(p, 3) if p >= 0.0005 else say("less than {p}", p=decimal(0.001, 3))
     told = {"before": before, "chosen": chosen, "p": shown}
-    if _given(trace, step):
+    if was_given(trace, step):
         return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
     return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
@@ -71,9 +71,9 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     sentence = say(
-        "The state before this word, {state}, is the query; each of the {count} annotations has a key. How well the "
-        "two fit is one number, the energy. {name} fits best.", state=f"s{subscript(step)}", count=count,
-        name=_capital(name),
+        "Each of {count} pieces has an annotation, what the encoder noted of it, and that has a key. The state before "
+        "this word, {state}, is the query. How well query and key fit is one number, the energy. {name} fits best.",
+        state=f"s{subscript(step)}", count=count, name=capital(name),
     )  # fmt: skip
     return sentence, say("{name} fits best, e = {energy}", name=name, energy=energy)
 
@@ -150,20 +150,20 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
                 count=len(trace.readouts[step]))  # fmt: skip
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
-        if _given(trace, step):
+        if was_given(trace, step):
             rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
         else:
             rest = say("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
     elif trace.top_ids.shape[1] == 1:
-        rest = say("{word} has {p}.", word=_capital(word), p=percent(p))
+        rest = say("{word} has {p}.", word=capital(word), p=percent(p))
     else:
         second, less = trace.top(step, 2)[1]
         rest = say("{word} leads with {p}, before {other} with {q}.",
-                   word=_capital(word), p=percent(p), other=quoted_name(second), q=percent(less))  # fmt: skip
+                   word=capital(word), p=percent(p), other=quoted_name(second), q=percent(less))  # fmt: skip
     return f"{start} {rest}", outcome
 
 
-def _given(trace: Trace, step: int) -> bool:
+def was_given(trace: Trace, step: int) -> bool:
     """Return whether the word of 0-based `step` was not the search's to choose."""
     return trace.search.method == "forced" or step in forced_words(trace.interventions)
 
@@ -174,5 +174,6 @@ def _times(ratio: float) -> str:
     return say("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """Return `text` as it begins a sentence."""
     return text[:1].upper() + text[1:]

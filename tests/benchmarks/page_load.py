@@ -93,7 +93,7 @@ def visit(context: BrowserContext, address: str, process: int, started: float | 
     )
     watch.send("Network.enable")
     watch.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.goto(f"{address}/?sentence={quote(EXAMPLE)}", wait_until="commit")
+    page.goto(f"{address}/?sentence={quote(EXAMPLE)}&depth=everything", wait_until="commit")
     begun = started or page.evaluate("() => performance.timeOrigin") / 1000
     heatmap = page.wait_for_function(_PAINTED, arg=READY, timeout=PATIENCE).json_value() / 1000
     pictures = page.wait_for_function(_DRAWN, arg=PICTURES, timeout=PATIENCE).json_value() / 1000

@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
     parser.add_argument("--steps", type=int, default=40)
     options = parser.parse_args()
-    with opened_page(chromium_for(parser), options.models, f"?sentence={quote(SENTENCE)}") as page:
+    with opened_page(chromium_for(parser), options.models, f"?sentence={quote(SENTENCE)}&depth=everything") as page:
         measure(page, 10, "stages")
         measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
         seen = measure(page, options.steps, *IN_WINDOW)

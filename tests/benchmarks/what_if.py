@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--search", default="greedy")
     options = parser.parse_args()
-    query = f"?sentence={quote(SENTENCE)}&step=3&search={quote(options.search)}"
+    query = f"?sentence={quote(SENTENCE)}&step=3&search={quote(options.search)}&depth=everything"
     with opened_page(chromium_for(parser), options.models, query) as page:
         report("A bar let go of", measure(page, pulling(page), options.count))
         report("A click on a card", measure(page, returning(page), options.count))

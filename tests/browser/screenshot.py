@@ -18,7 +18,7 @@ from tests.browser.settled import settled
 
 ASIDE = {
     # A look changed by hand, and what came of it.
-    "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1",
+    "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&depth=everything",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
 }
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".github")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    query = f"?sentence={quote_plus(OPENING)}&step=3"  # where the adjective follows its noun
+    query = f"?sentence={quote_plus(OPENING)}&step=3&depth=everything"  # where the adjective follows its noun
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")

@@ -110,7 +110,7 @@ def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
 
 
 ORDER = (
-    "sentence", "translate", "example_0", "own", "choices", "downloads", "player", "step", "by-en", "root",
+    "sentence", "translate", "depth-en", "examples_0", "own", "choices", "downloads", "player", "step", "by-en", "root",
     "colours-en", "facts", "proof", "glossary", "microscope_table", "growth", "ledger_word-en", "ledger_rival-en",
     "ledger_table", "tables",
 )  # fmt: skip

@@ -83,14 +83,20 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
     settled(page)
     choose(page, ".st-key-colours-en", "Cividis, safe for colour blindness")
     page.wait_for_url(re.compile("colours=cividis"))
-    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": EXAMPLE}
+    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {
+        "sentence": EXAMPLE,
+        "depth": "everything",
+    }
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
     before = drawn(page)
     page.reload()
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
     assert drawn(page) == before
-    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {"sentence": EXAMPLE}
+    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {
+        "sentence": EXAMPLE,
+        "depth": "everything",
+    }
 
 
 def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:
@@ -117,13 +123,14 @@ def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
     expect_step(page, 1)
     assert page.locator(".stException").count() == 0
     page.wait_for_url(lambda url: "letters" not in url and "=xx" not in url and "nobody" not in url)
-    assert set(query(page)) == {"sentence"}
+    assert set(query(page)) == {"sentence", "depth"}
 
 
 def test_copy_link_copies_the_address(open_page: Opener) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Share and save").click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     assert page.evaluate("() => navigator.clipboard.readText()") == page.url

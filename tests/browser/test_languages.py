@@ -60,7 +60,9 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     expect(page.locator(".st-key-by-fr [aria-checked=true], .st-key-by-fr [aria-pressed=true]")).to_have_text("pièces")
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
-    assert linked(page) == {"lang": "fr", "step": "3", "sentence": SENTENCE, "search": "beam 3", "by": "pieces"}
+    assert linked(page) == {
+        "lang": "fr", "step": "3", "sentence": SENTENCE, "search": "beam 3", "by": "pieces", "depth": "everything",
+    }  # fmt: skip
     page.reload()
     page.wait_for_selector(READY)
     expect_french(page, 3)

@@ -68,7 +68,7 @@ def test_opens_on_a_translated_example(open_page: Opener) -> None:
     expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
     expect_step(page, 1)
     assert page.locator(".player .target .word").count() >= 1
-    expect(page.locator(".st-key-status")).to_contain_text(re.compile(r"en-fr on \S+ · beam search, width 5 · \d+ ms"))
+    expect(page.locator(".st-key-status")).to_contain_text(re.compile(r"en-fr on \S+ · beam search, width 5 · \d+\sms"))
     expect(page.get_by_role("img", name=re.compile("^Alignment of"))).to_be_visible()
 
 
@@ -212,10 +212,14 @@ def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener
 
 def test_an_example_fills_the_box_and_is_translated(open_page: Opener) -> None:
     page = open_page()
-    page.get_by_role("button", name="Names and numbers").click()
-    page.get_by_text("In 2004, Barack Obama lived in Chicago.").click()
+    page.get_by_role("button", name="Examples").click()
+    expect(page.locator(".st-key-example_list .kind")).to_have_count(6)
+    page.get_by_role("button", name="In 2004, Barack Obama lived in Chicago.").click()
     expect(page.locator(".st-key-sentence textarea")).to_have_value("In 2004, Barack Obama lived in Chicago.")
     expect(page.locator(".player .source")).to_contain_text("Chicago")
+    expect(page.locator(".st-key-example_list")).to_have_count(0)  # the box is closed
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2)
 
 
 def test_bad_input_is_told_in_a_sentence_and_loses_nothing(open_page: Opener) -> None:

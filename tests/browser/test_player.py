@@ -84,11 +84,13 @@ def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener
             told = f"piece {k + 1} of {len(pieces)} of the word “{''.join(pieces)}”" if len(pieces) > 1 else ""
             expect(part).to_have_text(told)
             page.keyboard.press("ArrowRight")
-    reading = page.locator(".reading").first
-    expect(reading).to_contain_text(f"It took {steps(page)} steps to write these {len(words)} words")
+    in_short, more = page.locator(".st-key-alignment .reading"), page.locator(".st-key-how_to_read .reading")
+    page.get_by_text("How to read it").click()
+    expect(more).to_contain_text(f"It took {steps(page)} steps to write these {len(words)} words")
     page.get_by_role("radio", name="pieces").click()
-    expect(reading).to_contain_text("is a French piece")
-    expect(reading).not_to_contain_text("It took")
+    expect(in_short).to_contain_text("is a French piece")
+    expect(more).to_be_visible()
+    expect(more).not_to_contain_text("It took")
 
 
 def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
@@ -136,19 +138,20 @@ def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(open_page: Opener, way:
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_on_a_telephone_the_buttons_stand_in_columns(open_page: Opener, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
-    buttons = page.locator(".st-key-examples button, .st-key-tools button")
-    expect(buttons).to_have_count(11)
+    boxes = page.locator(".st-key-tools [data-testid=stPopoverButton]")
+    expect(boxes).to_have_count(4)
     settled(page)
-    boxes = buttons.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")
-    lefts = sorted({round(box["x"]) for box in boxes})
-    assert len(lefts) == 2, "two columns"
-    middles = sorted(box["y"] + box["height"] / 2 for box in boxes)
-    assert sum(below - above > 5 for above, below in pairwise(middles)) == 5, "six lines"
-    status = page.locator(".st-key-status").bounding_box()
-    assert status
-    assert status["x"] == pytest.approx(lefts[0], abs=1)
-    assert status["width"] > 350
-    assert status["height"] < 30, "one line"
+    places = boxes.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")
+    assert len({round(place["x"]) for place in places}) == 2, "two columns"
+    above = page.locator(".st-key-translate button, .st-key-tools [role=radio]")
+    expect(above).to_have_count(4)
+    places += above.evaluate_all("(nodes) => nodes.map((node) => node.getBoundingClientRect().toJSON())")
+    middles = sorted(place["y"] + place["height"] / 2 for place in places)
+    assert sum(below - above > 5 for above, below in pairwise(middles)) == 2, "three lines"
+    expect(page.locator(".st-key-status")).to_be_hidden()
+    page.locator(".st-key-choices button").click()
+    ran = re.compile(r"beam search, width 5 · \d+\sms|recherche en faisceau, largeur 5 · \d+\sms")
+    expect(page.locator(".st-key-ran")).to_have_text(ran)
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -241,7 +244,7 @@ def test_a_held_piece_is_examined_not_looked_at(open_page: Opener) -> None:
     expect(name).to_have_text("Looks at")
 
 
-def test_two_tab_stops_lie_between_download_and_play(open_page: Opener) -> None:
+def test_two_tab_stops_lie_between_the_boxes_and_play(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     page.locator(".st-key-downloads button").focus()

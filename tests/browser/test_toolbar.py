@@ -26,7 +26,7 @@ def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open
     page.locator(".st-key-sentence textarea").fill("We eat.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".player .source")).to_contain_text("eat")
-    open_box(page, "Model and search")
+    open_box(page, "Model")
     choose(page, ".st-key-model", "small-dot")
     expect(status).to_contain_text("small-dot on")
     expect(status).to_contain_text("beam search, width 5")
@@ -58,7 +58,7 @@ CLASHES = """
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])
-@pytest.mark.parametrize("box", ["", "own", "choices", "downloads", "glossary"])
+@pytest.mark.parametrize("box", ["", "examples", "own", "choices", "downloads", "glossary"])
 def test_on_a_telephone_nothing_overlaps_and_all_can_be_touched(open_page: Opener, box: str, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
     settled(page)

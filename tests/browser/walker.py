@@ -19,17 +19,19 @@ if __name__ == "__main__":
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 
 CONTROLS = {
-    "button": "button:visible:enabled:not(.word, [role=radio], [aria-label='Main menu'], header button)",
+    "button": "button:visible:enabled:not(.word, [role=radio], [aria-label='Main menu'], header button, "
+    ".st-key-example_list button)",
     "word": ".player .word:visible",
     "choice": "[role=radio]:visible, .growth label:visible",
     "language": ".st-key-lang [role=radio]:visible",
+    "dial": "[class*=st-key-depth] [role=radio]:visible",
+    "example": ".st-key-example_list button:visible",
     "toggle": ".stCheckbox label:visible",
     "summary": "summary:visible",
     "select box": ".stSelectbox input:visible:enabled",
     "slider": "input[type=range]:visible",
     "picture": ".js-plotly-plot:visible .nsewdrag",
     "text": "textarea:visible:enabled",
-    "menu item": "[role=menuitem]:visible",
 }
 """What can be taken hold of, by kind; a kind is chosen before one of its number, so that the many words do not win."""
 KEYS = ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End", " ", "Escape", "Tab", "Enter")
@@ -110,7 +112,7 @@ class Walker:
             box = control.bounding_box(timeout=2000) or {"width": 2.0, "height": 2.0}
             place = {"x": self.chance.uniform(1, box["width"] - 1), "y": self.chance.uniform(1, box["height"] - 1)}
             control.click(position=place, timeout=2000)  # type: ignore[arg-type]
-        elif kind == "menu item":
+        elif kind == "example":
             text = control.inner_text(timeout=2000)
             control.click(timeout=2000)
             self.sentence = text

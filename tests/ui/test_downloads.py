@@ -116,7 +116,8 @@ Upload = Callable[[AppTest, str, bytes], None]
 @pytest.fixture
 def upload() -> Upload:
     def give(app: AppTest, name: str, content: bytes) -> None:
-        app.get("file_uploader")[0].set_value((name, content, "application/json")).run()
+        app.session_state["downloads"] = True  # the box
+        app.run().get("file_uploader")[0].set_value((name, content, "application/json")).run()
         assert not app.exception
 
     return give

@@ -152,7 +152,7 @@ def test_rows_are_said_to_add_up_to_what_is_shown(page: Run) -> None:
     app = page()
 
     def reading() -> str:
-        return next(html.proto.body for html in app.get("html") if "brighter a cell" in html.proto.body)
+        return next(html.proto.body for html in app.get("html") if "Every row adds up" in html.proto.body)
 
     assert "Every row adds up to 1. " in reading()
     app.toggle(key="end").set_value(False).run()

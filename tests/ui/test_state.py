@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from attnviz.ui.components.chart.chart import EVERY_STEP
 from attnviz.ui.components.player.player import player_record
-from attnviz.ui.components.step_summary.step_summary import step_sentence
 from attnviz.ui.page_state.address import address_record, forget_view, keep_page
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_box, take_example
@@ -28,6 +27,7 @@ from attnviz.ui.page_state.selection import (
     source_of,
 )
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.wording.stages import step_sentence
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -241,16 +241,16 @@ def test_the_player_shows_unknown_text_and_no_black_bar() -> None:
     target = "".join(" " * word["space"] + "".join(word["parts"]) for word in record["target"])
     assert target == "La\u00a0aime un . </s>"
     assert "▁" not in json.dumps(record["target"], ensure_ascii=False)
-    assert "After “La”, the decoder wrote a blank" in step_sentence(trace, 1)
+    assert "After “La”, the decoder wrote a blank" in step_sentence(trace, 1, "a blank")
 
 
 def test_the_sentence_of_a_step_says_what_came_before() -> None:
     trace = synthetic.trace()
     probability = f"{float(trace.probabilities[0]):.3f}"
-    assert step_sentence(trace, 0) == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
-    assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 1)
+    assert step_sentence(trace, 0, "a blank") == f"After “<s>”, the decoder wrote “L'” with probability {probability}."
+    assert "After “L'”, the decoder wrote “accord”" in step_sentence(trace, 1, "a blank")
     unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
-    assert step_sentence(unlikely, 0).endswith("with probability less than 0.001.")
+    assert step_sentence(unlikely, 0, "a blank").endswith("with probability less than 0.001.")
 
 
 def test_the_key_of_the_common_figure_is_the_one_the_browser_asks_for() -> None:

@@ -64,7 +64,8 @@ def test_its_saved_trace_is_refused_by_name(transformer: Path, model_folder: Pat
     shutil.copytree(model_folder, transformer.parent / "en-fr")
     text = Translator.load(transformer, "cpu").translate(SENTENCES[0]).to_json()
     app = open_page()
-    app.get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
+    app.session_state["downloads"] = True  # the box
+    app.run().get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
     assert not app.exception
     said = "\n".join(str(element.value) for element in [*app.error, *app.warning, *app.text])
     assert "one.json was not opened. This is the saved trace of another kind of network, transformer" in said

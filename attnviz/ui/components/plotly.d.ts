@@ -89,8 +89,9 @@ interface Meta {
   entries?: number[];
   /** Source pieces by weight. */
   order?: number[];
-  /** Which trace has the bars of weights, and what the source pieces of these are called. */
-  weights?: { trace: number; pieces: string[] };
+  /** Which trace has the bars of weights, against which axis, and what the source pieces of these are called; whether
+   * they are told in per cent. */
+  weights?: { trace: number; axis: "xaxis" | "xaxis2"; pieces: string[]; shares?: boolean };
   thinned?: { rows: number; height: number; more: string } | null;
   /** The axes of each of several heatmaps of the same rows and columns, by its name. */
   panels?: Record<string, PanelAxes>;

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeGuard, get_args
-
-from attnviz.ui.page_state.view import Session
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Literal, TypeGuard, get_args
 
 Depth = Literal["idea", "numbers", "everything"]
 DEPTHS: tuple[Depth, ...] = get_args(Depth)
@@ -19,7 +17,7 @@ DEPTH = "depth"
 _SEEN, _LINKED, _CHOSEN = "depth_seen", "depth_linked", "depth_chosen"
 
 
-def open_depth(session: Session, linked: Mapping[str, str], remembered: str | None) -> Depth:
+def open_depth(session: MutableMapping[Any, Any], linked: Mapping[str, str], remembered: str | None) -> Depth:
     """Return the depth on show: at first that of the link, or else what the visitor chose last, now or as his browser
     `remembered` it; then what the dial says.
 
@@ -36,18 +34,18 @@ def open_depth(session: Session, linked: Mapping[str, str], remembered: str | No
     return kept
 
 
-def chosen_depth(session: Session) -> Depth | None:
+def chosen_depth(session: MutableMapping[Any, Any]) -> Depth | None:
     """Return what the dial was turned to last in this visit, None where it was not."""
     return _own(session, None)
 
 
-def depth_address(session: Session, remembered: str | None) -> dict[str, str | None]:
+def depth_address(session: MutableMapping[Any, Any], remembered: str | None) -> dict[str, str | None]:
     """Return the address parameter of the depth; None where nobody chose one: neither a link, nor the visitor."""
     chosen = session.get(_LINKED) or _own(session, remembered)
     return {DEPTH: session[DEPTH] if chosen else None}
 
 
-def forget_depth(session: Session) -> None:
+def forget_depth(session: MutableMapping[Any, Any]) -> None:
     """Forget which depth is on show: another link is to be followed."""
     session.pop(DEPTH, None)
 
@@ -62,7 +60,7 @@ def is_depth(value: object) -> TypeGuard[Depth]:
     return value in DEPTHS
 
 
-def _own(session: Session, remembered: str | None) -> Depth | None:
+def _own(session: MutableMapping[Any, Any], remembered: str | None) -> Depth | None:
     """Return what the visitor chose last, in this visit or before."""
     chosen = session.get(_CHOSEN, remembered)
     return chosen if is_depth(chosen) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.trace import Branches, Trace
+from attnviz.ui.page_state.depth import Depth, shows
 
 Session = MutableMapping[Any, Any]
 """What Streamlit keeps of a visit (`st.session_state`), or a dictionary in its place."""
@@ -31,6 +32,8 @@ class View:
     """What was tried by hand, with the translation it was tried on; None where nothing can be tried."""
     number: int = 0
     """Which of the branches `trace` is, from 1; 0 for the first translation."""
+    depth: Depth = "everything"
+    """How much of the translation is told."""
 
     @property
     def parent(self) -> Trace | None:
@@ -40,6 +43,10 @@ class View:
     def key(self, name: str) -> str:
         """Return the key of a component, of something kept in the session, or of an address parameter of this view."""
         return view_key(self.id, name)
+
+    def shows(self, least: Depth) -> bool:
+        """Return whether what belongs to the depth `least` is told."""
+        return shows(self.depth, least)
 
     @property
     def identity(self) -> str:

@@ -9,11 +9,10 @@ from attnviz.languages import say
 from attnviz.ui.page_state import address
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.room import step_room
-from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.controls import controls, opening_request, request_address
-from attnviz.ui.toolbar.dial import dial
-from attnviz.ui.toolbar.downloads import downloads
-from attnviz.ui.toolbar.translation import follow_link, open_shown, status, translation_on_show
+from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
+from attnviz.ui.toolbar.dial import open_page_depth
+from attnviz.ui.toolbar.sharing import share_and_save
+from attnviz.ui.toolbar.translation import follow_link, open_shown, status, translation_on_show, what_ran
 
 
 def page() -> StreamlitPage:
@@ -34,17 +33,15 @@ def _draw() -> None:
     if address.went_through_history():
         follow_link()
     available = models()
-    request, beside = controls(available) if available else (None, st.container(key="beside", horizontal=True))
+    request, beside, ran = controls(available) if available else without_models()
     shown = translation_on_show(request, back=bool(request))
     view = shown.view
     with beside:
-        depth = dial()
-        if not available:
-            reopening.opener()
         if view:
             open_shown(view, request_address(request, available) if shown.asked and request else None)
-            downloads(view)
-            if shown.asked:
-                status(view)
+        share_and_save(view)
+        if view and shown.asked:
+            status(view)
+            ran.caption(what_ran(view))
     if view:
-        step_room(view, depth)
+        step_room(view, open_page_depth())

@@ -26,13 +26,17 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     A model without attention has the picture of its one vector instead.
     """
     looks, chosen = view.trace.attends, shown_choices(st.session_state, view)
-    st.html(f'<h2 class="section">{say("Alignment") if looks else say("One vector for every step")}</h2>')
-    if looks:
-        _how_to_read(view.trace, chosen)
-    else:
-        _how_to_read_one_vector(view.trace)
+    title = say("Alignment") if looks else say("One vector for every step")
     digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
-    steady_chart(view, _drawn(view.trace, view.identity, digest, chosen, theme, language()), "{}", "heatmap")
+    with st.container(key=view.key("alignment"), gap="xsmall"):
+        st.html(f'<h2 class="section">{title}</h2>')
+        st.html(f'<p class="reading">{_in_short(view, chosen)}</p>')
+        steady_chart(view, _drawn(view.trace, view.identity, digest, chosen, theme, language()), "{}", "heatmap")
+    if not view.shows("numbers"):
+        return
+    if looks:
+        with st.expander(say("How to read it"), key=view.key("how_to_read")):
+            st.html(f'<p class="reading">{_how_to_read(view.trace, chosen)}</p>')
     _switches(view, chosen.face)
 
 
@@ -91,24 +95,34 @@ def _switches(view: View, face: Face) -> None:
                   label_visibility="collapsed", width=260, disabled=face == "difference")  # fmt: skip
 
 
-def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> None:
-    """Say how the heatmap is read, by words or pieces, before or after the word, and what its rows add up to, with
-    `</s>` or without."""
+def _in_short(view: View, chosen: HeatmapChoices) -> str:
+    """Return what rows and columns are, or of a model without attention what it has instead, and what to do first."""
+    start = say("Press Play, or click a French word.")
+    if not view.trace.attends:
+        return f"{_one_vector(view.trace)} {start}"
+    told = [_rows_and_columns(chosen.by, chosen.face)]
+    if chosen.end and not view.shows("numbers"):
+        told.append(say("&lt;/s&gt; is the end of the sentence."))
+    return " ".join((*told, start))
+
+
+def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
+    """Say what else is to be known: what is before or after the word, how rows by words came about and what they add up
+    to, with `</s>` or without, and what else can be clicked."""
     cells = grid(trace, chosen.by, chosen.end)
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
-    told = _rows_and_columns(chosen.by, chosen.face)
-    if knows_after(trace):
-        told = f"{about_face(chosen.face)} {told}"
+    told = [about_face(chosen.face)] if knows_after(trace) else []
     if steps > rows:
-        told += " " + say(
+        told.append(say(
             "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
             "several is their mean.", steps=steps, rows=rows,
-        )  # fmt: skip
-    start = say(
-        "Press Play, or choose a word or a cell: the numbers of that step follow, beside and below. At the top, the "
+        ))  # fmt: skip
+    told.append(_sum_of_a_row(chosen))
+    told.append(say(
+        "A click on a word, a cell or a bar shows its step: the numbers follow, beside and below. At the top, the "
         "greener an English word, the more the step looked at it."
-    )
-    st.html(f'<p class="reading">{told} {_sum_of_a_row(chosen)} {start}</p>')
+    ))  # fmt: skip
+    return " ".join(told)
 
 
 def _sum_of_a_row(chosen: HeatmapChoices) -> str:
@@ -139,16 +153,14 @@ def _rows_and_columns(by: By, face: Face) -> str:
     )
 
 
-def _how_to_read_one_vector(trace: Trace) -> None:
+def _one_vector(trace: Trace) -> str:
     """Say what a model without attention has instead of an alignment."""
-    told = say(
+    return say(
         'This model has no attention. It reads the <span class="encoder">English sentence</span> in order; the last of '
         'its forward annotations, <span class="context">one vector of {units} numbers</span>, must hold all of it, and '
         'goes unchanged to every step that writes a <span class="decoder">French piece</span>: no step looks at one '
         "word more than at another.", units=trace.contexts.shape[1],
     )  # fmt: skip
-    start = say("Press Play, or choose a French word: the numbers of that step follow, beside and below.")
-    st.html(f'<p class="reading">{told} {start}</p>')
 
 
 def heatmap_columns(view: View) -> int:

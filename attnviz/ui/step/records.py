@@ -12,6 +12,7 @@ from attnviz.ui.records import Asked, Maker
 from attnviz.ui.step.bench import changes_record, other_words_record
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_record
+from attnviz.ui.step.idea import IDEA_MAKERS
 from attnviz.ui.step.ledger import ledger_record
 from attnviz.ui.step.looking_back import EQUATION, PICTURE, after_equation_record, posterior_record
 from attnviz.ui.step.machine import drawing_record
@@ -44,5 +45,6 @@ MAKERS: Mapping[str, Maker] = {
     **{name: partial(picture_record, name) for name in STAGES_OF},
     **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
     **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},
+    **IDEA_MAKERS,
 }
 """By the names in their addresses."""

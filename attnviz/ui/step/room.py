@@ -12,11 +12,10 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.languages import say
-from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.depth import Depth, shows
+from attnviz.ui.page_state.depth import Depth
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
 from attnviz.ui.page_state.view import View
@@ -24,6 +23,7 @@ from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.glossary import glossary
 from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel, shown_choices
+from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.looking_back import looking_back
@@ -35,6 +35,7 @@ from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.transport import transport
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
+from attnviz.wording.idea import idea_titles
 from attnviz.wording.stages import stage_titles
 
 MIDDLING, LONG = 32, 46
@@ -46,7 +47,7 @@ more columns has it all, the step below."""
 def step_room(view: View, depth: Depth = "everything") -> None:
     """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
     speak_as_chosen()
-    view = _on_show(view)
+    view = replace(_on_show(view), depth=depth)
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         transport(view)
         columns = heatmap_columns(view)
@@ -57,14 +58,15 @@ def step_room(view: View, depth: Depth = "everything") -> None:
             left, right = st.columns([8, 5] if columns > MIDDLING else [11, 10], gap="large")
             with left:
                 heatmap_panel(view, theme_name())
-        with left:
-            findings_panel(view)
+        if view.shows("numbers"):
+            with left:
+                findings_panel(view)
         with right, st.container(key=view.key("step_panel")):
-            _step_panel(view, depth)
+            _step_panel(view)
         with st.container(key=view.key("machine_box")):
             machine(view, theme_name())
         with st.container(key=view.key("stages")):
-            _stages(view, depth)
+            _stages(view)
         part(view, TABLES, chart_tables)(view)
 
 
@@ -76,40 +78,44 @@ def _on_show(view: View) -> View:
     return replace(view, trace=on_show(view.trace), branches=tried)
 
 
-def _step_panel(view: View, depth: Depth) -> None:
+def _step_panel(view: View) -> None:
     """Draw what stands beside the heatmap: the step in short, its proof, and help."""
-    trace, theme = view.trace, theme_name()
-    if all_at_once(view):  # it is in the window at once
-        facts = summary_record(trace, narration(trace, tuple(range(view.steps))))
-    else:
-        facts = {"at": place_of(view, "facts", theme)}
-    step_summary(view, stage_titles(trace), facts)
-    if shows(depth, "everything"):
+    trace, theme, idea = view.trace, theme_name(), not view.shows("numbers")
+    steps = tuple(range(view.steps))
+    if not all_at_once(view):
+        facts = {"at": place_of(view, "idea-facts" if idea else "facts", theme)}
+    else:  # it is in the window at once
+        facts = idea_facts(trace, steps) if idea else summary_record(trace, narration(trace, steps))
+    step_summary(view, _titles(view), facts)
+    if view.shows("everything"):
         session = st.session_state
         after = looks_back(session, view) or shown_choices(session, view).face != "before"
         proof_badge(view, weights_of(trace), theme, after=after)
-    key_names(view)
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("beside_step")):
-        with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
-            st.markdown("\n\n".join(glossary()))
-        copy_link(view)
+    key_names(view, stepping_only=not view.shows("numbers"))
+    with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
+        st.markdown("\n\n".join(glossary()))
 
 
-def _stages(view: View, depth: Depth) -> None:
+def _titles(view: View) -> dict[int, str]:
+    """Return what the stages are called."""
+    return stage_titles(view.trace) if view.shows("numbers") else idea_titles(view.trace)
+
+
+def _stages(view: View) -> None:
     """Draw the five stages; of everything, also what lies inside an energy and a logit, and what the word says of the
     look."""
-    theme, weights, titles = theme_name(), weights_of(view.trace), stage_titles(view.trace)
-    everything = shows(depth, "everything")
+    theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
+    draw = stage if view.shows("numbers") else idea_stage
     for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
-            stage(view, number, theme, titles, depth)
-        if number == 1 and everything:
+            draw(view, number, theme, titles)
+        if number == 1 and view.shows("everything"):
             with st.container(key=view.key("inside_energy")):
                 microscope_panel(view, weights, theme)
-        if number == 5 and everything:
+        if number == 5 and view.shows("everything"):
             with st.container(key=view.key(INSIDE_WORD)):
                 part(view, INSIDE_WORD, ledger_panel)(view, weights, theme)
-    if everything:
+    if view.shows("everything"):
         with st.container(key=view.key("looking_back")):
             looking_back(view, theme)
     if view.parent is not None:  # last, so that nothing else is moved; the style sheet puts it below the weights

@@ -20,7 +20,6 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
-from attnviz.ui.page_state.depth import Depth, shows
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, address
@@ -54,12 +53,12 @@ def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) 
     return {step: narrate(_trace, step) for step in steps}
 
 
-def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str], depth: Depth) -> None:
+def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the step on show, of those that have `titles`: its equation only from the numbers on."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
     _PICTURES[number](view, theme)
-    if shows(depth, "numbers"):
+    if view.shows("numbers"):
         equation(view, number, place_of(view, f"equation-{number}", theme))
 
 
@@ -77,8 +76,9 @@ def _context(view: View, theme: ThemeName) -> None:
         _chart(view, "context", theme)
         st.caption(say("Without attention there are no weights to change by hand; another word can be tried."))
         return
-    context_growth(view, address(view.trace, "growth", theme, every=True))
-    st.caption(f"{say('One column for each unit.')} {_signed()}")
+    if view.shows("everything"):
+        context_growth(view, address(view.trace, "growth", theme, every=True))
+        st.caption(f"{say('One column for each unit.')} {_signed()}")
     context_units_panel(view, place_of(view, UNITS, theme))
 
 
@@ -93,13 +93,17 @@ def _word(view: View, theme: ThemeName) -> None:
         told = say("The likeliest pieces, the given one in violet; · continues a word.")
     else:
         told = say("The likeliest pieces, the chosen one in violet; · continues a word.")
-    if view.trace.attends:
-        opens = say("Click a piece to see below, in its logit ledger, which English words spoke for it.")
-    else:
-        opens = say("Click a piece to see below, in its logit ledger, what spoke for it.")
-    st.caption(f"{told} {opens}")
+    if view.shows("everything"):
+        told += f" {_what_a_click_opens(view.trace)}"
+    st.caption(told)
     _chart(view, "candidates", theme)
     other_word_panel(view, place_of(view, "rivals", theme))
+
+
+def _what_a_click_opens(trace: Trace) -> str:
+    if trace.attends:
+        return say("Click a piece to see below, in its logit ledger, which English words spoke for it.")
+    return say("Click a piece to see below, in its logit ledger, what spoke for it.")
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:

@@ -1,4 +1,4 @@
-"""The sentence box, the examples, and the choices of model, device and search."""
+"""The sentence box, and beside it the dial, the examples, and the choices of model, device and search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
 from attnviz.ui.resources import devices, undrawn_models
 from attnviz.ui.toolbar import reopening
-from attnviz.ui.toolbar.examples import EXAMPLES, OPENING, kind_name, opening
+from attnviz.ui.toolbar.dial import dial
+from attnviz.ui.toolbar.example_box import example_box
+from attnviz.ui.toolbar.examples import OPENING, opening
 
 SEARCHES = ("greedy", *(f"beam {width}" for width in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)))
 _DEFAULT_SEARCH = "beam 5"
@@ -32,29 +34,36 @@ class Request:
     """The translation to force, or None to search for one."""
 
 
-def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator]:
-    """Draw the controls; return what they ask for, and a place beside them for what comes of it.
+def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGenerator]:
+    """Draw the sentence and what is chosen above it; return what is asked for, a place beside for what comes of it, and
+    one in the box of the model.
 
     `models` (by name) must not be empty.
     """
-    text = sentence_box()
-    with st.container(horizontal=True, vertical_alignment="center", key="examples"):
+    with st.container(horizontal=True, vertical_alignment="center", key="tools"):
+        text = sentence_box()
         st.button(
             say("Translate"), type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
             args=(st.session_state,),
         )  # fmt: skip
-        st.html(f'<span class="label">{say("Examples:")}</span>', width="content")
-        for number, (kind, sentences) in enumerate(EXAMPLES.items()):
-            key = f"example_{number}"
-            st.menu_button(kind_name(kind), sentences, type="tertiary", key=key, on_click=_take_example, args=(key,))
-    with st.container(horizontal=True, vertical_alignment="center", key="tools"):
+        dial()
+        example_box()
         with st.popover(say("Your own translation"), type="tertiary", key="own"):
             target = own_translation()
-        with st.popover(say("Model and search"), type="tertiary", key="choices"):
+        with st.popover(say("Model"), type="tertiary", key="choices"):
             name, device, search = _choices(models, forced=bool(target))
-        reopening.opener()
+            model_box = st.container(key="ran")
         beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
-    return Request(text, str(models[name]), device, inputs.beam_of(search), target or None), beside
+    request = Request(text, str(models[name]), device, inputs.beam_of(search), target or None)
+    return request, beside, model_box
+
+
+def without_models() -> tuple[None, DeltaGenerator, DeltaGenerator]:
+    """Draw what can be chosen where there is no model; return what `controls` does."""
+    beside = st.container(key="beside", horizontal=True, vertical_alignment="center")
+    with beside:
+        dial()
+    return None, beside, beside
 
 
 def standing_request(models: dict[str, Path]) -> Request:
@@ -158,9 +167,3 @@ def _linked_search() -> str:
 def _search_name(search: str) -> str:
     beam = inputs.beam_of(search)
     return say("greedy") if beam == 1 else say("beam {width}", width=beam)
-
-
-def _take_example(key: str) -> None:
-    chosen = st.session_state[key]
-    if chosen:
-        inputs.take_example(st.session_state, str(chosen))

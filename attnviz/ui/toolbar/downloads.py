@@ -21,13 +21,11 @@ from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
-from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import knows_after, posterior_of, weights_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
-from attnviz.ui.turns import in_turn
 from attnviz.wording.faces import face_names
 
 WIDTH = 656
@@ -52,21 +50,13 @@ class Picture:
     numbers: pd.DataFrame
 
 
-@st.fragment
-@in_turn
 def downloads(view: View) -> None:
-    """Offer the files, as the pictures are drawn when the box is opened."""
-    speak_as_chosen()
-    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
-    if not box.open:
-        return
+    """Offer the files, with the pictures as they are drawn now."""
     step = selection_of(st.session_state, view).step + 1
-    # As wide as two columns of pictures; a narrower window shrinks it.
-    with box, st.container(key="files", width=WIDTH, gap="small"):
-        st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-        picture_file_buttons([picture_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
-        st.caption(say("The whole translation"))
-        _whole_buttons(view)
+    st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
+    picture_file_buttons([picture_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
+    st.caption(say("The whole translation"))
+    _whole_buttons(view)
 
 
 def _whole_buttons(view: View) -> None:

@@ -23,6 +23,8 @@ _OPENED = "reopened"
 _REQUEST = "reopened_beside"
 """What the page was asked for when the file was opened: another wish closes it."""
 _COUNT = "reopened_count"
+BOX = "downloads"
+"""Key of the box that holds the place for a file."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,13 @@ class Reopened:
 
 
 def opener() -> None:
-    """Draw the box that takes a file."""
-    count = st.session_state.get(_COUNT, 0)  # another box after each file: closed, and ready for the same one again
-    with st.popover(say("Open a trace"), type="tertiary", key=f"open_{count}", width="content"):
-        st.html(f"<style>{_own_words()}</style>")
-        st.file_uploader(
-            say("A trace that was saved here as JSON: it opens with every number, and needs no model."),
-            key=f"file_{count}", max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
-        )  # fmt: skip
+    """Draw the place that takes a file."""
+    count = st.session_state.get(_COUNT, 0)  # another after each file, ready for the same one again
+    st.html(f"<style>{_own_words()}</style>")
+    st.file_uploader(
+        say("Open a trace that was saved here as JSON: it opens with every number, and needs no model."),
+        key=f"file_{count}", max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
+    )  # fmt: skip
 
 
 def _own_words() -> str:
@@ -66,6 +67,8 @@ def _take_file(key: str) -> None:
     file = st.session_state[key]
     if file is not None:
         open_file(st.session_state, file.name, file.getvalue())
+        st.session_state[BOX] = False
+        st.rerun()
 
 
 def open_file(session: Session, name: str, content: bytes) -> None:

@@ -95,12 +95,17 @@ def follow_link() -> None:
 
 def status(view: View) -> None:
     """Say what ran, where, and for how long."""
-    trace = view.trace
     with st.container(key="status", width="stretch"):
-        where = say("{model} on {device}", model=trace.model, device=trace.device)
-        how = search_name(trace, say("its words given")) if view.number else _method(trace)
-        told = (say("what-if {number}", number=view.number),) if view.number else ()
-        st.text(" · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms")))
+        st.text(what_ran(view))
+
+
+def what_ran(view: View) -> str:
+    """Return what ran, where, and for how long."""
+    trace = view.trace
+    where = say("{model} on {device}", model=trace.model, device=trace.device)
+    how = search_name(trace, say("its words given")) if view.number else _method(trace)
+    told = (say("what-if {number}", number=view.number),) if view.number else ()
+    return " · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms"))
 
 
 def nothing_known(trace: Trace) -> bool:

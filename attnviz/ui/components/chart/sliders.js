@@ -4,16 +4,26 @@ const SLACK = 4; // pixels by which a slider begins left of its bar, and that a 
 const LOW = 0.02; // weight below which the end of a bar is not marked
 
 /**
+ * A weight as the picture tells it, in per cent where it has shares.
+ * @param {Figure} figure
+ * @param {number} weight
+ * @param {number} [places]
+ */
+function toldWeight({ layout }, weight, places = 2) {
+  return layout.meta.weights?.shares ? `${number(100 * weight, 0)}\u00a0%` : number(weight, places);
+}
+
+/**
  * The figure with other weights: their bars, and the numbers at the ends of these where it has them.
  * @param {Figure} figure
  * @param {number[]} weights
  */
-function withWeights({ data, layout }, weights) {
-  const bars = layout.meta.weights?.trace;
-  return data.map((trace, k) => {
+function withWeights(figure, weights) {
+  const bars = figure.layout.meta.weights?.trace;
+  return figure.data.map((trace, k) => {
     if (k === bars) return { ...trace, x: weights };
     if (trace.mode !== "text") return trace;
-    return { ...trace, x: weights, text: weights.map((weight) => ` ${number(weight, 2)} `) };
+    return { ...trace, x: weights, text: weights.map((weight) => ` ${toldWeight(figure, weight)} `) };
   });
 }
 
@@ -43,15 +53,18 @@ function redraw(root, state) {
  * @param {Hand} hand
  */
 function tellBars(state, { bars, now, unit, zero, grip }) {
-  const { pieces } = state.figure.layout.meta.weights ?? { pieces: [] };
+  const { pieces, shares } = state.figure.layout.meta.weights ?? { pieces: [] };
+  const sign = shares ? "" : "α = ";
   bars.forEach((bar, j) => {
     const weight = now[j];
     bar.setAttribute("aria-valuenow", weight.toFixed(4));
-    bar.setAttribute("aria-valuetext", number(weight, 2));
+    bar.setAttribute("aria-valuetext", toldWeight(state.figure, weight));
     bar.style.setProperty("--end", `${zero + unit * weight}px`);
     bar.classList.toggle("low", weight < LOW);
     const told = bar.firstElementChild;
-    if (told) write(told, grip?.piece === j ? `α = ${number(weight, 2)}` : `${pieces[j]}  α = ${number(weight, 4)}`);
+    if (!told) return;
+    const pulled = grip?.piece === j;
+    write(told, `${pulled ? "" : `${pieces[j]}  `}${sign}${toldWeight(state.figure, weight, pulled ? 2 : 4)}`);
   });
 }
 
@@ -63,8 +76,9 @@ function tellBars(state, { bars, now, unit, zero, grip }) {
  */
 function lay(root, chart, state) {
   const { hand, places } = state, full = chart._fullLayout;
-  if (!hand || !places || !full?.xaxis2) return;
-  const { xaxis2: across, yaxis: down } = full;
+  const across = full?.[state.figure.layout.meta.weights?.axis ?? "xaxis"];
+  if (!hand || !places || !full || !across) return;
+  const { yaxis: down } = full;
   hand.unit = across.c2p(1) - across.c2p(0);
   hand.zero = across.c2p(0) + SLACK;
   const last = state.order === "strongest" ? state.figure.layout.meta.thinned?.rows : undefined;

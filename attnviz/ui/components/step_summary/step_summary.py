@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -12,9 +12,8 @@ from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
-from attnviz.wording import stages
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.stages import Narration
+from attnviz.wording.stages import Narration, step_sentence
 
 
 def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:
@@ -30,13 +29,15 @@ def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]
     component("step_summary", isolate=False)(key=view.key("facts"), data=record)
 
 
-def summary_record(trace: Trace, words: Narration) -> dict[str, Any]:
-    """Return what the browser writes of each step that `words` tells of."""
+def summary_record(
+    trace: Trace, words: Narration, sentence: Callable[[Trace, int, str], str] = step_sentence
+) -> dict[str, Any]:
+    """Return what the browser writes of each step that `words` tells of; `sentence` says what happened at one."""
     return {
         str(i): {
             "heading": say("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
             "part": _part(trace, i),
-            "sentence": step_sentence(trace, i),
+            "sentence": sentence(trace, i, say("a blank")),
             "outcomes": [told.outcome for told in stages],
         }
         for i, stages in words.items()
@@ -51,8 +52,3 @@ def _part(trace: Trace, step: int) -> str:
             k = group.index(step) + 1
             return say("piece {k} of {n} of the word {word}", k=k, n=len(group), word=quote(shorten(word, 30)))
     return ""
-
-
-def step_sentence(trace: Trace, step: int) -> str:
-    """Return what happened at `step`, as plain text."""
-    return stages.step_sentence(trace, step, say("a blank"))

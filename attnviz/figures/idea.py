@@ -1,0 +1,114 @@
+"""The pictures of a step for somebody who knows no formula: bars without their scale, and shares in per cent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attnviz.analysis.measures import weight_order
+from attnviz.figures.build import Spec, base_axis, base_layout
+from attnviz.figures.energies import energy_template, energy_values
+from attnviz.figures.source_rows import (
+    MOST_ROWS,
+    bar_numbers,
+    bar_texts,
+    piece_bars,
+    short_name,
+    source_layout,
+    source_values,
+    value_axis,
+)
+from attnviz.figures.template import Picture, Slot, Values
+from attnviz.languages import say
+from attnviz.palette import ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import Trace
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import percent
+
+
+def fit_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of bars as long as the energies, which are not told: only how they compare."""
+    spec = energy_template(trace, theme)
+    (bars, *_), layout = spec["data"], spec["layout"]
+    layout["xaxis"] |= {"showticklabels": False, "title": layout["xaxis"]["title"] | {"text": say("would help now")}}
+    return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
+
+
+def fit_values(trace: Trace, step: int) -> Values:
+    """Return the values of `fit_template` at 0-based `step`."""
+    best = weight_order(trace, step)[0]
+    alt = say(
+        "How much each of {count} English pieces would help at step {step}. The longest bar is that of piece {number}, "
+        "{name}.", count=len(trace.source_pieces), step=step + 1, number=best + 1, name=short_name(trace, best),
+    )  # fmt: skip
+    return energy_values(trace, step) | {"alt": alt}
+
+
+def look_template(trace: Trace, theme: ThemeName) -> Spec:
+    """Return the template of the weights as shares of one look; their bars can be pulled."""
+    ink = palette(theme)
+    bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
+    layout = source_layout(trace, ink)
+    layout["xaxis"] = value_axis(ink, say("share of the look"), [0, 1.2]) | {
+        "tickvals": [0, 0.5, 1], "ticktext": [percent(share) for share in (0, 0.5, 1)],
+    }  # fmt: skip
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
+    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+
+
+def look_values(trace: Trace, step: int) -> Values:
+    """Return the values of `look_template` at 0-based `step`."""
+    alpha, best = trace.alignment[step], weight_order(trace, step)[0]
+    alt = say(
+        "Where step {step} looks. The largest share, {share}, is that of piece {number}, {name}.", step=step + 1,
+        share=percent(float(alpha[best])), number=best + 1, name=short_name(trace, best),
+    )  # fmt: skip
+    values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
+    if len(alpha) <= MOST_ROWS:
+        # Nothing where there is next to nothing to see.
+        values["number_text"] = [f" {percent(share)}" if share >= 0.005 else "" for share in alpha.tolist()]
+    return values
+
+
+def kept_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  one for all
+    """Return the template of one bar: how much of the state a step keeps, and how much of it is new."""
+    ink = palette(theme)
+    bar = {
+        "type": "bar", "orientation": "h", "y": [0], "hoverinfo": "skip", "insidetextanchor": "middle",
+        "textfont": {"size": 14, "color": ink.ink}, "textangle": 0,
+    }  # fmt: skip
+    kept = {"x": Slot("kept"), "text": Slot("kept_text"), "marker": {"color": ink.decoder}}
+    kept["textfont"] = {"size": 14, "color": ink.paper}
+    new = {"x": Slot("new"), "text": Slot("new_text"), "marker": {"color": ink.decoder, "opacity": 0.25}}
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
+    layout = base_layout(ink) | {
+        "height": 62, "margin": {"l": 2, "r": 2, "t": 8, "b": 8}, "barmode": "stack", "bargap": 0,
+        "xaxis": axis | {"range": [0, 1]}, "yaxis": axis, "meta": {"alt": Slot("alt"), "narrowest": 240},
+    }  # fmt: skip
+    return {"data": [bar | kept, bar | new], "layout": layout}
+
+
+def kept_values(trace: Trace, step: int) -> Values:
+    """Return the values of `kept_template` at 0-based `step`: the mean of the update gate, and the rest."""
+    kept = float(trace.update_gates[step].mean())
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    return {
+        "kept": [kept], "new": [1 - kept],
+        "kept_text": [say("kept {kept}", kept=shares["kept"])], "new_text": [say("new {new}", new=shares["new"])],
+        "alt": say("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares),
+    }  # fmt: skip
+
+
+def _picture(template: Callable[[Trace, ThemeName], Spec], values: Callable[[Trace, int], Values]) -> Picture:
+    return Picture(
+        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+    )
+
+
+IDEA_FIGURES: Mapping[str, Picture] = {
+    "energy": _picture(fit_template, fit_values),
+    "softmax": _picture(look_template, look_values),
+    "state": _picture(kept_template, kept_values),
+}
+"""By the names of those that they stand for."""

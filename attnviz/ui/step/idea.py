@@ -1,0 +1,90 @@
+"""The stages of the step on show for somebody who knows no formula: for each a sentence and a picture, no equation.
+
+The browser fetches what they are drawn from, for all steps at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.figures.idea import IDEA_FIGURES
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.figures.template import to_json
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.trace import Trace
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.step_summary.step_summary import summary_record
+from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.records import Asked, Maker
+from attnviz.ui.step.bench import hand_words
+from attnviz.ui.step.context_units import NAME as UNITS
+from attnviz.ui.step.stages import place_of
+from attnviz.wording.idea import idea_sentence, idea_stages
+from attnviz.wording.stages import Narration
+
+CONTEXT = "context"
+"""The picture of the one vector, where there is no attention."""
+_PICTURES = {"energy": 1, "softmax": 2, UNITS: 3, CONTEXT: 3, "state": 4, "candidates": 5}
+"""The stage whose sentence stands above each picture."""
+
+
+def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
+    """Draw stage `number` of the step on show, of those that have `titles`."""
+    place = list(titles).index(number) + 1  # without attention there are three
+    st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
+    drawn = {stage: name for name, stage in _PICTURES.items() if name != (CONTEXT if view.trace.attends else UNITS)}
+    name, hand = drawn[number], hand_words(view.trace) if number == 2 else None
+    chart(view, place_of(view, f"idea-{name}", theme), name, hand=hand)
+    if name == UNITS:
+        st.caption(say(
+            "A few of the numbers: those that tell this mixture from the others best. Line by line each piece adds its "
+            "part, blue up, red down; the last line is the mixture."
+        ))  # fmt: skip
+
+
+def idea_narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
+    """Return what each of `steps` says of its stages."""
+    return _narration(trace, trace.fingerprint, steps, language())
+
+
+@made_once
+def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
+    """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
+    return {step: idea_stages(_trace, step) for step in steps}
+
+
+def idea_facts(trace: Trace, steps: tuple[int, ...]) -> dict[str, Any]:
+    """Return what the browser writes of each of `steps` in short."""
+    return summary_record(trace, idea_narration(trace, steps), idea_sentence)
+
+
+def _sentences(asked: Asked, number: int) -> dict[int, str]:
+    told = idea_narration(asked.trace, asked.steps)
+    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in told.items()}
+
+
+def _picture(name: str, asked: Asked) -> dict[str, Any]:
+    """Return the picture `name` of each step that is asked for."""
+    picture = IDEA_FIGURES.get(name, STEP_FIGURES[name].picture)
+    subjects, sentences = [Subject(asked.trace, step) for step in asked.steps], _sentences(asked, _PICTURES[name])
+    return chart_record(
+        to_json(picture.template(subjects[0], asked.theme)),
+        {one.step: AtStep(to_json(picture.values(one, asked.theme)), "", sentences[one.step]) for one in subjects},
+    )
+
+
+def _maker(name: str) -> Maker:
+    return lambda asked: _picture(name, asked)
+
+
+IDEA_MAKERS: Mapping[str, Maker] = {
+    "idea-facts": lambda asked: idea_facts(asked.trace, asked.steps),
+    **{f"idea-{name}": _maker(name) for name in _PICTURES},
+}
+"""By the names in their addresses."""

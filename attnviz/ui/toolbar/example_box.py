@@ -1,0 +1,35 @@
+"""The box of examples: sentences to begin with, by what they show."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.ui.page_state import inputs
+from attnviz.ui.toolbar.examples import EXAMPLES, kind_name
+
+WIDTH = 620
+"""Pixels of the box; a narrower window shrinks it."""
+_COUNT = "examples_taken"
+
+
+def example_box() -> None:
+    """Draw the box. A sentence that is taken from it is translated, and closes it."""
+    count = st.session_state.get(_COUNT, 0)  # another box after each: closed
+    with (
+        st.container(key="examples", width="content"),
+        st.popover(say("Examples"), type="tertiary", key=f"examples_{count}", width="content"),
+        st.container(key="example_list", width=WIDTH, gap=None),
+    ):
+        for kind, sentences in EXAMPLES.items():
+            st.html(f'<p class="kind">{kind_name(kind)}</p>')
+            for place, sentence in enumerate(sentences):
+                key = f"example_{list(EXAMPLES).index(kind)}_{place}"
+                st.button(
+                    sentence, type="tertiary", key=key, on_click=_take, args=(sentence,), width="stretch", wrap=True
+                )
+
+
+def _take(sentence: str) -> None:
+    inputs.take_example(st.session_state, sentence)
+    st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1

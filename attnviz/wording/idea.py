@@ -1,0 +1,125 @@
+"""A step told to somebody who knows no formula: for each stage a sentence, and its outcome in a few words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.measures import weight_order
+from attnviz.languages import say
+from attnviz.text import join_pieces
+from attnviz.trace import Trace
+from attnviz.wording.interventions import done_by_hand
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.numbers import percent
+from attnviz.wording.stages import MOST, Stage, capital, was_given
+
+
+def idea_titles(trace: Trace) -> dict[int, str]:
+    """Return what the stages that a step of `trace` has are called in everyday words: of all five, or without attention
+    of the last three."""
+    titles = {
+        3: say("What it takes from the sentence") if trace.attends else say("The same for every word"),
+        4: say("What it keeps in mind"),
+        5: say("Which word it writes"),
+    }
+    if not trace.attends:
+        return titles
+    return {1: say("Which words would help now?"), 2: say("Where it looks"), **titles}
+
+
+def idea_stages(trace: Trace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
+    told = {1: _fits, 2: _look, 3: _taken if trace.attends else _the_same, 4: _kept, 5: _written}
+    return tuple(Stage(number, title, *told[number](trace, step)) for number, title in idea_titles(trace).items())
+
+
+def idea_sentence(trace: Trace, step: int, blank: str) -> str:
+    """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
+    piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
+    name = quoted_name(piece) if join_pieces([piece]) else blank
+    if was_given(trace, step):
+        return say("The translator was given {name}, to which it gave a chance of {share}.", name=name, share=share)
+    if piece == "</s>":
+        return say("The translator ends the sentence: to the end it gave a chance of {share}.", share=share)
+    return say("The translator writes {name}, to which it gave a chance of {share}.", name=name, share=share)
+
+
+def _fits(trace: Trace, step: int) -> tuple[str, str]:
+    best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
+    sentence = say(
+        "Before it writes, the translator holds what it has in mind against each English piece. The longer the bar, "
+        "the more that piece would help now. {name} would help most.", name=capital(best),
+    )  # fmt: skip
+    return sentence, say("{name} would help most", name=capital(best))
+
+
+def _look(trace: Trace, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
+    outcome = say("{name} gets {share} of the look", name=capital(best), share=share)
+    if len(order) == 1:
+        return say("There is only one piece to look at: it gets all of the look."), outcome
+    if done := done_by_hand(trace, step):
+        return say("Changed by hand: {done}. Now {name} gets {share} of the look.", done=done, name=best,
+                   share=share), outcome  # fmt: skip
+    sentence = say(
+        "It has one look to share out, 100 % in all. Whatever would help more gets a much larger share: {name} gets "
+        "{share}, {next} {less}. Pull a bar, and see what becomes of the translation.", name=best, share=share,
+        next=quoted_name(trace.source_pieces[order[1]]), less=percent(float(alpha[order[1]])),
+    )  # fmt: skip
+    return sentence, outcome
+
+
+def _taken(trace: Trace, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    sums = np.cumsum(alpha[order])
+    needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
+    parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
+    sentence = say(
+        "Of each English piece it has an annotation: a list of {units} numbers, noted while reading the sentence from "
+        "both ends. It mixes them, each as strongly as it looks there: {parts}", units=trace.contexts.shape[1],
+        parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
+    )  # fmt: skip
+    share = percent(min(float(sums[needed - 1]), 1))
+    if needed == 1:
+        return sentence, say("One piece makes {share} of the mixture", share=share)
+    return sentence, say("{count} pieces make {share} of the mixture", share=share, count=needed)
+
+
+def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  told of all steps alike
+    sentence = say(
+        "This translator cannot look back at the sentence. It has read it once, and one list of {units} numbers must "
+        "hold all of it, the same for every word.", units=trace.contexts.shape[1],
+    )  # fmt: skip
+    return sentence, say("the same at every step")
+
+
+def _kept(trace: Trace, step: int) -> tuple[str, str]:
+    kept = float(trace.update_gates[step].mean())
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    before = trace.previous_pieces[step]
+    last = say("the beginning") if before == "<s>" else quoted_name(before)
+    sentence = say(
+        "What it has in mind are {count} numbers. From the mixture, and from what stands last, {last}, it renews them: "
+        "on average it keeps {kept} of each, and {new} is new.", count=trace.states.shape[1], last=last, **shares,
+    )  # fmt: skip
+    return sentence, say("{kept} kept, {new} new", **shares)
+
+
+def _written(trace: Trace, step: int) -> tuple[str, str]:
+    word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
+    first, likeliest = trace.top(step, 1)[0]
+    if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
+        told = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
+        if was_given(trace, step):
+            rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+        else:
+            rest = say("It took {word} with {p}, though {other} was likelier: {q}.", **told)
+    elif trace.top_ids.shape[1] == 1:
+        rest = say("{word} has {p}.", word=capital(word), p=p)
+    else:
+        second, less = trace.top(step, 2)[1]
+        rest = say("{word} leads with {p}, before {other} with {q}.", word=capital(word), p=p,
+                   other=quoted_name(second), q=percent(less))  # fmt: skip
+    start = say("Each of the {count} pieces it knows gets a chance.", count=trace.config["vocabulary_size"])
+    return f"{start} {rest}", f"{word}, {p}"

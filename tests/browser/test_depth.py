@@ -1,0 +1,210 @@
+"""The dial of three depths and the first window, as somebody meets them who is here for the first time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.select_box import choose
+from tests.browser.server import READY
+from tests.browser.settled import settled
+from tests.browser.test_page import expect_step, query, type_sentence
+from tests.browser.views import SHOWN, everywhere, on_both
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+FIFTEEN = "The old man with the white beard sat alone on a bench in the park."
+"""Fifteen words; the translation has more."""
+DIAL = "[class*='st-key-depth']"
+
+
+def turn(page: Page, name: str) -> None:
+    """Turn the dial, and wait until the page shows what it says."""
+    page.locator(DIAL).get_by_role("radio", name=name, exact=True).click()
+    page.wait_for_url(re.compile(f"depth={name.lower()}"))
+    expect_equations(page, 0 if name == "Idea" else 5)
+    at_rest(page)
+
+
+def at_rest(page: Page) -> None:
+    settled(page, ".st-key-candidates")
+
+
+def expect_equations(page: Page, count: int) -> None:
+    expect(page.locator("[class*='st-key-stage_'] .katex-display")).to_have_count(count)
+
+
+def parts(page: Page) -> dict[str, int]:
+    """Return how many there are of what a depth has and another has not."""
+    names = {
+        "equations": ".st-key-stages .katex-display", "microscope": ".st-key-microscope .js-plotly-plot",
+        "ledger": ".st-key-ledger .js-plotly-plot", "proof": ".st-key-proof", "switches": ".st-key-heatmap_choices",
+        "bars": ".st-key-softmax .hand",
+    }  # fmt: skip
+    return {name: page.locator(selector).count() for name, selector in names.items()}
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+@everywhere
+def test_the_first_window_has_what_one_came_for(open_page: Opener, lang: str) -> None:
+    page = open_page(f"?sentence={quote(FIFTEEN)}&depth=idea&lang={lang}")
+    at_rest(page)
+    size = page.viewport_size
+    assert size
+    wide = size["width"] > 700
+    for name in (".st-key-sentence", DIAL, ".player .source", ".player .target", ".player .transport"):
+        box = page.locator(name).first.bounding_box()
+        assert box, name
+        assert box["x"] >= 0, name
+        assert box["x"] + box["width"] <= size["width"], name
+        assert box["y"] + box["height"] <= size["height"], name
+    rows = page.locator(".st-key-heatmap .heatmaplayer").bounding_box()
+    assert rows
+    if wide:
+        step = page.locator(".st-key-facts li").last.bounding_box()
+        assert step
+        assert step["y"] + step["height"] <= size["height"], "all of the step"
+        assert rows["y"] + rows["height"] <= size["height"], "all of the heatmap"
+    else:
+        assert rows["y"] + 2 * rows["height"] / 19 <= size["height"], "the top of the heatmap, of 19 rows"
+
+
+@on_both
+def test_each_depth_has_what_belongs_to_it(open_page: Opener) -> None:
+    page = open_page("?depth=idea&step=3")
+    at_rest(page)
+    fewest = parts(page)
+    assert fewest["bars"] > 5
+    assert not any(number for name, number in fewest.items() if name != "bars")
+    assert page.locator(".st-key-stages h3:has(.number)").all_inner_texts()[1].endswith("Where it looks")
+    for picture in ("energy", "softmax", "state", "candidates"):
+        expect(page.locator(f".st-key-{picture} .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-units")).to_contain_text("annotation: a list of 1024 numbers")
+    turn(page, "Numbers")
+    middle = parts(page)
+    assert middle["equations"] == 5
+    assert middle["bars"] == fewest["bars"]
+    assert [middle[name] for name in ("microscope", "ledger", "proof", "switches")] == [0, 0, 0, 1]
+    turn(page, "Everything")
+    settled(page)
+    assert all(parts(page).values())
+    expect_step(page, 3)
+
+
+def test_a_newcomer_begins_with_the_idea_and_a_choice_is_remembered(open_page: Opener, address: str) -> None:
+    page = open_page("?depth=idea")
+    page.goto(address)  # without a link
+    page.wait_for_selector(READY)
+    at_rest(page)
+    assert parts(page)["equations"] == 0
+    assert "depth" not in query(page)
+    turn(page, "Numbers")
+    page.wait_for_url(re.compile("depth=numbers"))
+    other = page.context.new_page()
+    other.goto(address)
+    other.wait_for_selector(READY)
+    expect(other.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
+    other.wait_for_url(re.compile("depth=numbers"))
+    linked = page.context.new_page()  # a link goes before what is remembered, and is not taken for a choice
+    linked.goto(f"{address}/?depth=everything")
+    settled(linked)
+    expect(linked.locator(DIAL).get_by_role("radio", name="Everything")).to_be_checked()
+    other.goto(address)
+    other.wait_for_selector(READY)
+    expect(other.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
+
+
+def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
+    """Steps, a source piece, choices of the heatmap, a what-if, a sentence and the language, with the dial between."""
+    page = open_page("?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&by=pieces")
+    settled(page)
+    before, french = query(page), page.locator(".player .target").inner_text()
+    expect(page.locator(".st-key-branch_cards")).to_be_visible()
+    for name in ("Idea", "Numbers", "Idea", "Everything"):
+        turn(page, name)
+        assert query(page) == before | {"depth": [name.lower()]}
+        assert page.locator(".player .target").inner_text() == french
+        expect_step(page, 5)
+    expect(page.get_by_role("radio", name="pieces")).to_be_checked()
+    turn(page, "Idea")
+    page.keyboard.press("ArrowLeft")
+    expect_step(page, 4)
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url(re.compile("source="))
+    page.locator(".st-key-lang").get_by_role("radio", name="FR").click()
+    expect(page.locator(DIAL).get_by_role("radio", name="Idée")).to_be_checked()
+    source = page.evaluate(f"{SHOWN}.source")
+    page.locator(DIAL).get_by_role("radio", name="Tout", exact=True).click()
+    page.wait_for_url(re.compile("depth=everything"))
+    settled(page)
+    expect(page.locator(".facts h2")).to_contain_text("Étape 4")
+    assert page.evaluate(f"{SHOWN}.source") == source
+    assert page.locator(".player .target").inner_text() == french
+
+
+def test_back_and_forward_bring_the_depth_of_their_link(open_page: Opener) -> None:
+    page = open_page("?depth=idea&sentence=We+eat.")
+    at_rest(page)
+    type_sentence(page, "Two dogs play.")
+    expect(page.locator(".player .source")).to_contain_text("dogs")
+    page.wait_for_url(re.compile("Two"))
+    turn(page, "Numbers")
+    page.wait_for_url(re.compile("depth=numbers"))
+    page.go_back()
+    expect(page.locator(".player .source")).to_contain_text("eat")
+    expect(page.locator(DIAL).get_by_role("radio", name="Idea")).to_be_checked()
+    page.go_forward()
+    expect(page.locator(".player .source")).to_contain_text("dogs")
+    expect(page.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
+
+
+def test_the_dial_by_keyboard(open_page: Opener) -> None:
+    page = open_page("?depth=idea&step=2")
+    at_rest(page)
+    page.locator(".st-key-translate button").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator(DIAL).get_by_role("radio", name="Idea")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.wait_for_url(re.compile("depth=numbers"))
+    expect_equations(page, 5)
+    expect_step(page, 2)
+
+
+@on_both
+def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Opener) -> None:
+    page = open_page("?sentence=She+is+a+poor+woman.&step=5&depth=idea")
+    at_rest(page)
+    before = page.locator(".player .target").inner_text()
+    page.locator(".st-key-softmax .hand").nth(3).focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("branch=1"))
+    expect(page.locator(".st-key-branch_cards")).to_be_visible()
+    expect(page.locator(".player .target")).not_to_have_text(before)
+
+
+def test_a_model_without_attention_has_three_stages_at_the_idea(open_page: Opener) -> None:
+    page = open_page("?depth=idea&model=small-fixed", ready=".st-key-candidates .js-plotly-plot")
+    at_rest(page)
+    assert page.locator(".st-key-stages h3 .number").count() == 3
+    expect(page.locator(".st-key-stages")).to_contain_text("cannot look back at the sentence")
+
+
+def test_all_that_was_in_eight_menus_is_in_four_boxes(open_page: Opener) -> None:
+    page = open_page("?depth=idea")
+    at_rest(page)
+    expect(page.locator(".st-key-tools [data-testid=stPopoverButton]")).to_have_count(4)
+    page.get_by_role("button", name="Model", exact=True).click()
+    choose(page, ".st-key-search-en", "beam 3")
+    expect(page.locator(".st-key-ran")).to_contain_text("beam search, width 3")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Share and save").click()
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    expect(page.get_by_role("button", name="Whole trace, JSON")).to_be_visible()
+    expect(page.locator("input[type=file]")).to_have_count(1)
