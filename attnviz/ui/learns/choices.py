@@ -51,6 +51,12 @@ def trainings() -> dict[str, Path]:
     return shipped() | {_WATCHED + name: path for name, path in watched().items()}
 
 
+def watches(offered: Mapping[str, Path]) -> bool:
+    """Return whether what is on show of `offered` is a run that may still be going on."""
+    kept = st.session_state.get(f"learns_{TRAINING}")
+    return str(kept if kept in offered else next(iter(offered), "")).startswith(_WATCHED)
+
+
 def open_choices() -> None:
     """Take over what a link says, where nobody has chosen."""
     for name in (TRAINING, SHOWN, SENTENCE):

@@ -17,7 +17,7 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings
+from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings, watches
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.style import theme_name
@@ -30,12 +30,12 @@ _EVERY = "10s"
 
 def learns_room() -> None:
     """Draw the page; where a run is watched it draws itself again every few seconds."""
-    watching = any(name.startswith("run:") for name in trainings())
-    st.fragment(_room, run_every=_EVERY if watching else None)()
+    watching = watches(trainings())
+    st.fragment(_room, run_every=_EVERY if watching else None)(watching)
 
 
 @in_turn
-def _room() -> None:
+def _room(watching: bool) -> None:
     speak_as_chosen()
     offered = trainings()
     if not offered:
@@ -48,17 +48,26 @@ def _room() -> None:
             if chosen:
                 _downloads(chosen)
                 copy_link(ROOM)
+        if watches(offered) != watching:
+            st.rerun()  # the page knows how often this is to be drawn
         if chosen is None:
             st.text(_unreadable())
             return
-        _timeline(chosen)
-        looks_and_quality(chosen.runs, chosen.sentence, theme_name())
-        if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
-            st.html(f'<h2 class="section">{escape(say("What is learnt when"))}</h2>')
-            learnt(chosen.runs, theme_name())
-        if chosen.runs[0].curves:
-            _rules(chosen.runs)
-        _tables(chosen)
+        _pictures(chosen)
+
+
+def _pictures(chosen: Chosen) -> None:
+    """Draw what is on show at the moment chosen in the browser, and what is said of it."""
+    _timeline(chosen)
+    looks_and_quality(chosen.runs, chosen.sentence, theme_name())
+    if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
+        st.html(f'<h2 class="section">{escape(say("What is learnt when"))}</h2>')
+        learnt(chosen.runs, theme_name())
+    if chosen.watching:
+        st.caption(say("This run is looked at again every ten seconds."))
+    if chosen.runs[0].curves:
+        _rules(chosen.runs)
+    _tables(chosen)
 
 
 def _lead() -> str:
