@@ -18,6 +18,7 @@ def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at:
     """Train in `folder`/`name` on a text in which adjectives change places with nouns; return that folder."""
     triples = list(itertools.product(_SUBJECTS.items(), _VERBS.items(), _OBJECTS.items()))
     lines = [f"{s[0]} {v[0]} {o[0]}.\t{s[1]} {v[1]} {o[1]}.\n" for s, v, o in triples]
+    folder.mkdir(exist_ok=True)
     train, validation = folder / "train.tsv", folder / "validation.tsv"
     train.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
     validation.write_text("".join(lines[3::4]), encoding="utf-8")

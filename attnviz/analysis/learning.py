@@ -151,3 +151,16 @@ def on_the_links(pair: Gold) -> Alignment:
     sums = marked.sum(axis=1, keepdims=True)
     look: Alignment = np.divide(marked, sums, out=everywhere_alike(pair), where=sums > 0)
     return look
+
+
+def half_way(curve: Sequence[tuple[int, float]]) -> int | None:
+    """Return the update at which `curve`, updates and values, joined by straight lines, has first come half the way
+    from its first value to its last, to two digits; None where these hardly differ, by less than 0.02."""
+    if len(curve) < 2 or abs(curve[-1][1] - curve[0][1]) < 0.02:
+        return None
+    first, way = curve[0][1], curve[-1][1] - curve[0][1]
+    shares = [(value - first) / way for _, value in curve]
+    k = next(k for k, share in enumerate(shares) if share >= 0.5)
+    part = (0.5 - shares[k - 1]) / (shares[k] - shares[k - 1])
+    update = curve[k - 1][0] + part * (curve[k][0] - curve[k - 1][0])
+    return int(float(f"{update:.2g}"))

@@ -11,11 +11,14 @@ from attnviz import AttnvizError
 from attnviz.commands.shared import ROOT, positive
 
 SUMMARY = "start the page"
+RUNS_VARIABLE = "ATTNVIZ_RUNS"
+"""Where the page looks for runs to watch (`attnviz.ui.learns.runs`)."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
     command.add_argument("--port", type=positive, help="port of the page (8501 unless given)")
+    command.add_argument("--runs", type=Path, help="folder of runs of train that visitors may watch learning")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -26,8 +29,13 @@ def run(options: argparse.Namespace) -> None:
     command = [sys.executable, "-m", "streamlit", "run", script.name]
     if options.port:
         command += ["--server.port", str(options.port)]
-    # Streamlit looks for its settings, and the page for models, in the folder it runs in.
-    os.chdir(script.parent)
     # NumPy's second thread makes no proof or ledger of a step sooner, and costs a server of many visitors half as much
     # processor time again.
-    os.execve(sys.executable, command, {"OPENBLAS_NUM_THREADS": "1"} | os.environ)
+    environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
+    if options.runs:
+        if not options.runs.is_dir():
+            raise AttnvizError(f"There is no folder {options.runs} of runs. Name the one that holds their folders.")
+        environment[RUNS_VARIABLE] = str(options.runs.resolve())
+    # Streamlit looks for its settings, and the page for models, in the folder it runs in.
+    os.chdir(script.parent)
+    os.execve(sys.executable, command, environment)

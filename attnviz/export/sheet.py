@@ -29,17 +29,26 @@ _NARROWEST = 520
 def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName = "light") -> go.Figure:
     """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
     of its own, cut short where it would not fit."""
+    return titled(figure, heading, trace.model, (trace.source_text, trace.translation), theme=theme)
+
+
+def titled(
+    figure: go.Figure, heading: str, name: str, sentences: tuple[str, str] | tuple[()] = (), *,
+    theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
+    """Return `figure` as a file holds it, below its title: `heading`, the `name` of the model, and `sentences`, source
+    and target."""
     ink = palette(theme)
     drawn = for_print(figure, ink.sheet)
     beside = max(_NARROWEST - drawn.layout.width, 0)  # blank, on the right
     room = drawn.layout.width + beside - 2 * _SIDE
-    model = "  " + say("attnviz, model {model}", model=shorten(trace.model, 24))
+    model = "  " + say("attnviz, model {model}", model=shorten(name, 24))
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
     first = fit(heading, room / _BOLD, size)
     lines = [f'<span style="font-size:{size}px"><b>{literal(first)}</b></span>']
     if _BOLD * width(first, size) + width(model, _SENTENCE) <= room:
         lines[0] += f'<span style="color:{ink.quiet}">{literal(model)}</span>'
-    for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
+    for sentence, colour in zip(sentences, (ink.encoder, ink.decoder), strict=False):
         lines.append(f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), room, _SENTENCE))}</span>')
     title = {
         "text": "<br>".join(lines), "font": {"size": _SENTENCE, "color": ink.ink}, "xref": "container", "x": 0,

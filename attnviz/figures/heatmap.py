@@ -52,7 +52,7 @@ def heatmap(
     image = _image(cells, colours, root, ink)
     sizes = cell_sizes(cells)
     alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights)
-    layout = _layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
+    layout = cells_layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
     bars: list[Spec] = []
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
@@ -128,7 +128,8 @@ def _told(cells: Grid) -> list[list[str]]:
     ]
 
 
-def _layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
+def cells_layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
+    """Return the layout of a heatmap of these cells, `meta` left out."""
     rows, columns = cells.alpha.shape
     across, down = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}

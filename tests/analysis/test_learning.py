@@ -14,6 +14,7 @@ from attnviz.analysis.learning import (
     diagonality,
     everywhere_alike,
     exchanged_neighbours,
+    half_way,
     learnt,
     link_classes,
     on_the_links,
@@ -112,3 +113,11 @@ def test_the_lists_are_in_lower_case_and_articles_are_function_words() -> None:
     assert not is_content("1992", "source")
     assert is_mark("»")
     assert not is_mark("3")
+
+
+def test_half_way_is_read_off_straight_lines() -> None:
+    assert half_way([(0, 0.0), (100, 0.0), (200, 0.4), (400, 0.8)]) == 200
+    assert half_way([(0, 0.0), (100, 0.2), (200, 0.6)]) == 120  # 125, to two digits
+    assert half_way([(0, 0.9), (10, 0.5), (20, 0.4)]) == 6  # downwards
+    assert half_way([(0, 0.5), (10, 0.51)]) is None
+    assert half_way([(0, 0.5)]) is None

@@ -36,7 +36,8 @@ def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pyte
         if given is not None:
             content = given.encode() if isinstance(given, str) else given
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        options = ["--model", str(model_folder), "--device", "cpu"] if arguments[0] not in ("train", "app") else []
+        own = ("train", "app", "snapshots")
+        options = [] if arguments[0] in own else ["--model", str(model_folder), "--device", "cpu"]
         try:
             code = main([arguments[0], *options, *arguments[1:]])
         except SystemExit as ended:
@@ -162,6 +163,8 @@ def test_bytes_that_are_not_utf_8(run) -> None:
         ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--attention", "soft"],
         ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--hidden-size", "0"],
         ["app", "--port", "x"],
+        ["app", "--runs", "nowhere"],
+        ["snapshots", "nowhere", "-o", "series.json"],
         ["dance"],
     ],
     ids=" ".join,

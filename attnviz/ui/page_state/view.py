@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from attnviz.trace import Branches, Trace
 from attnviz.ui.page_state.depth import Depth, shows
@@ -19,6 +19,13 @@ MAIN = ""
 def view_key(view_id: str, name: str) -> str:
     """Return `name` as the key of the view `view_id`."""
     return name if view_id == MAIN else f"{name}-{view_id}"
+
+
+class Keyed(Protocol):
+    """What has keys of its own on a page: a view, or a room that shows no single translation."""
+
+    def key(self, name: str) -> str:
+        """Return the key of a component, or of something kept in the session."""
 
 
 @dataclass(frozen=True, eq=False)

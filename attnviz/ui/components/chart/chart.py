@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.template import Slot, to_json
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.view import Keyed, View
 
 EVERY_STEP = "every"
 """The key of values that serve all steps."""
@@ -86,7 +86,7 @@ def _texts_apart(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]
     return traces, {f"text{place}": text for place, text in enumerate(texts)}
 
 
-def given_chart(view: View, record: Mapping[str, Any], name: str) -> None:
+def given_chart(view: Keyed, record: Mapping[str, Any], name: str) -> None:
     """Draw a picture of `view` from a record that goes along with the page."""
     component("chart", isolate=False)(key=view.key(name), data={**record, "chosen": {}})
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from attnviz.languages import say
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.view import View
+from attnviz.ui.page_state.view import Keyed
 
 
-def copy_link(view: View) -> None:
+def copy_link(view: Keyed) -> None:
     """Draw the button."""
     words = {"copy": say("Copy link"), "copied": say("Link copied"), "failed": say("Copy it from the address bar")}
     component("copy_link", isolate=False)(key=view.key("copy_link"), data=words, width="content")

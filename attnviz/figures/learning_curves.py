@@ -1,0 +1,216 @@
+"""What was measured over the updates of a training: how good the model is, and what its attention has learnt when."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.figures.build import Spec
+from attnviz.figures.labels import literal
+from attnviz.figures.update_panels import across, axes_of, panels_figure
+from attnviz.languages import say
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.trace.snapshots import Curve, Snapshots
+from attnviz.wording.learning import QUALITY, SHAPES, SHARES, measure_names, run_name
+from attnviz.wording.numbers import decimal
+
+_LINE = 0.13
+"""Height of a line of a label, as a share of a panel's."""
+_DASHES, _SYMBOLS = ("solid", "dash", "dot", "dashdot"), ("circle", "square", "diamond", "triangle-up")
+
+
+def quality_figure(
+    runs: Sequence[Snapshots], moments: Sequence[int], *, update: int | None = None, theme: ThemeName = "light"
+) -> go.Figure:  # fmt: skip
+    """Draw loss, BLEU and AER of `runs` over the updates, one below the other, those that were measured; runs differ in
+    dash and symbol, not in colour alone.
+
+    `moments` are the updates that a mark stands at, one at a time: `layout.meta.spans` has its edges at each. `update`
+    draws the mark. `layout.meta` also has `alt` and `narrowest`.
+    """
+    names, ink = measure_names(), palette(theme)
+    panels = [name for name in QUALITY if any(_has(run, name) for run in runs)]
+    traces: list[Spec] = []
+    for place, name in enumerate(panels):
+        for number, run in enumerate(runs):
+            traces += _run_lines(run, number, name, place, alone=len(runs) == 1, ink=ink)
+    titles = {name: names[name] + _unit(name) for name in panels}
+    return panels_figure(
+        runs, moments, traces, titles, {"bleu": (0, None), "aer": (0, 1)}, update, ink, _quality_alt(runs)
+    )
+
+
+def learnt_figure(
+    run: Snapshots, moments: Sequence[int], *, beside: Sequence[Snapshots] = (), update: int | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
+    """Draw what the attention of `run` has learnt over the updates: above, the mean weight on drawn links of each
+    class, below, how far rows lie along the diagonal and how often exchanged neighbours are the right way round, all
+    from 0; dotted, what a look everywhere alike would have, and how far along the diagonal the drawn links lie.
+
+    Weights have the scale that those of the runs `beside` need too, which stand beside it. `moments`, `update` and
+    `layout.meta` are as in `quality_figure`. Raise ValueError where nothing of it was measured.
+    """
+    ink, panels = palette(theme), {"shares": SHARES, "shapes": SHAPES}
+    shown = {panel: [name for name in names if name in run.curves] for panel, names in panels.items()}
+    shown = {panel: names for panel, names in shown.items() if names}
+    if not shown:
+        raise ValueError("nothing was compared with links")
+    traces: list[Spec] = []
+    tops = {"shares": _top([run, *beside]), "shapes": 1.0}
+    for place, (panel, names) in enumerate(shown.items()):
+        traces += _named_lines(run, names, _level(run, panel), place, tops[panel], ink)
+    titles = {"shares": say("weight on the drawn links"), "shapes": say("where the rows lie")}
+    titles = {panel: titles[panel] for panel in shown}
+    ranges: dict[str, tuple[float, float | None]] = {panel: (0, top) for panel, top in tops.items()}
+    return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right=132)
+
+
+def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
+    """Return all that was measured at the moments of `runs`, a row for each run and moment."""
+    names, frames = measure_names(), []
+    for run in runs:
+        measured = {names.get(name, name): dict(curve) for name, curve in run.curves.items()}
+        rows: dict[str, list[object]] = {say("run"): [run_name(run, alone=len(runs) == 1)] * len(run.updates)}
+        rows[say("update")] = list(run.updates)
+        frames.append(pd.DataFrame(rows | {
+            name: [values.get(update, np.nan) for update in run.updates] for name, values in measured.items()
+        }))  # fmt: skip
+    table = pd.concat(frames, ignore_index=True)
+    return table.set_index(pd.RangeIndex(1, len(table) + 1, name=say("row")))
+
+
+def levels_table(run: Snapshots) -> pd.DataFrame:
+    """Return what each measure of `run` would be for looks that nobody has to learn, and for the drawn links."""
+    names = measure_names()
+    columns = {
+        "alike": say("everywhere alike"), "diagonal": say("along the diagonal"), "links": say("on the drawn links"),
+    }  # fmt: skip
+    rows = {names.get(name, name): {columns[key]: level[key] for key in columns if key in level}
+            for name, level in run.levels.items()}  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(say("measure"))
+
+
+def _has(run: Snapshots, name: str) -> bool:
+    return name in run.curves or (name == "loss" and "training" in run.curves)
+
+
+def _unit(name: str) -> str:
+    return f", {say('nats per piece')}" if name == "loss" else ""
+
+
+def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: bool, ink: Palette) -> list[Spec]:
+    """Return the line of a run in a panel, and of its loss a fine one in training."""
+    colour, title = (ink.ink, ink.plus, ink.minus, ink.quiet)[number % 4], run_name(run, alone)
+    lines = []
+    if name == "loss" and "training" in run.curves:
+        lines.append(_line(run.curves["training"], say("{run}, in training", run=title), place) | {
+            "mode": "lines", "line": {"color": colour, "width": 1, "dash": "dot"}, "opacity": 0.6, "hoverinfo": "skip",
+            "hovertemplate": None,
+        })  # fmt: skip
+    if name in run.curves:
+        lines.append(_line(run.curves[name], title, place) | {
+            "line": {"color": colour, "width": 2, "dash": _DASHES[number % 4]},
+            "marker": {"size": 6, "symbol": _SYMBOLS[number % 4]}, "showlegend": place == 0 and not alone,
+        })  # fmt: skip
+    return lines
+
+
+def _top(runs: Sequence[Snapshots]) -> float:
+    """Return where the scale of the weights of `runs` ends."""
+    largest = max(value for run in runs for name in SHARES for _, value in run.curves.get(name, ((0, 0.0),)))
+    return next(top for top in (0.25, 0.5, 0.75, 1.0) if top >= largest or top == 1)
+
+
+def _named_lines(
+    run: Snapshots, names: Sequence[str], level: tuple[str, Curve] | None, place: int, top: float, ink: Palette
+) -> list[Spec]:
+    """Return a line for each measure, and a dotted one for the `level` they are held against, each with its name at its
+    end."""
+    titles, colours = measure_names(), (ink.quiet, ink.ink, ink.plus, ink.minus) if place == 0 else (ink.ink, ink.plus)
+    lines = [
+        _line(run.curves[name], titles[name], place) | {
+            "line": {"color": colours[k], "width": 2, "dash": _DASHES[k]}, "marker": {"size": 6, "symbol": _SYMBOLS[k]},
+        }
+        for k, name in enumerate(names)
+    ]  # fmt: skip
+    if level:
+        lines.append(_line(level[1], level[0], place) | {
+            "mode": "lines", "hoverinfo": "skip", "hovertemplate": None,
+            "line": {"color": ink.quiet, "width": 1, "dash": "dot"},
+        })  # fmt: skip
+    ends = _kept_apart([line["y"][-1] for line in lines], top)
+    names_of_lines = [
+        {
+            "type": "scatter", "mode": "text", "name": line["name"], "hoverinfo": "skip", "cliponaxis": False,
+            "x": line["x"][-1:], "y": [end], "text": [" " + _wrapped(line["name"])], "showlegend": False,
+            "textposition": "middle right", "textfont": {"size": 12, "color": line["line"]["color"]}, **axes_of(place),
+        }
+        for line, end in zip(lines, ends, strict=True)
+    ]  # fmt: skip
+    return [*lines, *names_of_lines]
+
+
+def _wrapped(name: str, longest: int = 20) -> str:
+    """Return a long name on two lines, both behind a blank."""
+    cut = name.rfind(" ", 0, longest)
+    return name if len(name) <= longest or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
+
+
+def _kept_apart(values: Sequence[float], top: float) -> list[float]:
+    """Return places for labels beside these values, in [0, top], a line apart, in the same order."""
+    order = np.argsort(values, kind="stable")
+    places = np.array(values, dtype=float)
+    for below, above in itertools.pairwise(order):
+        places[above] = max(places[above], places[below] + _LINE * top)
+    over = max(0.0, places.max() - top)
+    return [float(place) for place in places - over / 2]
+
+
+def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
+    """Return the name and the line of what a panel is held against, over all updates of `run`: the mean level of a look
+    everywhere alike, or how far along the diagonal the drawn links lie; None where it was not measured."""
+    if panel == "shares":
+        found, title = [run.levels[name]["alike"] for name in SHARES if name in run.levels], say("everywhere alike")
+    else:
+        found, title = [run.levels["diagonal"]["links"]] if "diagonal" in run.levels else [], say("the drawn links")
+    if not found:
+        return None
+    level = float(np.mean(found))
+    return title, ((run.updates[0], level), (run.updates[-1], level))
+
+
+def _line(curve: Curve, title: str, place: int) -> Spec:
+    updates, values = [at for at, _ in curve], [value for _, value in curve]
+    return {
+        "type": "scatter", "mode": "lines+markers", "name": literal(title), "x": across(updates), "y": values,
+        "customdata": updates, "cliponaxis": False, "showlegend": False,
+        "hovertemplate": say("{run}, update {update}: {value}", run=literal(title), update="%{customdata}",
+                             value="%{y:.3f}") + "<extra></extra>", **axes_of(place),
+    }  # fmt: skip
+
+
+def _quality_alt(runs: Sequence[Snapshots]) -> str:
+    names, told = measure_names(), []
+    for run in runs:
+        ends = [
+            say("{name} from {first} to {last}", name=names[name], first=decimal(run.curves[name][0][1]),
+                last=decimal(run.curves[name][-1][1]))
+            for name in QUALITY if name in run.curves
+        ]  # fmt: skip
+        told.append(say("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
+    return say("Curves over the updates of the training. {told}.", told="; ".join(told))
+
+
+def _learnt_alt(run: Snapshots) -> str:
+    names = measure_names()
+    ends = [
+        say("{name} from {first} to {last}", name=names[name], first=decimal(run.curves[name][0][1]),
+            last=decimal(run.curves[name][-1][1]))
+        for name in (*SHARES, *SHAPES) if name in run.curves
+    ]  # fmt: skip
+    return say("What attention has learnt over the updates, {run}: {told}.", run=run_name(run), told="; ".join(ends))

@@ -1,0 +1,87 @@
+"""Where a model looks in one sentence at moments of its training: one heatmap whose cells change from moment to
+moment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.grid import Grid
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.figures.build import Spec
+from attnviz.figures.cells import LEGEND, cell_sizes
+from attnviz.figures.heatmap import cells_layout
+from attnviz.figures.labels import literal
+from attnviz.figures.template import Slot, Values, filled
+from attnviz.languages import say
+from attnviz.palette import ColourScale, ThemeName, palette
+from attnviz.trace.snapshots import Snapshots
+from attnviz.wording.labels import shorten
+from attnviz.wording.numbers import decimal, significant
+
+_TICKS = (0.25, 0.5, 1)
+ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
+"""Black 0, white 1, a grey as light as the root of the weight: a row that looks everywhere alike is grey, not black."""
+
+
+def learning_cells(run: Snapshots, sentence: int, moment: int) -> Grid:
+    """Return the rows and columns of `sentence` at `moment`, word by word."""
+    pieces = run.alignments[sentence][moment]
+    words = run.sentences[sentence].words(pieces)
+    bits = entropy(pieces)
+    entropies = np.array([bits[list(group)].mean() for group in words.target_groups])
+    return Grid(
+        words.source, words.target, words.alignment, "before", words.alignment, words.target_groups,
+        words.source_groups, coverage(words.alignment), entropies,
+    )  # fmt: skip
+
+
+def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light") -> Spec:
+    """Return `data` and `layout` of the heatmap of `sentence`, with a Slot for what differs from moment to moment."""
+    cells, ink = learning_cells(run, sentence, 0), palette(theme)
+    sizes = cell_sizes(cells)
+    rows, columns = ([literal(shorten(name, 40)) for name in names] for names in (cells.target, cells.source))
+    image = {
+        "type": "heatmap", "z": Slot("weights"), "zmin": 0, "zmax": 1, "colorscale": ROOT_GREYS, "xgap": 1, "ygap": 1,
+        "text": [[f"{row} ← {column}" for column in columns] for row in rows],
+        "hovertemplate": "%{text}<br>α = %{z:.4f}<extra></extra>",
+        "colorbar": {
+            "orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": 8,
+            "thickness": 8, "lenmode": "pixels", "len": LEGEND, "outlinewidth": 1, "outlinecolor": ink.line,
+            "tickvals": [0, *_TICKS], "ticktext": ["α = 0", *map(significant, _TICKS)],
+            "tickfont": {"size": 11, "color": ink.quiet},
+        },
+    }  # fmt: skip
+    meta = {"alt": Slot("alt"), "narrowest": sizes.narrowest, "widest": sizes.widest}
+    return {"data": [image], "layout": cells_layout(cells, sizes, ink) | {"meta": meta}}
+
+
+def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
+    """Return what fills the template at a moment: alpha, (target words, source words), and the text alternative."""
+    cells = learning_cells(run, sentence, moment)
+    strongest = [
+        say("{target} at {source} {alpha}", target=shorten(word, 30),
+            source=shorten(cells.source[int(row.argmax())], 30), alpha=decimal(float(row.max())))
+        for word, row in zip(cells.target, cells.alpha, strict=True)
+    ]  # fmt: skip
+    alt = say("After {update} updates: alignment of {rows} target and {columns} source words. Largest weights: "
+              "{shown}.", update=run.updates[moment], rows=len(cells.target), columns=len(cells.source),
+              shown="; ".join(strongest[:60]))  # fmt: skip
+    return {"weights": cells.alpha.astype(np.float64), "alt": alt}
+
+
+def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw alpha_ij of `sentence` at `moment`, both 0-based: a row for each target word, a column for each source word,
+    in the decoder led through the sentence's fixed translation."""
+    return filled(learning_template(run, sentence, theme), learning_values(run, sentence, moment))
+
+
+def learning_heatmap_table(run: Snapshots, sentence: int, moment: int) -> pd.DataFrame:
+    """Return the numbers of the heatmap: target down, source across, each name preceded by its number."""
+    cells = learning_cells(run, sentence, moment)
+    return pd.DataFrame(
+        cells.alpha,
+        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),
+        columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
+    )

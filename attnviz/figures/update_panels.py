@@ -1,0 +1,89 @@
+"""Panels of curves over the updates of a training, one below the other, with a mark that moves along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import Palette
+from attnviz.trace.snapshots import Snapshots
+from attnviz.wording.learning import grouped
+
+_FIRST = 20
+"""Updates up to which the scale across is even; beyond, doubling is as wide everywhere."""
+_TICKS = (0, 10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+_APART = 0.035
+"""Share of the width between two ticks, at least."""
+_PANEL, _GAP, _TOP, _BOTTOM, _LEGEND = 150, 34, 26, 48, 24
+"""Pixels."""
+_BAND = 0.006
+"""Half the width of the mark of a moment, as a share of the width."""
+
+
+def across(updates: ArrayLike) -> NDArray[np.float64]:
+    """Return where updates stand: log2(1 + u / 20), even at first and by ratios from then on."""
+    places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _FIRST)
+    return places
+
+
+def axes_of(place: int) -> dict[str, str]:
+    """Return the axes of a panel by its place from the top."""
+    return {"xaxis": "x", "yaxis": f"y{place + 1}" if place else "y"}
+
+
+def panels_figure(
+    runs: Sequence[Snapshots], moments: Sequence[int], traces: list[Spec], titles: Mapping[str, str],
+    ranges: Mapping[str, tuple[float, float | None]], update: int | None, ink: Palette, alt: str, right: int = 16,
+) -> go.Figure:  # fmt: skip
+    """Return the panels named in `titles`, one below the other, over the same updates."""
+    count = max(1, len(titles))
+    inner, named = count * _PANEL + (count - 1) * _GAP, any(trace.get("showlegend") for trace in traces)
+    below = _BOTTOM + (_LEGEND if named else 0)
+    ends = [at for run in runs for curve in run.curves.values() for at, _ in curve[-1:]]
+    last = float(across(max([*moments, *ends])))
+    spans = [[float(across(at)) - _BAND * last, float(across(at)) + _BAND * last] for at in moments]
+    layout = base_layout(ink) | {
+        "height": _TOP + inner + below, "margin": {"l": 52, "r": right, "t": _TOP, "b": below}, "hovermode": "closest",
+        "showlegend": named,
+        "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
+        "meta": {"alt": alt, "narrowest": 320, "spans": spans, "mark": ink.context},
+        "xaxis": _update_axis(last, ink) | {"anchor": "y" if count == 1 else f"y{count}"},
+        "annotations": [],
+    }  # fmt: skip
+    for place, (name, title) in enumerate(titles.items()):
+        top = 1 - place * (_PANEL + _GAP) / inner
+        low, high = ranges.get(name, (None, None))
+        layout[f"yaxis{place + 1}" if place else "yaxis"] = base_axis(ink) | {
+            "domain": [max(0.0, top - _PANEL / inner), top], "rangemode": "tozero" if low == 0 else "normal",
+            "nticks": 6, "zeroline": False,
+        } | ({} if high is None else {"range": [low, high * 1.03]})  # fmt: skip
+        layout["annotations"].append({
+            "text": literal(title[:1].upper() + title[1:]), "showarrow": False, "font": {"size": 13, "color": ink.ink},
+            "xref": "paper", "yref": "paper", "x": 0, "xanchor": "left", "xshift": -44, "y": top, "yanchor": "bottom",
+        })  # fmt: skip
+    if update is not None:
+        at = float(across(update))
+        layout["shapes"] = [{"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
+                             "line": {"color": ink.context, "width": 2}}]  # fmt: skip
+    return build(traces, layout)
+
+
+def _update_axis(last: float, ink: Palette) -> Spec:
+    """Return the axis of updates, its ticks at round numbers for which there is room."""
+    ticks: list[int] = []
+    for tick in _TICKS:
+        place = float(across(tick))
+        if place <= last * 1.001 and (not ticks or place - float(across(ticks[-1])) >= _APART * last * 2):
+            ticks.append(tick)
+    return base_axis(ink) | {
+        "range": [-0.02 * last, 1.02 * last], "tickvals": across(ticks), "zeroline": False,
+        "ticktext": [grouped(tick) for tick in ticks],
+        "title": {"text": say("updates of the weights, by ratios"), "font": {"size": 12, "color": ink.quiet},
+                  "standoff": 6},
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""What moves through the moments of a training."""

@@ -1,0 +1,161 @@
+// Moves through the moments of a training, in the browser: what follows the view hears of a moment as of a step. The
+// address has the update that is on show, unless it is the last.
+
+const PACE = 700; // milliseconds a moment stays while playing at speed 1
+const ELSEWHERE =
+  "input, textarea, select, [contenteditable='true'], [role='listbox'], [role='radio'], [role='dialog']";
+const PRESSED = "button, a, summary"; // Space presses these themselves
+
+/**
+ * Shows the moment of `state`, and tells the view of it.
+ * @param {HTMLElement} root
+ * @param {TimelineState} state
+ */
+function paint(root, state) {
+  const { data, moment, playing } = state;
+  if (!data) return;
+  const slider = find(root, "input", HTMLInputElement), last = data.updates.length - 1;
+  slider.max = String(last);
+  slider.value = String(moment);
+  slider.setAttribute("aria-valuetext", data.told[moment]);
+  write(find(root, ".now"), data.told[moment]);
+  write(find(root, ".verb"), playing ? data.words.pause : data.words.play);
+  find(root, ".previous", HTMLButtonElement).disabled = moment <= 0;
+  find(root, ".next", HTMLButtonElement).disabled = moment >= last;
+  Object.assign(shown(root), { step: moment, source: null });
+  send(root, "step", moment);
+}
+
+/**
+ * Writes the address; while playing only at the end, for a browser lets nobody write it often.
+ * @param {TimelineState} state
+ */
+function writeMoment({ data, moment, playing }) {
+  if (!data || playing) return;
+  const last = moment === data.updates.length - 1, address = new URL(location.href);
+  const parameters = { ...data.parameters, update: last ? null : String(data.updates[moment]) };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === null) address.searchParams.delete(name);
+    else address.searchParams.set(name, value);
+  }
+  if (address.href !== location.href) history.replaceState(history.state, "", address);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {TimelineState} state
+ */
+function controller(root, state) {
+  const last = () => (state.data?.updates.length ?? 1) - 1;
+  /** @type {(moment: number) => void} */
+  const show = (moment) => {
+    state.moment = Math.min(Math.max(moment, 0), last());
+    paint(root, state);
+    writeMoment(state);
+  };
+  const pause = () => {
+    clearTimeout(state.timer);
+    state.playing = false;
+  };
+  /** @type {(moment: number) => void} */
+  const go = (moment) => {
+    pause();
+    show(moment);
+  };
+  const tick = () => {
+    state.timer = setTimeout(tick, PACE / shown(root).speed);
+    if (state.moment + 1 >= last()) pause();
+    show(state.moment + 1);
+  };
+  const play = () => {
+    if (state.playing) {
+      go(state.moment);
+      return;
+    }
+    state.playing = last() > 0;
+    if (state.moment >= last()) show(0);
+    else paint(root, state);
+    if (state.playing) state.timer = setTimeout(tick, PACE / shown(root).speed);
+  };
+  return { go, play, pause };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {TimelineState} state
+ */
+function start(root, state) {
+  const { go, play, pause } = controller(root, state);
+  /** @type {(selector: string, act: () => void) => void} */
+  const press = (selector, act) => {
+    find(root, selector).onclick = (event) => {
+      act();
+      letGo(event);
+    };
+  };
+  press(".previous", () => go(state.moment - 1));
+  press(".next", () => go(state.moment + 1));
+  press(".play", play);
+  const slider = find(root, "input", HTMLInputElement);
+  slider.oninput = () => go(Number(slider.value));
+  const speeds = findAll(root, ".speed button", HTMLButtonElement);
+  for (const button of speeds) {
+    button.onclick = (event) => {
+      shown(root).speed = Number(button.value);
+      for (const one of speeds) one.setAttribute("aria-pressed", String(one === button));
+      letGo(event);
+    };
+    button.setAttribute("aria-pressed", String(Number(button.value) === shown(root).speed));
+  }
+  /** @type {(event: KeyboardEvent) => void} */
+  const keys = (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const path = event.composedPath().filter((node) => node instanceof Element);
+    if (path.some((node) => node.matches(ELSEWHERE) && node !== slider)) return;
+    /** @type {Record<string, number>} */
+    const ways = { ArrowLeft: state.moment - 1, ArrowRight: state.moment + 1, Home: 0, End: Infinity };
+    if (event.key in ways) go(ways[event.key]);
+    else if (event.key === " " && !path[0]?.closest(PRESSED)) play();
+    else return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", keys);
+  state.stop = () => {
+    pause();
+    document.removeEventListener("keydown", keys);
+    states.delete(root);
+  };
+  states.set(root, state);
+}
+
+/**
+ * The moment to show of new data: of the same runs the one on show, or the last if the last was on show and there are
+ * more by now.
+ * @param {TimelineState} state
+ * @param {TimelineRecord} data
+ */
+function opening({ data: before, moment }, data) {
+  const last = data.updates.length - 1;
+  if (before?.identity !== data.identity) return data.opened ?? last;
+  return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
+}
+
+/** @param {Mounted<TimelineRecord>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".timeline");
+  speak(data.language);
+  /** @type {TimelineState} */
+  const state = states.get(root) ?? { moment: 0, playing: false, stop: () => {} };
+  if (!states.has(root)) start(root, state);
+  state.moment = opening(state, data);
+  state.data = data;
+  for (const node of findAll(root, "[data-say]")) write(node, data.words[node.dataset.say ?? ""]);
+  for (const node of findAll(parentElement, "[data-label]")) {
+    node.setAttribute("aria-label", data.words[node.dataset.label ?? ""]);
+  }
+  write(find(root, ".first"), data.ends[0]);
+  write(find(root, ".last"), data.ends[1]);
+  paint(root, state);
+  writeMoment(state);
+  return state.stop;
+}

@@ -1,0 +1,32 @@
+"""What moves through the moments of a training: buttons, a slider, and what is said of the moment on show.
+
+It stands in a view of its own, whose charts take a moment for a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attnviz.languages import language, say
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import Keyed
+
+
+def timeline(
+    room: Keyed, identity: str, updates: Sequence[int], told: Sequence[str], ends: tuple[str, str],
+    opened: int | None, parameters: Mapping[str, str | None],
+) -> None:  # fmt: skip
+    """Draw the timeline of the moments after so many `updates`, of each of which `told` says how good the model is.
+
+    It opens at the moment `opened`, the last where that is None; `identity` tells these runs from others. The browser
+    writes the update on show, and `parameters`, into the address.
+    """
+    words = {
+        "moments": say("Moments of the training"), "moment": say("Moment"), "previous": say("Earlier"),
+        "next": say("Later"), "play": say("Play"), "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"),
+    }  # fmt: skip
+    record = {
+        "identity": identity, "language": language(), "updates": list(updates), "told": list(told), "ends": list(ends),
+        "opened": opened, "parameters": dict(parameters), "words": words,
+    }  # fmt: skip
+    component("timeline")(key=room.key("timeline"), data=record)

@@ -1,0 +1,1 @@
+"""The page *How it learns*: runs of training, at moments of theirs."""

@@ -1,0 +1,185 @@
+"""The page *How it learns* below its masthead: what is on show, what moves through the moments, and the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.export.sheet import titled
+from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
+from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
+from attnviz.languages import say
+from attnviz.trace.snapshots import Snapshots
+from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
+from attnviz.ui.components.timeline.timeline import timeline
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings, watches
+from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
+from attnviz.ui.learns.runs import RUNS_VARIABLE
+from attnviz.ui.style import theme_name
+from attnviz.ui.turns import in_turn
+from attnviz.wording.learning import counted, grouped, measure_names, measure_rules, measured_at, run_name
+
+_EVERY = "10s"
+"""How often a run that may be going on is looked at."""
+
+
+def learns_room() -> None:
+    """Draw the page; where a run is watched it draws itself again every few seconds."""
+    watching = watches(trainings())
+    st.fragment(_room, run_every=_EVERY if watching else None)(watching)
+
+
+@in_turn
+def _room(watching: bool) -> None:
+    speak_as_chosen()
+    offered = trainings()
+    if not offered:
+        st.text(_nothing())
+        return
+    st.html(f'<p class="reading learns_lead">{escape(_lead())}</p>')
+    with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
+        with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
+            chosen = choices(offered)
+            if chosen:
+                _downloads(chosen)
+                copy_link(ROOM)
+        if watches(offered) != watching:
+            st.rerun()  # the page knows how often this is to be drawn
+        if chosen is None:
+            st.text(_unreadable())
+            return
+        _pictures(chosen)
+
+
+def _pictures(chosen: Chosen) -> None:
+    """Draw what is on show at the moment chosen in the browser, and what is said of it."""
+    _timeline(chosen)
+    looks_and_quality(chosen.runs, chosen.sentence, theme_name())
+    if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
+        st.html(f'<h2 class="section">{escape(say("What is learnt when"))}</h2>')
+        learnt(chosen.runs, theme_name())
+    if chosen.watching:
+        st.caption(say("This run is looked at again every ten seconds."))
+    if chosen.runs[0].curves:
+        _rules(chosen.runs)
+    _tables(chosen)
+
+
+def _lead() -> str:
+    return say(
+        "The same sentences, at moments of a training: each row shows where the model looks in the English sentence "
+        "when it writes that French word, led through a good translation. At first all words are alike to it. Press "
+        "Play."
+    )
+
+
+def _nothing() -> str:
+    return say(
+        "There are no snapshots of a training here. Those of a model lie in its folder, in snapshots/; to watch a run "
+        "of your own, name the folder of your runs when you start the page: attnviz app --runs FOLDER (or the "
+        "environment variable {variable}).", variable=RUNS_VARIABLE,
+    )  # fmt: skip
+
+
+def _unreadable() -> str:
+    return say("The snapshots of this training cannot be read: they are damaged, or of another version.")
+
+
+def _timeline(chosen: Chosen) -> None:
+    """Draw what moves through the moments, with the numbers of each."""
+    runs, moments, update = chosen.runs, moments_of(chosen.runs), linked_update()
+    opened = None if update is None else max(0, sum(at <= update for at in moments) - 1)
+    told = [_told(runs, at) for at in moments]
+    names = " ".join([*(run.name for run in runs), str(len(runs))])
+    timeline(ROOM, names, moments, told, (grouped(moments[0]), grouped(moments[-1])), opened, chosen.parameters)
+
+
+def _told(runs: list[Snapshots], update: int) -> str:
+    """Return what is said of a moment: its update, and of a run alone how good it is."""
+    after = say("After {update} updates", update=grouped(update))
+    if update == 0:
+        after = say("Before the first update")
+    found = measured_at(runs[0], update) if len(runs) == 1 else ""
+    return say("{run}: {told}", run=after, told=found) if found else after
+
+
+def _rules(runs: list[Snapshots]) -> None:
+    """Say what the measures are, and what they are of."""
+    names, rules = measure_names(), measure_rules()
+    shown = [name for name in rules if any(name in run.curves for run in runs)]
+    with st.expander(say("How this is measured"), key=ROOM.key("rules")):
+        if told := counted(runs):
+            st.text(told)
+        listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
+        st.html(f'<dl class="rules">{listed}</dl>')
+
+
+@st.fragment
+@in_turn
+def _downloads(chosen: Chosen) -> None:
+    """Offer the pictures at the moment on show, drawn when the box is opened."""
+    speak_as_chosen()
+    box = st.popover(say("Download"), type="tertiary", key=ROOM.key("downloads"), on_change="rerun", width="content")
+    if not box.open:
+        return
+    with box, st.container(key=ROOM.key("files"), gap="small"):
+        st.caption(say("The pictures as they are on show."))
+        picture_file_buttons(list(_files(chosen)), key=ROOM.key("export"))
+
+
+def _update_on_show(chosen: Chosen) -> int:
+    update = linked_update()
+    return moments_of(chosen.runs)[-1] if update is None else update
+
+
+def _files(chosen: Chosen) -> Iterator[PictureFile]:
+    """Yield the pictures as they are saved, each below its title."""
+    runs, moments, update = chosen.runs, moments_of(chosen.runs), _update_on_show(chosen)
+    table = learning_table(runs)
+    for number, run in enumerate(runs, 1):
+        moment, name = run.moment(update), run_name(run, alone=len(runs) == 1)
+        sentence, figure = run.sentences[chosen.sentence], learning_heatmap(run, chosen.sentence, moment)
+        heading = say("After {update} updates, {run}", update=run.updates[moment], run=name)
+        yield PictureFile(
+            f"{say('Heatmap')}, {name}", f"attnviz-learns-heatmap-{number}-{run.updates[moment]}",
+            titled(figure, heading, run.name, (sentence.source, sentence.target)),
+            learning_heatmap_table(run, chosen.sentence, moment),
+        )  # fmt: skip
+    quality, title = quality_figure(runs, moments, update=update), say("Loss, BLEU and alignment error rate")
+    yield PictureFile(title, "attnviz-learns-quality", titled(quality, title, runs[0].name), table)
+    for number, run in enumerate(runs, 1):
+        if has_learnt(run):
+            title = f"{say('What is learnt when')}, {run_name(run, alone=len(runs) == 1)}"
+            figure = learnt_figure(run, moments, beside=runs, update=update)
+            yield PictureFile(title, f"attnviz-learns-when-{number}", titled(figure, title, run.name), table)
+
+
+@st.fragment
+@in_turn
+def _tables(chosen: Chosen) -> None:
+    """Offer the numbers in the pictures, made only when opened."""
+    speak_as_chosen()
+    box = st.expander(say("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        for name, table in _numbers(chosen):
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+def _numbers(chosen: Chosen) -> Iterator[tuple[str, pd.DataFrame]]:
+    runs, update = chosen.runs, _update_on_show(chosen)
+    for run in runs:
+        moment = run.moment(update)
+        name = say("{run}: where it looks after {update} updates", run=run_name(run, alone=len(runs) == 1),
+                   update=run.updates[moment])  # fmt: skip
+        yield name, learning_heatmap_table(run, chosen.sentence, moment)
+    yield say("What was measured at the moments"), learning_table(runs)
+    if runs[0].levels:
+        yield say("What looks would measure that nobody learnt"), levels_table(runs[0])

@@ -1,0 +1,78 @@
+"""The runs there are to show: those whose snapshots lie beside a model, and those in the folder of runs that the owner
+of the server named."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from attnviz.kept import Kept, kept_in
+from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
+from attnviz.training.log import read_curves
+from attnviz.ui.resources import MODELS_VARIABLE
+
+RUNS_VARIABLE = "ATTNVIZ_RUNS"
+"""Environment variable with the folder of the runs that visitors may watch; without it they see none."""
+
+Stamp = tuple[tuple[str, int, int], ...]
+"""Names, times of writing (ns) and sizes of the files that something was read from."""
+
+
+def shipped() -> dict[str, Path]:
+    """Return the folders of snapshots beside models, by the names of these; those of former versions are left out."""
+    root = Path(os.environ.get(MODELS_VARIABLE, "models"))
+    return {path.parent.name: path for path in sorted(root.glob(f"*/{FOLDER}")) if runs_beside(path)}
+
+
+def watched() -> dict[str, Path]:
+    """Return the folders of the runs that may be watched and have a snapshot, by name, the one written last first."""
+    named = os.environ.get(RUNS_VARIABLE)
+    if not named:
+        return {}
+    found = [path for path in Path(named).glob("*") if runs_beside(path / "model" / FOLDER)]
+    return {path.name: path for path in sorted(found, key=_written, reverse=True)}
+
+
+def runs_beside(folder: Path) -> list[Snapshots]:
+    """Return the runs whose snapshots are in `folder`, those left to themselves first."""
+    return sorted(_read(folder, stamp_of(folder)), key=lambda run: (run.guidance, run.name))
+
+
+def watched_run(folder: Path) -> list[Snapshots]:
+    """Return what the run in `folder` has measured so far: its snapshots, with the curves of its log."""
+    found = _read(folder / "model" / FOLDER, stamp_of(folder / "model" / FOLDER))
+    curves = read_curves(folder / "log.csv")
+    return [replace(run, name=folder.name, curves={**curves, **run.curves}) for run in found[-1:]]
+
+
+def stamp_of(folder: Path) -> Stamp:
+    """Return what changes when a file of `folder` does."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            state = path.stat()
+        except OSError:  # it has just gone
+            continue
+        found.append((path.name, state.st_mtime_ns, state.st_size))
+    return tuple(found)
+
+
+def identity_of(runs: list[Snapshots]) -> str:
+    """Return what tells what `runs` show from what others show."""
+    digest = hashlib.sha256()
+    for run in runs:
+        digest.update(repr((run.name, run.guidance, run.updates, run.sentences, sorted(run.curves.items()))).encode())
+        for alignment in run.alignments:
+            digest.update(alignment.tobytes())
+    return digest.hexdigest()[:20]
+
+
+@kept_in(Kept(16 << 20, size=lambda runs: sum(a.nbytes for run in runs for a in run.alignments) + 50_000))
+def _read(folder: Path, stamp: Stamp) -> list[Snapshots]:  # noqa: ARG001  part of the key
+    return load_folder(folder)
+
+
+def _written(folder: Path) -> float:
+    return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)

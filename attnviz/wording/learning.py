@@ -1,0 +1,132 @@
+"""What is measured of a model that learns: the names of the measures, their rules, and what is said of a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnviz.analysis.learning import half_way
+from attnviz.languages import say
+from attnviz.trace.snapshots import Snapshots
+from attnviz.wording.numbers import decimal, significant
+
+SHARES = ("marks", "content", "exchanged", "articles")
+"""Measures that are mean weights on drawn links."""
+SHAPES = ("diagonal", "order")
+"""Measures of where rows look as a whole."""
+QUALITY = ("loss", "bleu", "aer")
+
+
+def measure_names() -> dict[str, str]:
+    """Return what each measure is called, in the language in use."""
+    return {
+        "training": say("loss in training"),
+        "loss": say("validation loss"),
+        "bleu": say("BLEU"),
+        "aer": say("alignment error rate"),
+        "marks": say("punctuation"),
+        "content": say("content words"),
+        "exchanged": say("exchanged neighbours"),
+        "articles": say("articles"),
+        "diagonal": say("along the diagonal"),
+        "order": say("the right way round"),
+    }
+
+
+def measure_rules() -> dict[str, str]:
+    """Return how each measure is reckoned."""
+    return {
+        "training": say("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
+        "loss": say("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
+        "bleu": say("sacreBLEU of greedy translations of validation sentences, from 0 to 100."),
+        "aer": say(
+            "Each French word linked to the English word it looks at most, against links that people drew: 0 when all "
+            "agree, 1 when none do."
+        ),
+        "marks": say("Mean of α on drawn links between two marks of punctuation."),
+        "content": say(
+            "Mean of α on drawn links between two content words that keep their places: words with letters that are in "
+            "no closed list of articles, pronouns, prepositions, conjunctions and auxiliaries."
+        ),
+        "exchanged": say(
+            "Mean of α on the two drawn links of neighbours that have changed places, as in green house, maison verte."
+        ),
+        "articles": say(
+            "Mean of α on drawn links between the, a, an and le, la, l’, les, un, une, des, du."
+        ),
+        "diagonal": say(
+            "1 − d/d₀, where d is how far from the diagonal the weight lies on the average, and d₀ the same of weight "
+            "spread everywhere alike: 0 for grey, near 1 on the diagonal."
+        ),
+        "order": say(
+            "Share of the neighbours that have changed places of which both words look more at their own partner than "
+            "at the other’s. Along the diagonal it would be 0."
+        ),
+    }  # fmt: skip
+
+
+def run_name(run: Snapshots, alone: bool = False) -> str:
+    """Return what a run is called beside another: by how its attention was trained, or by its own name where it stands
+    `alone`."""
+    if alone:
+        return run.name
+    return say("Guided, weight {weight}", weight=significant(run.guidance)) if run.guidance else say("Left to itself")
+
+
+def measured_at(run: Snapshots, update: int) -> str:
+    """Return what loss, BLEU and AER are after `update` updates, those that were measured."""
+    values = {name: run.value(name, update) for name in (*QUALITY, "training")}
+    told = []
+    if values["loss"] is not None:
+        told.append(say("validation loss {loss}", loss=decimal(values["loss"])))
+    elif values["training"] is not None:
+        told.append(say("loss in training {loss}", loss=decimal(values["training"])))
+    if values["bleu"] is not None:
+        told.append(say("BLEU {bleu}", bleu=decimal(values["bleu"], 1)))
+    if values["aer"] is not None:
+        told.append(say("AER {aer}", aer=decimal(values["aer"])))
+    return ", ".join(told)
+
+
+def said_at(run: Snapshots, sentence: int, moment: int) -> str:
+    """Return what the model makes of a sentence at a moment, by greedy search."""
+    said = run.translations[moment][sentence].strip()
+    return say("It says: {said}", said=_shortened(said)) if said else say("It says nothing.")
+
+
+def _shortened(text: str, longest: int = 100) -> str:
+    """Return `text` cut short: a model that has learnt little repeats itself without end."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def learnt_when(run: Snapshots) -> str:
+    """Return in which order the measures of attention came half the way to where they ended; empty where there is none
+    of them."""
+    names = measure_names()
+    found = [(half_way(run.curves[name]), name) for name in (*SHARES, *SHAPES) if name in run.curves]
+    known = sorted((update, name) for update, name in found if update is not None)
+    if not known:
+        return ""
+    listed = ", ".join(f"{names[name]} {grouped(update)}" for update, name in known)
+    return say(
+        "Half the way from the first moment to the last was done by about update: {listed}. (Read off straight lines "
+        "between the moments.)", listed=listed,
+    )  # fmt: skip
+
+
+def grouped(number: int) -> str:
+    """Return a whole number, a thin space before each group of three digits from five digits on."""
+    return f"{number:,}".replace(",", "\u202f") if number >= 10_000 else str(number)
+
+
+def counted(runs: Sequence[Snapshots]) -> str:
+    """Return what the measures are means of; empty where nothing was compared with links."""
+    counts = runs[0].counts
+    if "aer" not in counts:
+        return ""
+    return say(
+        "Measured on {sentences} sentence pairs with links that people drew: {marks} links of punctuation, {content} "
+        "of content words, {articles} of articles, and {pairs} pairs of neighbours that change places. Loss and BLEU "
+        "are of {validation} validation sentences.", sentences=counts["aer"], marks=counts.get("marks", 0),
+        content=counts.get("content", 0), articles=counts.get("articles", 0), pairs=counts.get("order", 0),
+        validation=counts.get("bleu", 0),
+    )  # fmt: skip

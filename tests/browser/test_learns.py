@@ -1,0 +1,159 @@
+"""The page *How it learns* in Chromium: played, slid and stepped through, on a wide screen and on a telephone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz.commands.program import main
+from attnviz.trace.snapshots import Snapshots
+from tests.browser.conftest import Opener
+from tests.browser.server import running_server
+from tests.browser.views import everywhere, on_both
+from tests.conftest import SHIPPED_MODEL
+from tests.small_run import LINKS, MOMENTS, kept_run
+
+pytestmark = pytest.mark.browser
+
+READY = ".st-key-heatmap_1-learns .js-plotly-plot .ytick"
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of `models`, one with the snapshots of two real runs, and of `runs`, with one to watch."""
+    root = tmp_path_factory.mktemp("learns")
+    models, runs = root / "models", root / "runs"
+    (models / "small/snapshots").mkdir(parents=True)
+    (models / "en-fr").symlink_to(SHIPPED_MODEL)
+    (root / "links.jsonl").write_text(LINKS, encoding="utf-8")
+    for name, guidance in (("unguided", 0.0), ("guided", 0.5)):
+        run = kept_run(root / "kept", guidance=guidance, name=name)
+        arguments = ["snapshots", str(run), "-o", str(models / f"small/snapshots/{name}.json"), "--limit", "6"]
+        assert main([*arguments, "--links", str(root / "links.jsonl"), "--device", "cpu"]) == 0
+    (runs / "mine/model/snapshots").mkdir(parents=True)
+    shutil.copy(root / "kept/unguided/log.csv", runs / "mine")
+    for path in sorted((root / "kept/unguided/model/snapshots").glob("*.json"))[:2]:
+        shutil.copy(path, runs / "mine/model/snapshots")
+    return root
+
+
+@pytest.fixture(scope="module")
+def start_page(folders: Path) -> Iterator[Callable[[str], str]]:
+    """Return what runs the program with the models and runs of `folders`."""
+    with ExitStack() as pages:
+        log, settings = folders / "page.log", {"ATTNVIZ_RUNS": str(folders / "runs")}
+        address, _ = pages.enter_context(running_server(folders / "models", log, **settings))
+        yield lambda _: address
+
+
+def learns(open_page: Opener, query: str = "") -> Page:
+    page = open_page(f"?x=1{query}", path="learns", ready=READY)
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    return page
+
+
+def cells(page: Page, number: int = 1) -> list[list[float]]:
+    """Return the weights that a heatmap shows."""
+    found: list[list[float]] = page.locator(f".st-key-heatmap_{number}-learns .js-plotly-plot").evaluate(
+        "chart => chart.data[0].z.map((row) => [...row])"
+    )
+    return found
+
+
+def mark(page: Page) -> float:
+    """Return where the mark of the moment stands across the curves, in updates on their scale."""
+    shape: dict[str, Any] = page.locator(".st-key-quality-learns .js-plotly-plot").evaluate(
+        "chart => chart.layout.shapes[0]"
+    )
+    return float(20 * (2 ** ((shape["x0"] + shape["x1"]) / 2) - 1))
+
+
+def expected(folders: Path, name: str, moment: int) -> list[list[float]]:
+    run = Snapshots.load(folders / f"models/small/snapshots/{name}.json")
+    shares: list[list[float]] = run.sentences[0].words(run.alignments[0][moment]).alignment.tolist()
+    return shares
+
+
+@everywhere
+def test_it_plays_from_the_first_moment_to_the_last(open_page: Opener, folders: Path) -> None:
+    page = learns(open_page)
+    now = page.locator(".timeline .now")
+    expect(now).to_contain_text(f"After {MOMENTS[-1]} updates")
+    page.locator(".timeline .play").click()
+    expect(now).to_contain_text("Before the first update")
+    expect(page.locator(".timeline .verb")).to_have_text("Pause")
+    expect(page.locator(".timeline .verb")).to_have_text("Play", timeout=20_000)
+    expect(now).to_contain_text(f"After {MOMENTS[-1]} updates")
+    page.wait_for_timeout(300)
+    for number, name in enumerate(("unguided", "guided"), 1):
+        flat = zip(cells(page, number), expected(folders, name, len(MOMENTS) - 1), strict=True)
+        assert all(abs(a - b) < 1e-3 for shown, kept in flat for a, b in zip(shown, kept, strict=True))
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@on_both
+def test_keys_and_slider_move_all_pictures_and_the_address(open_page: Opener, folders: Path) -> None:
+    page = learns(open_page)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates")
+    expect(page).to_have_url(re.compile(rf"update={MOMENTS[1]}\b"))
+    shown = "document.querySelector('.st-key-heatmap_1-learns .js-plotly-plot').data[0].z[0][0]"
+    page.wait_for_function(f"at => Math.abs({shown} - at) < 1e-3", arg=expected(folders, "unguided", 1)[0][0])
+    slider = page.locator(".timeline input")
+    slider.fill("2")
+    assert slider.get_attribute("aria-valuetext") == page.locator(".timeline .now").inner_text()
+    expect(page).to_have_url(re.compile(rf"update={MOMENTS[2]}\b"))
+    page.locator(".st-key-quality-learns").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    assert mark(page) == pytest.approx(MOMENTS[2], rel=0.02)
+    page.keyboard.press("End")
+    expect(page).not_to_have_url(re.compile("update="))
+
+
+def test_a_link_opens_its_moment_sentence_and_run(open_page: Opener) -> None:
+    page = learns(open_page, f"&update={MOMENTS[1]}&pair=2&runs=2")
+    expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates: validation loss")
+    expect(page.locator(".st-key-heatmap_2-learns")).to_have_count(0)
+    page.locator(".st-key-learns_runs-en").get_by_text("Side by side", exact=True).click()
+    expect(page.locator(".st-key-heatmap_2-learns .js-plotly-plot")).to_have_count(1)
+    expect(page.locator(".timeline .now")).to_have_text(f"After {MOMENTS[1]} updates")
+    expect(page).to_have_url(re.compile(r"pair=2"))
+    expect(page).not_to_have_url(re.compile(r"runs="))
+
+
+def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> None:
+    page = learns(open_page, "&training=run:mine")
+    now, more = page.locator(".timeline .now"), sorted((folders / "kept/unguided/model/snapshots").glob("*.json"))
+    expect(now).to_contain_text(f"After {int(more[1].stem)} updates")
+    shutil.copy(more[2], folders / "runs/mine/model/snapshots")
+    expect(now).to_contain_text(f"After {int(more[2].stem)} updates", timeout=30_000)
+
+
+@everywhere
+def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
+    page = learns(open_page)
+    page.wait_for_timeout(500)
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 60
+    assert found["offenders"] == []
+
+
+def test_the_way_to_it_and_back(open_page: Opener) -> None:
+    page = open_page("")
+    page.locator(".st-key-pages").get_by_text("How it learns", exact=True).click()
+    page.wait_for_selector(READY)
+    page.locator(".timeline .previous").click()
+    page.locator(".st-key-pages").get_by_text("Translate", exact=True).click()
+    page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick")
+    expect(page).not_to_have_url(re.compile("update="))
+    page.go_back()
+    page.wait_for_selector(READY)

@@ -1,0 +1,133 @@
+"""Pictures of a training: what they draw is what was measured, in files as in the browser."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz.figures.learning_curves import across, learning_table, learnt_figure, levels_table, quality_figure
+from attnviz.figures.learning_heatmap import (
+    ROOT_GREYS,
+    learning_heatmap,
+    learning_heatmap_table,
+    learning_template,
+    learning_values,
+)
+from attnviz.figures.template import fill, to_json
+from attnviz.trace.snapshots import Sentence, Snapshots
+from attnviz.wording.learning import SHAPES, SHARES
+
+MOMENTS = (0, 10, 100, 2000)
+SENTENCE = Sentence("a green <b>house", "une maison $x$", ("▁a", "▁gre", "en", "▁<b>", "</s>"),
+                    ("▁une", "▁mai", "son", "</s>"))  # fmt: skip
+
+
+def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
+    draw = np.random.default_rng(seed)
+    curves = {
+        name: tuple(zip(MOMENTS, draw.uniform(0, 0.6, len(MOMENTS)).tolist(), strict=True))
+        for name in (*SHARES, *SHAPES, "loss", "bleu", "aer")
+    } | {"training": ((50, 8.0), (100, 6.5), (2000, 2.0))}  # fmt: skip
+    return Snapshots(
+        "run", guidance, MOMENTS, (SENTENCE,), (draw.dirichlet(np.ones(5), (4, 4)).astype(np.float32),),
+        (("",), ("x",), ("y",), ("z",)), curves,
+        {name: {"alike": 0.07, "diagonal": 0.3, "links": 1.0} for name in (*SHARES, *SHAPES)}, {"aer": 9},
+    )  # fmt: skip
+
+
+def valid(figure: go.Figure) -> go.Figure:
+    """Return the figure, every property of which Plotly has checked."""
+    plain = figure.to_plotly_json()
+    go.Figure(plain["data"], plain["layout"])
+    return figure
+
+
+def test_the_heatmap_has_the_words_of_the_moment() -> None:
+    found = run()
+    words = SENTENCE.words(found.alignments[0][2])
+    drawn = valid(learning_heatmap(found, 0, 2)).data[0]
+    np.testing.assert_allclose(np.array(drawn.z), words.alignment, rtol=1e-6)
+    table = learning_heatmap_table(found, 0, 2)
+    np.testing.assert_array_equal(table.to_numpy(), words.alignment)
+    assert table.columns[1] == "2 green"
+    assert not any("<b>" in text for row in drawn.text for text in row)
+
+
+def test_what_the_browser_fills_is_what_python_draws() -> None:
+    found = run()
+    template = learning_template(found, 0, "dark")
+    for moment in range(len(MOMENTS)):
+        values = learning_values(found, 0, moment)
+        assert json.loads(to_json(values)).keys() == {"weights", "alt"}
+        filled = fill(template, values)
+        drawn = learning_heatmap(found, 0, moment, theme="dark")
+        np.testing.assert_array_equal(filled["data"][0]["z"], drawn.data[0].z)
+        assert filled["layout"]["meta"]["alt"] == drawn.layout.meta["alt"]
+    assert "After 2000 updates" in learning_values(found, 0, 3)["alt"]
+
+
+def test_a_look_everywhere_alike_is_grey() -> None:
+    shares, greys = np.array([at for at, _ in ROOT_GREYS]), [int(colour[1:3], 16) for _, colour in ROOT_GREYS]
+    assert (ROOT_GREYS[0], ROOT_GREYS[-1]) == ((0, "#000000"), (1, "#ffffff"))
+    assert float(np.interp(1 / 14, shares, greys)) == pytest.approx(255 / np.sqrt(14), abs=3)
+
+
+def test_places_across_are_in_order_and_by_ratios_later() -> None:
+    places = across([0, 1, 10, 100, 1000, 2000, 4000])
+    assert (np.diff(places) > 0).all()
+    assert places[-1] - places[-2] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_curves_have_the_values_and_a_mark_for_each_moment(theme: str) -> None:
+    runs = [run(), run(0.5, 1)]
+    figure = valid(quality_figure(runs, MOMENTS, update=100, theme=theme))  # type: ignore[arg-type]
+    solid = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert len(solid) == 6
+    for trace, (of, name) in zip(solid, [(r, n) for n in ("loss", "bleu", "aer") for r in runs], strict=True):
+        assert list(trace.y) == [value for _, value in of.curves[name]]
+        np.testing.assert_allclose(trace.x, across(MOMENTS))
+    spans = np.array(figure.layout.meta["spans"])
+    np.testing.assert_allclose(spans.mean(axis=1), across(MOMENTS))
+    assert (spans[:, 1] > spans[:, 0]).all()
+    assert figure.layout.shapes[0].x0 == pytest.approx(float(across(100)))
+    assert [trace.name for trace in solid if trace.showlegend] == ["Left to itself", "Guided, weight 0.5"]
+
+
+def test_what_is_learnt_has_a_name_at_the_end_of_each_line_none_over_another() -> None:
+    found = run()
+    figure = valid(learnt_figure(found, MOMENTS, beside=[run(0.5, 1)]))
+    for axis, names in (("y", SHARES), ("y2", SHAPES)):
+        lines = [trace for trace in figure.data if trace.yaxis == axis and trace.mode != "text"]
+        texts = [trace for trace in figure.data if trace.yaxis == axis and trace.mode == "text"]
+        assert len(lines) == len(texts) == len(names) + 1
+        for line, name in zip(lines, names, strict=False):
+            assert list(line.y) == [value for _, value in found.curves[name]]
+        heights = np.sort([trace.y[0] for trace in texts])
+        top = figure.layout["yaxis" if axis == "y" else "yaxis2"].range[1]
+        assert (np.diff(heights) >= 0.12 * top / 1.03).all()
+
+
+def test_nothing_learnt_is_nothing_to_draw() -> None:
+    with pytest.raises(ValueError, match="links"):
+        learnt_figure(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
+
+
+def test_a_run_that_has_measured_little_is_drawn_with_what_it_has() -> None:
+    young = replace(run(), curves={"training": ((50, 8.0),)}, levels={}, counts={})
+    figure = valid(quality_figure([young], (0,)))
+    assert [trace.mode for trace in figure.data] == ["lines"]
+    valid(quality_figure([replace(young, curves={})], (0,)))
+
+
+def test_tables_have_every_number() -> None:
+    found = run()
+    table = learning_table([found, run(0.5, 1)])
+    assert len(table) == 2 * len(MOMENTS)
+    for name, column in (("aer", "alignment error rate"), ("content", "content words")):
+        assert table[column].head(4).tolist() == [value for _, value in found.curves[name]]
+    assert levels_table(found).loc["content words", "everywhere alike"] == 0.07

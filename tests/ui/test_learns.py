@@ -1,0 +1,183 @@
+"""The page *How it learns* as Streamlit runs it: real runs of seconds, kept on the way, measured and shown."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.commands.program import main
+from attnviz.languages import speak
+from attnviz.trace.snapshots import Snapshots
+from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
+from tests.small_run import LINKS, MOMENTS, kept_run
+from tests.ui.shown_records import mounted
+
+_PAGE = """
+from attnviz.ui.chrome import run_pages
+from attnviz.ui.pages import learns
+run_pages([learns.page])
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two runs, left to itself and guided, and what was measured of them in `snapshots`."""
+    folder = tmp_path_factory.mktemp("learns")
+    (folder / "links.jsonl").write_text(LINKS, encoding="utf-8")
+    (folder / "snapshots").mkdir()
+    for name, guidance, moments in (("unguided", 0.0, MOMENTS), ("guided", 0.5, MOMENTS[1:])):
+        run = kept_run(folder / "runs", guidance=guidance, name=name, keep_at=moments)
+        arguments = ["snapshots", str(run), "-o", str(folder / f"snapshots/{name}.json"), "--limit", "6"]
+        assert main([*arguments, "--links", str(folder / "links.jsonl"), "--device", "cpu"]) == 0
+    return folder
+
+
+@pytest.fixture
+def models(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of models, one of which has the snapshots of both runs."""
+    shutil.copytree(measured / "snapshots", tmp_path / "models/small/snapshots")
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.delenv(RUNS_VARIABLE, raising=False)
+    return tmp_path / "models"
+
+
+def opened(**linked: str) -> AppTest:
+    app = AppTest.from_string(_PAGE, default_timeout=60)
+    for name, value in linked.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def weights(record: dict[str, object], moment: int) -> np.ndarray:
+    """Return the cells of a heatmap as the browser unpacks them."""
+    packed = json.loads(record["values"][str(moment)])["weights"]  # type: ignore[index]
+    whole = np.frombuffer(base64.b64decode(packed["strips"]), "<i2").reshape(-1, packed["size"])
+    return whole * packed["scale"]
+
+
+def test_both_runs_stand_side_by_side_at_all_moments(models: Path) -> None:
+    app = opened()
+    (timeline,) = mounted(app, "timeline")
+    assert timeline["updates"] == list(MOMENTS)
+    assert timeline["opened"] is None
+    assert timeline["told"][0] == "Before the first update"
+    charts = mounted(app, "chart")
+    assert len(charts) == 5
+    left, guided = (Snapshots.load(models / f"small/snapshots/{name}.json") for name in ("unguided", "guided"))
+    for chart, run in zip(charts, (left, guided), strict=False):
+        for k, update in enumerate(MOMENTS):
+            alignment = run.alignments[0][run.moment(update)]
+            np.testing.assert_allclose(weights(chart, k), run.sentences[0].words(alignment).alignment, atol=1e-4)
+            heading, said = chart["captions"][str(k)]
+            assert heading == ("Guided, weight 0.5" if run.guidance else "Left to itself")
+            translation = run.translations[run.moment(update)][0]
+            assert said == (f"It says: {translation}" if translation else "It says nothing.")
+
+
+def test_one_run_says_how_good_it_is_and_the_sentence_is_chosen(models: Path) -> None:
+    app = opened(runs="1", pair="3", update="20")
+    (timeline,) = mounted(app, "timeline")
+    assert timeline["opened"] == 1
+    assert timeline["parameters"] == {"training": None, "runs": "1", "pair": "3", "lang": None}
+    assert timeline["told"][1].startswith("After 20 updates: validation loss ")
+    assert "AER" in timeline["told"][1]
+    run = Snapshots.load(models / "small/snapshots/unguided.json")
+    chart = mounted(app, "chart")[0]
+    words = run.sentences[2].words(run.alignments[2][-1])
+    np.testing.assert_allclose(weights(chart, 3), words.alignment, atol=1e-4)
+
+
+@pytest.mark.parametrize("linked", [{"runs": "9"}, {"pair": "99"}, {"training": "../x"}, {"update": "-1x"}])
+def test_a_link_to_what_is_not_there_shows_what_is(models: Path, linked: dict[str, str]) -> None:
+    app = opened(**linked)
+    assert len(mounted(app, "chart")) == 5
+    assert mounted(app, "timeline")[0]["opened"] is None
+
+
+def test_the_rules_of_all_measures_are_said_in_both_languages(models: Path) -> None:
+    for code, said in (("en", "Mean of α on drawn links between two marks"), ("fr", "Moyenne de α")):
+        app = opened(lang=code)
+        assert any(said in one.proto.body for one in app.get("html"))
+    speak("en")
+
+
+def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None:
+    app = opened(update="20")
+    app.session_state["downloads-learns"] = app.session_state["tables-learns"] = True
+    app.run()
+    assert not app.exception
+    (files,) = mounted(app, "picture_files")
+    names = [picture["file"] for picture in files["pictures"]]
+    assert names == [
+        "attnviz-learns-heatmap-1-20", "attnviz-learns-heatmap-2-20", "attnviz-learns-quality",
+        "attnviz-learns-when-1", "attnviz-learns-when-2",
+    ]  # fmt: skip
+    assert "After 20 updates" in files["pictures"][0]["figure"]
+    run = Snapshots.load(models / "small/snapshots/unguided.json")
+    shown = next(one.value for one in app.dataframe)
+    words = run.sentences[0].words(run.alignments[0][1])
+    np.testing.assert_allclose(shown.to_numpy(), words.alignment, atol=1e-6)
+
+
+def test_a_run_in_progress_is_watched_and_what_it_writes_is_shown(
+    models: Path, measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "runs/mine"
+    parts = sorted((measured / "runs/unguided/model/snapshots").glob("*.json"))
+    (own / "model/snapshots").mkdir(parents=True)
+    for path in parts[:2]:
+        shutil.copy(path, own / "model/snapshots")
+    shutil.copy(measured / "runs/unguided/log.csv", own)
+    monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path / "runs"))
+    app = opened(training="run:mine")
+    (timeline,) = mounted(app, "timeline")
+    assert timeline["updates"] == [int(path.stem) for path in parts[:2]]
+    assert any(chart["template"].count("validation loss") for chart in mounted(app, "chart"))
+    shutil.copy(parts[2], own / "model/snapshots")
+    app.run()
+    assert mounted(app, "timeline")[0]["updates"] == [int(path.stem) for path in parts[:3]]
+
+
+def test_nobody_watches_runs_that_the_owner_did_not_name(
+    models: Path, measured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert watched() == {}
+    app = opened(training=f"run:{measured}/runs/unguided")
+    assert mounted(app, "timeline")[0]["parameters"]["training"] is None
+    monkeypatch.setenv(RUNS_VARIABLE, str(measured / "runs"))
+    os.utime(measured / "runs/guided/log.csv", (time.time() + 60,) * 2)
+    assert list(watched()) == ["guided", "unguided"]
+    app = opened(training="run:../runs/unguided")
+    assert mounted(app, "timeline")[0]["parameters"]["training"] is None
+
+
+def test_without_snapshots_the_page_is_not_offered_and_says_what_to_do(
+    tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attnviz.ui.pages import learns
+
+    assert learns.offered()
+    (models / "small/snapshots/guided.json").write_text("{}")
+    assert list(shipped()) == ["small"]
+    (models / "small/snapshots/unguided.json").write_text("not even JSON")
+    assert not learns.offered()
+    app = opened()
+    assert "attnviz app --runs FOLDER" in app.text[0].value
+
+
+def test_runs_with_other_numbers_are_others(models: Path) -> None:
+    run = Snapshots.load(models / "small/snapshots/unguided.json")
+    other = replace(run, alignments=(run.alignments[0] * 0.5, *run.alignments[1:]))
+    assert identity_of([run]) == identity_of([replace(run)])
+    assert len({identity_of([run]), identity_of([other]), identity_of([replace(run, name="x")])}) == 3
