@@ -27,7 +27,7 @@ _BAND = 0.006
 
 
 def across(updates: ArrayLike) -> NDArray[np.float64]:
-    """Return where updates stand: log2(1 + u / 20), even at first and by ratios from then on."""
+    """Return where updates u of any shape stand: log2(1 + u / 20), even at first and by ratios from then on."""
     places: NDArray[np.float64] = np.log2(1 + np.asarray(updates, dtype=np.float64) / _FIRST)
     return places
 
