@@ -11,7 +11,7 @@ from attnviz.wording.labels import shorten
 
 NARROWEST_COLUMN, LOWEST_ROW = 12, 16
 """Pixels; in a narrower column or a lower row there is no room for a readable label, so the figure scrolls instead."""
-HIGHEST_ROW, ROWS = 44, 360
+HIGHEST_ROW, ROWS = 44, 340
 """Pixels of the highest row, and of all rows together while none is at its lowest: with both sentences above it, a
 heatmap of fifteen words is to be in a window of 900 pixels."""
 ASPECT = 1.5

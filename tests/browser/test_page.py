@@ -350,4 +350,4 @@ def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opene
 def test_every_chart_has_a_table(open_page: Opener) -> None:
     page = open_page()
     page.locator(".st-key-tables summary").click()
-    expect(page.locator(".st-key-tables .stDataFrame")).to_have_count(7)
+    expect(page.locator(".st-key-tables .stDataFrame")).to_have_count(9)

@@ -53,8 +53,8 @@ def remark(trace: Trace) -> str:
             "“banque” see where the step looked, and what else was likely."
         ),
         ("She is a poor woman.", "C'est une femme pauvre."): say(
-            "“Une femme pauvre” has no money, “une pauvre femme” is to be pitied. Go to step 5, choose “poor”, and "
-            "below its weight press “Look only here”: the order changes, and the meaning with it."
+            "“Une femme pauvre” has no money, “une pauvre femme” is to be pitied. Go to step 5, and in stage 2 pull "
+            "the bar of “poor” all the way to the right: the order changes, and the meaning with it."
         ),
     }.get((trace.source_text, trace.translation), "")
 
