@@ -20,6 +20,7 @@ ASIDE = {
     # A look changed by hand, and what came of it.
     "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&depth=everything",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
+    "why": f"why?sentence={quote_plus(OPENING)}&step-why=4",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
 }
 """What else is photographed, by the name of the file."""
@@ -57,7 +58,8 @@ def main() -> None:
         for name, place in ASIDE.items():
             page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{address}/{place}")
-            settled(page, ".st-key-section_panel" if place.startswith("lab") else ".st-key-contrast")
+            drawn = {"lab": ".st-key-section_panel", "why": ".st-key-forced_words-why"}
+            settled(page, drawn.get(place.partition("?")[0], ".st-key-contrast"))
             page.screenshot(path=options.folder / f"{name}.png")
         browser.close()
 

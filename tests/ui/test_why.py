@@ -20,6 +20,7 @@ from attnviz.ui.toolbar.examples import OPENING
 from attnviz.ui.why.by_length import measured
 from attnviz.ui.why.growth import grown
 from attnviz.ui.why.room import why_pictures
+from attnviz.ui.why.signals import signals_tables
 from attnviz.ui.why.trio import JUDGE, MODELS, judge, missing, trio, trio_stamp
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.ui.shown_records import fetched, mounted
@@ -96,8 +97,8 @@ def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: R
 def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run) -> None:
     app = page(sentence=SENTENCE)
     forced, signals, by_length, growth = mounted(app, "chart")
-    assert "fixed vector" in forced["captions"]["every"][1]
     assert "Your sentence has 6 words, which puts it among those of 1-10" in by_length["captions"]["every"][1]
+    assert "than a tenth of that" in fetched(forced["at"])["captions"]["every"][1]
     for asked in (signals, growth):
         assert "every" in fetched(asked["at"])["captions"]
     (lanes,) = records_of_growth(app)
@@ -141,7 +142,7 @@ def test_another_translation_is_what_all_are_led_through(page: Run) -> None:
     app = page(sentence=SENTENCE, target="Deux chiens jouent.")
     assert not app.exception
     assert address(app)["target"] == "Deux chiens jouent."
-    forced = mounted(app, "chart")[0]
+    forced = fetched(mounted(app, "chart")[0]["at"])
     assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
     assert "It is your own translation." in "\n".join(str(one.proto.body) for one in app.get("html"))
 
@@ -195,10 +196,23 @@ def test_the_language_is_that_of_the_page(page: Run) -> None:
     forced, signals, *_ = mounted(app, "chart")
     try:
         assert mounted(app, "lanes")[0]["lanes"][0]["name"] == "Un vecteur fixe"
-        assert "vecteur fixe" in forced["captions"]["every"][1]
+        assert "un dixième" in fetched(forced["at"])["captions"]["every"][1]
         assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
     finally:
         speak("en")
+
+
+def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_picture(
+    folder: Path, make_network: ModelFactory
+) -> None:
+    coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
+    save_model(folder / MODELS[0], make_network("none", vocabulary_size=len(coarse)), coarse)
+    good = on_show(trio(SENTENCE, "C'est l'été.").good)
+    at = address_of(good, "forced-words", "light", every=True, models=trio_stamp())
+    assert "were led through different words" in fetched(at)["captions"]["every"][1]
+    assert "every" in fetched(address_of(good, "signals", "light", every=True, models=trio_stamp()))["captions"]
+    ((_, table),) = signals_tables(trio(SENTENCE, "C'est l'été."))
+    assert [name for name in table if MODELS[0] in name] == []
 
 
 def test_records_are_made_anew_where_one_of_the_models_was_replaced(

@@ -6,41 +6,52 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 
+from attnviz import AttnvizError, Trace
 from attnviz.analysis.forced_words import ForcedWords, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
-from attnviz.languages import language, say
+from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart.chart import EVERY_STEP, fitting_record, given_chart
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record, steady_record
 from attnviz.ui.page_state.view import View
-from attnviz.ui.pictures import made_once
+from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.why.trio import Trio
+from attnviz.ui.why.trio import Trio, led_through, missing, trio_stamp
 from attnviz.wording.why import forgetting_sentences
+
+_NOTHING = {"height": 10, "xaxis": {"visible": False}, "yaxis": {"visible": False}, "meta": {"alt": "", "narrowest": 1}}
+"""Of a picture that cannot be drawn: the sentence above it says why."""
 
 
 def forced(view: View, three: Trio, theme: ThemeName) -> None:
     """Draw the probability of each word in each model, with what is seen of it."""
-    identity = "-".join(trace.fingerprint for trace in three.forced)
-    given_chart(view, _record(three, identity, theme, language()), "forced_words")
+    at = address(three.good, "forced-words", theme, every=True, models=trio_stamp())
+    chart(view, at, "forced_words", waiting=say("Computing…"))
 
 
-@made_once
-def _record(_three: Trio, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
-    found = forced_words(_three.forced)
+def forced_record(asked: Asked) -> dict[str, Any]:
+    """Return the picture for the translation that was asked about, or why there is none in its place; raise
+    UnknownRecordError where one of the models is missing."""
+    if missing():
+        raise UnknownRecordError("forced-words")
+    try:
+        found = _found(asked.trace)
+    except AttnvizError as error:  # cut into other words, say
+        return steady_record(go.Figure(layout=_NOTHING).to_json(), {EVERY_STEP: ("", str(error))})
     told = " ".join(forgetting_sentences(found, len(found.models) - 1))
-    figures = [forced_words_figure(found, slanting=slanting, theme=theme) for slanting in (False, True)]
+    figures = [forced_words_figure(found, slanting=slanting, theme=asked.theme) for slanting in (False, True)]
     return fitting_record(figures, {EVERY_STEP: ("", told)})
 
 
 def forced_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers of the picture."""
-    yield _title(), forced_words_table(_found(three))
+    yield _title(), forced_words_table(_found(three.good))
 
 
 def forced_pictures(three: Trio) -> Iterator[Picture]:
     """Yield the picture as it is saved."""
-    found = _found(three)
+    found = _found(three.good)
     yield Picture(_title(), _title(), "forced-words", forced_words_figure(found), forced_words_table(found))
 
 
@@ -48,5 +59,5 @@ def _title() -> str:
     return say("One translation, three models")
 
 
-def _found(three: Trio) -> ForcedWords:
-    return forced_words(three.forced)
+def _found(good: Trace) -> ForcedWords:
+    return forced_words(led_through(good))

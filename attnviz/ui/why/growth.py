@@ -3,7 +3,7 @@ clause."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,26 +108,32 @@ def _asked(asked: Asked) -> Growth:
 
 
 @kept_in(Kept(2 << 20, size=size_of))
-def _grown(sentence: str, best: str, device: str, which: str) -> Growth:  # noqa: ARG001  part of the key
+def _grown(sentence: str, best: str, device: str, which: str) -> Growth:
     from attnviz.evaluation.bleu import sentence_chrf  # sacrebleu: only those who let a sentence grow need wait for it
 
     parts, folders = clauses(sentence), models()
     texts = list(beginnings(parts))
     references = translations(str(folders[best]), device, texts, _BEAM)
     found = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
-    floor = _floor(sentence, references, str(folders[best]), device, sentence_chrf)
+    floor = _floor(sentence, references, _judged(best, device, which), sentence_chrf)
     kinds = tuple(str(read_config(folders[name])["attention"]) for name in MODELS)
     scores = [[sentence_chrf(one, good) for one, good in zip(own, references, strict=True)] for own in found]
     return Growth(parts, MODELS, kinds, tuple(map(tuple, found)), best, tuple(references), np.array(scores), floor)
 
 
 def _floor(
-    sentence: str, references: Sequence[str], folder: str, device: str, score: Callable[[str, str], float]
-) -> NDArray[np.float64]:  # fmt: skip
-    """Return the mean score against each reference, (N,), of as many words of what the judge makes of the other long
-    sentences of the program."""
-    others = [other for other in (*TABLE_3, *LONG) if other != sentence]
-    made = [text.split() for text in translations(folder, device, others, _BEAM)]
+    sentence: str, references: Sequence[str], made: Mapping[str, str], score: Callable[[str, str], float]
+) -> NDArray[np.float64]:
+    """Return the mean score against each reference, (N,), of as many words of what the judge `made` of other
+    sentences."""
+    others = [text.split() for source, text in made.items() if source != sentence]
     return np.array([
-        np.mean([score(" ".join(words[: len(good.split())]), good) for words in made]) for good in references
+        np.mean([score(" ".join(words[: len(good.split())]), good) for words in others]) for good in references
     ])  # fmt: skip
+
+
+@kept_in(Kept(1 << 20, size=size_of))
+def _judged(best: str, device: str, which: str) -> dict[str, str]:  # noqa: ARG001  part of the key
+    """Return what the judge makes of the long sentences of the program."""
+    sentences = [*TABLE_3, *LONG]
+    return dict(zip(sentences, translations(str(models()[best]), device, sentences, _BEAM), strict=True))

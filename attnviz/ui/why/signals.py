@@ -51,14 +51,14 @@ def signals_record(asked: Asked) -> dict[str, Any]:
 
 def signals_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers behind the picture."""
-    yield _title(), _table(three.forced)
+    yield _title(), _table(led_through(three.good))
 
 
 def signals_pictures(three: Trio) -> Iterator[Picture]:
     """Yield the picture as it is saved."""
-    found = [_reckoned(trace) for trace in three.forced]
-    figure = signals_figure(_kinds(three.forced), found)
-    yield Picture(_title(), _title(), "signals", figure, _table(three.forced))
+    traces = led_through(three.good)
+    figure = signals_figure(_kinds(traces), [_reckoned(trace) for trace in traces])
+    yield Picture(_title(), _title(), "signals", figure, _table(traces))
 
 
 def _title() -> str:
@@ -66,7 +66,10 @@ def _title() -> str:
 
 
 def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
-    return signals_table(traces[-1], [trace.model for trace in traces], [_reckoned(trace) for trace in traces])
+    """Return the numbers of all models that cut the sentences as the last of them does."""
+    alike = [trace for trace in traces if trace.target_pieces == traces[-1].target_pieces]
+    alike = [trace for trace in alike if trace.source_pieces == traces[-1].source_pieces]
+    return signals_table(alike[-1], [trace.model for trace in alike], [_reckoned(trace) for trace in alike])
 
 
 def _kinds(traces: tuple[Trace, ...]) -> list[str]:

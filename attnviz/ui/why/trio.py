@@ -24,9 +24,7 @@ class Trio:
     own: tuple[Trace, ...]
     """Their own translations."""
     good: Trace
-    """A translation that all are led through, as the model that made it was, or that was given."""
-    forced: tuple[Trace, ...]
-    """All of them led through it."""
+    """A translation that all are to be led through, as the model that made it was, or that was given."""
 
     @property
     def longest(self) -> Trace:
@@ -59,13 +57,12 @@ def trio(text: str, given: str | None, device: str = "auto", beam: int = _BEAM) 
     good = own[-1] if given is None and other is None else translate(
         str(folders[other or MODELS[-1]]), device, text, beam, given
     )  # fmt: skip
-    return Trio(own, good, led_through(good, device))
+    return Trio(own, good)
 
 
-def led_through(good: Trace, device: str | None = None) -> tuple[Trace, ...]:
-    """Return the three led through the translation in `good`, on its device or another; raise AttnvizError where it
-    cannot be."""
-    where = device or (good.device if good.device in devices() else "cpu")
+def led_through(good: Trace) -> tuple[Trace, ...]:
+    """Return the three led through the translation in `good`; raise AttnvizError where they cannot be."""
+    where = good.device if good.device in devices() else "cpu"
     if not good.translation.strip():
         raise AttnvizError(say("The translation to lead the models through is empty."))
     return tuple(
