@@ -21,8 +21,11 @@ ASIDE = {
     "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&depth=everything",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
+    "learns": "learns?runs=1&update=1000",
 }
 """What else is photographed, by the name of the file."""
+_LAST = {"lab": ".st-key-section_panel", "learns": ".st-key-quality-learns"}
+"""The chart that is drawn last on a page, by its box."""
 
 
 def main() -> None:
@@ -57,7 +60,7 @@ def main() -> None:
         for name, place in ASIDE.items():
             page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{address}/{place}")
-            settled(page, ".st-key-section_panel" if place.startswith("lab") else ".st-key-contrast")
+            settled(page, _LAST.get(place.partition("?")[0], ".st-key-contrast"))
             page.screenshot(path=options.folder / f"{name}.png")
         browser.close()
 
