@@ -67,7 +67,7 @@ def learnt_figure(
     titles = {"shares": say("weight on the drawn links"), "shapes": say("where the rows lie")}
     titles = {panel: titles[panel] for panel in shown}
     ranges: dict[str, tuple[float, float | None]] = {panel: (0, top) for panel, top in tops.items()}
-    return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right=132)
+    return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right=156)
 
 
 def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
@@ -155,7 +155,7 @@ def _named_lines(
     return [*lines, *names_of_lines]
 
 
-def _wrapped(name: str, longest: int = 20) -> str:
+def _wrapped(name: str, longest: int = 24) -> str:
     """Return a long name on two lines, both behind a blank."""
     cut = name.rfind(" ", 0, longest)
     return name if len(name) <= longest or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
@@ -167,8 +167,10 @@ def _kept_apart(values: Sequence[float], top: float) -> list[float]:
     places = np.array(values, dtype=float)
     for below, above in itertools.pairwise(order):
         places[above] = max(places[above], places[below] + _LINE * top)
-    over = max(0.0, places.max() - top)
-    return [float(place) for place in places - over / 2]
+    # As far above their lines as below, and within the panel.
+    places -= (places - np.array(values)).mean()
+    places -= max(0.0, places.max() - top) + min(0.0, places.min())
+    return [float(place) for place in places]
 
 
 def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:

@@ -22,8 +22,11 @@ ASIDE = {
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
     "why": f"why?sentence={quote_plus(OPENING)}&step-why=4",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
+    "learns": "learns?runs=1&update=1000",
 }
 """What else is photographed, by the name of the file."""
+_LAST = {"lab": ".st-key-section_panel", "learns": ".st-key-quality-learns", "why": ".st-key-forced_words-why"}
+"""The chart that is drawn last on a page, by its box."""
 
 
 def main() -> None:
@@ -58,8 +61,7 @@ def main() -> None:
         for name, place in ASIDE.items():
             page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{address}/{place}")
-            drawn = {"lab": ".st-key-section_panel", "why": ".st-key-forced_words-why"}
-            settled(page, drawn.get(place.partition("?")[0], ".st-key-contrast"))
+            settled(page, _LAST.get(place.partition("?")[0], ".st-key-contrast"))
             page.screenshot(path=options.folder / f"{name}.png")
         browser.close()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.figures.learning_curves import learnt_figure, quality_figure
 from attnviz.figures.learning_heatmap import learning_template, learning_values
@@ -44,8 +45,9 @@ def quality(runs: list[Snapshots], theme: ThemeName) -> None:
     given_chart(ROOM, _quality(runs, moments_of(runs), identity_of(runs), theme, language()), "quality")
 
 
-def learnt(runs: list[Snapshots], theme: ThemeName) -> None:
-    """Draw what the attention of each run has learnt over the updates; of several runs, beside how good they are."""
+def learnt(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
+    """Draw what the attention of each run has learnt over the updates; of several runs, beside how good they are.
+    Return what stands beside the picture of a run alone."""
     moments, several = moments_of(runs), len(runs) > 1
     boxes = st.columns(max(2, len(runs) + several), gap="large")
     for number, (box, run) in enumerate(zip(boxes, runs, strict=False), 1):
@@ -53,9 +55,11 @@ def learnt(runs: list[Snapshots], theme: ThemeName) -> None:
             with box:
                 record = _learnt(run, runs, moments, identity_of([run, *runs]), theme, language())
                 given_chart(ROOM, record, f"learnt_{number}")
-    if several:
-        with boxes[-1]:
-            quality(runs, theme)
+    if not several:
+        return boxes[1]
+    with boxes[-1]:
+        quality(runs, theme)
+    return None
 
 
 def has_learnt(run: Snapshots) -> bool:

@@ -60,12 +60,13 @@ def _pictures(chosen: Chosen) -> None:
     """Draw what is on show at the moment chosen in the browser, and what is said of it."""
     _timeline(chosen)
     looks_and_quality(chosen.runs, chosen.sentence, theme_name())
+    beside = None
     if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
         st.html(f'<h2 class="section">{escape(say("What is learnt when"))}</h2>')
-        learnt(chosen.runs, theme_name())
+        beside = learnt(chosen.runs, theme_name())
     if chosen.watching:
         st.caption(say("This run is looked at again every ten seconds."))
-    if chosen.runs[0].curves:
+    with beside or st.expander(say("How this is measured"), key=ROOM.key("rules")):
         _rules(chosen.runs)
     _tables(chosen)
 
@@ -112,11 +113,10 @@ def _rules(runs: list[Snapshots]) -> None:
     """Say what the measures are, and what they are of."""
     names, rules = measure_names(), measure_rules()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
-    with st.expander(say("How this is measured"), key=ROOM.key("rules")):
-        if told := counted(runs):
-            st.text(told)
-        listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
-        st.html(f'<dl class="rules">{listed}</dl>')
+    listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
+    st.html(f'<dl class="rules">{listed}</dl>')
+    if told := counted(runs):
+        st.html(f'<p class="reading">{escape(told)}</p>')
 
 
 @st.fragment
