@@ -57,7 +57,7 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
             "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": 0.46, "y1": 0.97,
             "line": {"color": ink.context, "width": 2},
         }],
-        "meta": {"alt": Slot("alt"), "narrowest": 340},
+        "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "mark": ink.encoder},
     }  # fmt: skip
     return {"data": [*_bars(ink), _cosines(ink), _chip(ink), _chip_names(ink)], "layout": layout}
 
@@ -89,7 +89,7 @@ def context_units_values(trace: Trace, found: ContextUnits, step: int) -> Values
             literal(f"{percent(w)} {shorten(name, 30)}") for name, w in zip(names, found.weights.tolist(), strict=True)
         ],
         "share_names": _chip_labels(names, found),
-        "alt": context_units_alt(trace, found, step),
+        "alt": context_units_alt(trace, found, step), "lines": _lines(trace, found),
     }  # fmt: skip
 
 
@@ -137,6 +137,12 @@ def _rows(trace: Trace) -> int:
     """Return the lines of the picture: the words, all others, and the sum."""
     words = len(trace.words().source)
     return min(words, WORDS) + (words > WORDS) + 1
+
+
+def _lines(trace: Trace, found: ContextUnits) -> list[int]:
+    """Return the line of each source piece."""
+    own = {j: row for row, k in enumerate(found.words) for j in trace.words().source_groups[k]}
+    return [own.get(j, len(found.words)) for j in range(len(trace.source_pieces))]
 
 
 def _bars(ink: Palette) -> list[Spec]:

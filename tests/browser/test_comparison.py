@@ -70,7 +70,7 @@ def cell(page: Page, panel: str, row: int, column: int) -> tuple[float, float]:
 def expect_step(page: Page, step: int, row: int) -> None:
     """Wait until player, picture and server are at 0-based `step`, which is in `row`."""
     expect(page.locator(".player")).to_have_attribute("data-confirmed", str(step))
-    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step))
+    expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
     page.wait_for_function(
         "([chart, row]) => document.querySelector(chart).layout.shapes.some(({ line, y0 }) => "
         "line.color === document.querySelector(chart).layout.meta.frame && y0 + 0.5 === row)", arg=[CHART, row],

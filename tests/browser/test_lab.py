@@ -37,7 +37,7 @@ def lab(open_page: Opener, query: str = "", ready: str = ANSWERS) -> Page:
 
 def at_step(page: Page, number: int) -> None:
     """Wait until browser and server are at a step, counted from 1."""
-    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(number - 1))
+    expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(number - 1))
     expect(page.locator(".player")).to_have_attribute("data-confirmed", str(number - 1))
 
 
@@ -282,7 +282,7 @@ def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) 
 
 @on_both
 def test_a_model_without_attention_has_nothing_to_choose_from(open_page: Opener) -> None:
-    page = lab(open_page, "&model=small-fixed", ".player .word")
+    page = lab(open_page, "&model=small-fixed", ".player .target .word")
     for name in ("Is it an explanation?", "Answers"):
         to_section(page, name)
         expect(section(page)).to_have_text(name)

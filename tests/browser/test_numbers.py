@@ -241,7 +241,7 @@ def test_a_finding_leads_to_its_cell(open_page: Opener) -> None:
     first = page.locator(".words li:visible button").first
     step = first.get_attribute("data-step")
     first.click()
-    expect(page.locator(".player .current .chosen")).to_have_attribute("data-index", str(step))
+    expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
     expect(first).to_have_attribute("aria-current", "step")
     expect(page.locator(".words .step")).to_contain_text(f"Step {int(step or 0) + 1}, ")
 

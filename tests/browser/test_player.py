@@ -271,8 +271,10 @@ def test_the_line_at_the_top_stays_clear_of_the_menu(open_page: Opener) -> None:
     look = page.locator(".player .bar .look")
     expect(look).to_be_visible()
     menu = page.locator("[data-testid=stMainMenu]").bounding_box()
-    inside = page.locator(".player .bar").evaluate(
-        "(bar) => Math.max(...[...bar.children].map((node) => node.getBoundingClientRect().right))"
-    )
     assert menu
+    inside = page.locator(".player .bar").evaluate(
+        """(bar, bottom) => Math.max(...[...bar.children].map((node) => node.getBoundingClientRect())
+          .filter(({ top }) => top < bottom).map(({ right }) => right))""",
+        menu["y"] + menu["height"],
+    )
     assert inside <= menu["x"]

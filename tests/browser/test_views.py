@@ -44,7 +44,7 @@ def expect_step(page: Page, view: str, step: int) -> None:
     room = page.locator(f".st-key-room-{view}")
     expect(room.locator(".facts h2")).to_have_text(f"Step {step + 1} of {STEPS}", timeout=60_000)
     expect(room.locator(".player")).to_have_attribute("data-confirmed", str(step))
-    expect(room.locator(".player .current .chosen")).to_have_attribute("data-index", str(step))
+    expect(room.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
 
 
 def shown(page: Page, view: str) -> dict[str, object]:
@@ -79,7 +79,7 @@ def test_keys_go_to_the_view_that_was_touched_last(page: Page) -> None:
     expect_step(page, "b", 1)
     page.keyboard.press("ArrowRight")
     expect_step(page, "b", 2)
-    page.locator(".st-key-room-a .section").click()
+    page.locator(".st-key-room-a .section").first.click()
     page.keyboard.press("End")
     expect_step(page, "a", STEPS - 1)
     page.locator(".st-key-room-b .player .next").last.focus()

@@ -87,6 +87,8 @@ interface Meta {
   columns?: (number | null)[];
   /** The row of each source piece. */
   entries?: number[];
+  /** The same, where a click chooses none. */
+  lines?: number[];
   /** Source pieces by weight. */
   order?: number[];
   /** Which trace has the bars of weights, against which axis, and what the source pieces of these are called; whether

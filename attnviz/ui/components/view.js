@@ -69,7 +69,7 @@ const shown = (node) => viewOf(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server" | "preview" | "point" | "visit"} name
+ * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server" | "preview" | "visit"} name
  * @param {unknown} [detail]
  */
 function send(node, name, detail) {
@@ -99,11 +99,12 @@ const tryIn = (node, whatIf) => send(node, "try", whatIf);
 const preview = (node, whatIf) => send(node, "preview", whatIf);
 
 /**
- * Says in the view of `node` at which source piece, or step, a visitor points; null where at none.
+ * Says in the view of `node` at which source piece, or step, a visitor points; null where at none. Nothing on show changes
+ * with it: what is fetched in its turn goes on.
  * @param {Element} node
  * @param {Pointed | null} pointed
  */
-const pointAt = (node, pointed) => send(node, "point", pointed);
+const pointAt = (node, pointed) => viewOf(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 
 /**
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -14,10 +15,11 @@ from attnviz.ui.records import Asked
 from attnviz.ui.step.stages import narration, place_of
 
 
-def machine(view: View, theme: ThemeName) -> None:
-    """Draw how the numbers of the step on show run from the English pieces to the French one."""
+def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
+    """Draw how the numbers of the step on show run from the English pieces to the French one; the stages that it leads
+    to are called by `titles`."""
     st.html(f'<h2 class="section">{say("The machine at this step")}</h2>')
-    machine_drawing(view, place_of(view, "machine", theme))
+    machine_drawing(view, place_of(view, "machine", theme), titles)
 
 
 def drawing_record(asked: Asked) -> dict[str, Any]:

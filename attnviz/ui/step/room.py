@@ -64,7 +64,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
         with right, st.container(key=view.key("step_panel")):
             _step_panel(view)
         with st.container(key=view.key("machine_box")):
-            machine(view, theme_name())
+            machine(view, theme_name(), _titles(view))
         with st.container(key=view.key("stages")):
             _stages(view)
         part(view, TABLES, chart_tables)(view)

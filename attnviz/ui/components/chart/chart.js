@@ -13,8 +13,8 @@
  * @returns {number[] | null}
  */
 function arrange({ data, layout }, strongest) {
-  const { order, thinned, entries } = layout.meta;
-  if (entries) return entries;
+  const { order, thinned, entries, lines } = layout.meta;
+  if (entries ?? lines) return entries ?? lines ?? null;
   if (!order) return null;
   const places = order.map((_, j) => j);
   if (!strongest) return places;
@@ -142,6 +142,7 @@ function listen(Plotly, root, chart, state) {
     if (chosen) chooseIn(root, chosen);
   });
   if (chart.layout.meta.panels) linkPanels(root, chart);
+  else if (!chart.layout.meta.tree) tellPointing(root, chart);
   if (chart.layout.meta.tree) markWays(root, chart);
 }
 
@@ -209,7 +210,13 @@ function start(root) {
     if ("fits" in state.data) soon(root, state, draw);
   });
   room.observe(find(root, ".scroll"));
-  const ends = [listenIn(root, "hint", ({ detail }) => hint(root, detail)), watchTrials(root, state)];
+  const ends = [
+    listenIn(root, "hint", ({ detail }) => hint(root, detail)),
+    listenIn(root, "point", ({ detail }) => {
+      if (state.figure) light(root, chartOf(root), state, detail);
+    }),
+    watchTrials(root, state),
+  ];
   const { stop } = state;
   state.stop = () => {
     room.disconnect();

@@ -52,6 +52,8 @@ function sliderOf(root, state, piece) {
   for (const [name, value] of [["role", "slider"], ["aria-valuemin", "0"], ["aria-valuemax", "1"]]) {
     bar.setAttribute(name, value);
   }
+  bar.onpointerenter = () => pointAt(root, { source: piece });
+  bar.onpointerleave = () => pointAt(root, null);
   bar.onpointerdown = (event) => grab(root, state, piece, event);
   bar.onkeydown = (event) => press(root, state, piece, event);
   bar.onfocus = () => {

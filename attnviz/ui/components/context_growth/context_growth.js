@@ -92,6 +92,38 @@ function listen(Plotly, root, state) {
     const piece = state.numbers?.lines[point.pointNumber[0]].piece ?? null;
     if (piece !== null) chooseIn(root, { source: piece });
   });
+  chart.on("plotly_hover", ({ points: [point] }) => {
+    const piece = typeof point.pointNumber === "number" || point.curveNumber
+      ? null
+      : state.numbers?.lines[point.pointNumber[0]].piece ?? null;
+    pointAt(root, piece === null ? null : { source: piece });
+  });
+  chart.on("plotly_unhover", () => pointAt(root, null));
+}
+
+/**
+ * Lights the strip of the source piece that is pointed at.
+ * @param {HTMLElement} root
+ * @param {GrowthState} state
+ * @param {Pointed | null} pointed
+ */
+function light(root, { chart, numbers }, pointed) {
+  const row = numbers?.row(pointed?.source ?? null) ?? -1, layer = find(root, ".cursor");
+  const { xaxis: x, yaxis: y } = chart._fullLayout ?? {};
+  if (row < 0 || !x || !y) {
+    layer.replaceChildren();
+    return;
+  }
+  const strip = document.createElement("div");
+  strip.className = "pointing";
+  const [top, bottom] = [row - 0.5, row + 0.5].map((edge) => y._offset + y.c2p(edge));
+  Object.assign(strip.style, {
+    left: `${x._offset}px`,
+    top: `${top}px`,
+    width: `${x._length}px`,
+    height: `${bottom - top}px`,
+  });
+  layer.replaceChildren(strip);
 }
 
 /** @param {GrowthState} state */
@@ -205,9 +237,10 @@ function start(root) {
   state.chart.classList.add("clickable");
   // The running sum on the screen, unit by unit, for whoever wants to check it.
   state.chart.runningSum = () => Array.from(state.running);
-  const leave = state.stop;
+  const leave = state.stop, end = listenIn(root, "point", ({ detail }) => light(root, state, detail));
   state.stop = () => {
     stop(state);
+    end();
     leave();
   };
   return state;

@@ -147,7 +147,7 @@ function drawReturns(root, { words }, { decoder: { before, previous, after, word
     });
   };
   const beside = after.y + after.height / 2;
-  back([[right + 3, beside], [right + 24, beside], [right + 24, low]], 112, before);
+  back([[right + 3, beside], [right + 58, beside], [right + 58, low]], 112, before);
   back([[word.x + 62, word.y + word.height + 3], [word.x + 62, height - 5]], 102, previous);
   put(part, "text", { x: 122, y: low - 6, class: "again" }, words.again);
 }

@@ -32,7 +32,6 @@ interface MachineRecord {
   /** What the context of each of `steps` is made of, in words. */
   mixes: string[];
   alts: string[];
-  stages: StageTitle[];
   /** Of each of `steps` what came of each stage. */
   outcomes: string[][];
   words: Words;
@@ -149,6 +148,9 @@ interface MachineState extends Fetching<MachineRecord> {
   step: number | null;
   room?: number;
   frame: number;
+  /** What the stages are called, and what tells these names from others. */
+  stages: StageTitle[];
+  titles?: string;
   /** The source piece that is pointed at. */
   pointed: number | null;
 }

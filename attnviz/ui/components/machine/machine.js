@@ -18,7 +18,7 @@ function lay(root, state, record) {
   const { contextName, mix, ...look } = drawLook(drawing, record, plan);
   const columns = drawEncoder(drawing, record, plan, state.numbers);
   const decoder = drawDecoder(drawing, record, plan);
-  const { symbols, ways, states: stateNames } = nameParts(drawing, record, plan, measure);
+  const { symbols, ways, states: stateNames } = nameParts(drawing, record, plan, state.stages, measure);
   const texts = { ...decoder.texts, symbols, ways, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, room, parts: { ...look, ...decoder, columns, texts }, pose: undefined });
   reachColumns(root, drawing, state);
@@ -70,7 +70,7 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
  * @param {MachineState} state
  * @param {number} k its row in the record
  */
-function writeStep(root, { record, parts }, k) {
+function writeStep(root, { record, parts, stages }, k) {
   if (!record) return;
   const i = record.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -84,7 +84,7 @@ function writeStep(root, { record, parts }, k) {
   all("rivals", record.rivals[k]);
   all("mix", record.mixes[k]);
   texts.ways.forEach((way, n) => {
-    const { place, title } = record.stages[n], outcome = record.outcomes[k][n];
+    const { place, title } = stages[n], outcome = record.outcomes[k][n];
     way.setAttribute("aria-label", fill(record.words.stage, { place, title, outcome }));
   });
   find(root, ".drawing", SVGElement).setAttribute("aria-label", record.alts[k]);
@@ -181,12 +181,14 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<MachineRecord | Place>} mounted */
+/** @param {Mounted<(MachineRecord | Place) & { stages: StageTitle[] }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".machine");
   /** @type {MachineState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
+  const titles = data.stages.map(({ title }) => title).join();
+  if (titles !== state.titles) Object.assign(state, { titles, stages: data.stages, plan: undefined, step: null });
   soon(root, state, show);
   return state.stop;
 }

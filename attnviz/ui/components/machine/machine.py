@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.machine import machine_alt, machine_words, mixture
 from attnviz.wording.numbers import percent
-from attnviz.wording.stages import Narration, stage_titles
+from attnviz.wording.stages import Narration
 
 LETTERS = 14
 """Characters of a piece in the picture."""
@@ -28,15 +28,19 @@ RIVALS = 2
 """Pieces besides the written one that are named."""
 
 
-def machine_drawing(view: View, at: str) -> None:
-    """Draw the machine at the step on show; what it is drawn from lies at the address `at`."""
-    component("machine", isolate=False)(key=view.key("machine"), data={"at": at})
+def machine_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
+    """Draw the machine at the step on show, its stages called by `titles`; what it is drawn from lies at the address
+    `at`."""
+    stages = [
+        {"number": number, "place": place, "title": title}
+        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
+    ]
+    component("machine", isolate=False)(key=view.key("machine"), data={"at": at, "stages": stages})
 
 
 def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
     """Return what the browser draws the machine from at these 0-based `steps`, of which `told` tells."""
     units, chosen = drawn_units(trace), np.array(steps, dtype=np.intp)
-    titles = stage_titles(trace)
     return {
         "language": language(),
         "attention": trace.config["attention"],
@@ -53,10 +57,6 @@ def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[
         "byHand": [trace.attends and bool(acting_on(trace.interventions, i)) for i in steps],
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [machine_alt(trace, i, told[i]) for i in steps],
-        "stages": [
-            {"number": number, "place": place, "title": title}
-            for place, (number, title) in enumerate(titles.items(), 1)
-        ],
         "outcomes": [[stage.outcome for stage in told[i]] for i in steps],
         "words": machine_words(trace),
     }  # fmt: skip

@@ -5,9 +5,10 @@
  * @param {Element} root
  * @param {MachineRecord} record
  * @param {Plan} plan
+ * @param {StageTitle[]} stages
  * @param {(text: string, letters: number) => number} measure
  */
-function nameParts(root, record, plan, measure) {
+function nameParts(root, record, plan, stages, measure) {
   const part = group(root, "names"), looks = record.attention !== "none";
   const { across, decoder: { before, previous, titles }, standing } = plan;
   const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, record, plan, looks);
@@ -16,7 +17,7 @@ function nameParts(root, record, plan, measure) {
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
-  const ways = record.stages.map((stage) => {
+  const ways = stages.map((stage) => {
     const narrow = standing && stage.number < 4;
     const room = narrow ? 0 : stage.number > 3 ? 260 : GUTTER - 60;
     return wayTo(part, stage, places[stage.number], room, measure);

@@ -27,16 +27,18 @@ function share({ source, weights }, step, k, places) {
  * @param {number} source
  */
 function paintSource(root, { data, step, source: chosen }, source) {
-  findAll(root, ".source .word").forEach((word, k) => {
-    const weight = data.weights[step][k];
-    word.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(weight))}%`);
-    word.title = share(data, step, k, 4);
-    const current = data.source[k].pieces.includes(source);
-    word.classList.toggle("current", current);
-    word.classList.toggle("held", current && chosen !== null);
-    word.setAttribute("aria-pressed", String(current && chosen !== null));
-    for (const piece of findAll(word, ".piece")) piece.classList.toggle("seen", Number(piece.dataset.index) === source);
-  });
+  for (const name of [".source", ".english"]) {
+    findAll(root, `${name} .word`).forEach((word, k) => {
+      word.title = share(data, step, k, 4);
+      const current = data.source[k].pieces.includes(source);
+      word.classList.toggle("current", current);
+      word.classList.toggle("held", current && chosen !== null);
+      word.setAttribute("aria-pressed", String(current && chosen !== null));
+      for (const piece of findAll(word, ".piece")) {
+        piece.classList.toggle("seen", Number(piece.dataset.index) === source);
+      }
+    });
+  }
 }
 
 /**
@@ -44,11 +46,11 @@ function paintSource(root, { data, step, source: chosen }, source) {
  * @param {number} step
  */
 function paintTarget(root, step) {
-  for (const piece of findAll(root, ".target .piece")) {
+  for (const piece of findAll(root, ".target .piece, .french .piece")) {
     piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
     piece.classList.toggle("later", Number(piece.dataset.index) > step);
   }
-  for (const word of findAll(root, ".target .word")) {
+  for (const word of findAll(root, ".target .word, .french .word")) {
     const current = word.querySelector(".chosen") !== null;
     word.classList.toggle("current", current);
     if (current) word.setAttribute("aria-current", "step");
@@ -105,12 +107,14 @@ function paint(root, state) {
   const source = looked(state);
   if (data.looks) paintSource(root, state, source);
   paintTarget(root, step);
+  paintPointed(root, state);
   find(root, ".verb").textContent = state.playing ? data.words.pause : data.words.play;
   for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = step <= 0;
   for (const button of findAll(root, ".next", HTMLButtonElement)) button.disabled = step >= data.weights.length - 1;
   find(root, ".shown").hidden = !data.looks; // without attention no word is looked at
   if (data.looks) paintShown(find(root, ".shown"), state, source);
   paintBar(find(root, ".bar"), state, source);
+  aimPair(root, state, source);
   announce(root, { step, source, order: state.order });
 }
 

@@ -54,6 +54,8 @@ interface PlayerState extends PlayerControl {
   sent: Choice | null;
   sentAt: number;
   playing: boolean;
+  /** What is pointed at in the view. */
+  pointed?: Pointed | null;
   timer?: number;
   /** Whether the server has not said yet what is on show of this translation. */
   fresh?: boolean;

@@ -40,14 +40,19 @@ function nameSlider(root, state) {
  * The line at the top of the window is there while the buttons are above it and something of their view is below. What is
  * below the window counts as in it: a jump may take the buttons from there past it at once.
  * @param {HTMLElement} root
+ * @param {() => void} onShown
  */
-function watchBar(root) {
+function watchBar(root, onShown) {
   /** @type {Map<Element, IntersectionObserverEntry>} */
   const seen = new Map();
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) seen.set(entry.target, entry);
     const buttons = seen.get(transport), view = seen.get(viewOf(root));
-    find(root, ".bar").hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting);
+    const bar = find(root, ".bar");
+    bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting);
+    if (bar.hidden) return;
+    viewOf(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // what stays in sight stands below it
+    onShown();
   }, { root: document.querySelector("[data-testid=stMain]"), rootMargin: "0px 0px 1000000px" });
   const transport = find(root, ".transport");
   watch.observe(transport);
@@ -77,6 +82,10 @@ function listen(root, state, control) {
     [view, "focusin", touch],
     [view, "attnviz:choose", ({ detail }) => control.choose(detail)],
     [view, "attnviz:server", () => hear(root, state)],
+    [view, "attnviz:point", ({ detail }) => {
+      state.pointed = detail;
+      if (state.data) paintPointed(root, state);
+    }],
   ];
   for (const [where, name, hear] of heard) where.addEventListener(name, hear);
   return () => {
@@ -94,7 +103,7 @@ function start(root) {
   const control = controller(root, state);
   buttons(root, state, control);
   speeds(root);
-  const bar = watchBar(root);
+  const bar = watchBar(root, () => aimPair(root, state, looked(state)));
   const deafen = listen(root, state, control);
   state.stop = () => {
     control.pause();

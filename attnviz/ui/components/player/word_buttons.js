@@ -84,6 +84,18 @@ function buildSentences(root, { source, target, orders }, choose) {
   const line = (name, words, button) => {
     find(root, name).replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));
   };
-  line(".source", source, (word) => sourceWord(word, orders, choose));
-  line(".target", target, (word) => targetWord(word, choose));
+  /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
+  const pointing = (kind, word) => {
+    tellPointed(root, word, kind);
+    return word;
+  };
+  /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
+  const again = (kind, word) => {
+    word.tabIndex = -1; // the keyboard goes through the words once
+    return pointing(kind, word);
+  };
+  line(".source", source, (word) => pointing("source", sourceWord(word, orders, choose)));
+  line(".target", target, (word) => pointing("step", targetWord(word, choose)));
+  line(".english", source, (word) => again("source", sourceWord(word, orders, choose)));
+  line(".french", target, (word) => again("step", targetWord(word, choose)));
 }

@@ -1,0 +1,164 @@
+"""Linked hover: what is pointed at anywhere in a view is lit everywhere in it, and nothing is asked of the server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz import Trace
+from attnviz.translator import Translator
+from tests.browser.settled import settled
+from tests.browser.views import EXAMPLE, on_both
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+LIT = """([piece]) => {
+  const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const light = (key) => document.querySelector(`.st-key-${key} .cursor .pointing`)?.getBoundingClientRect();
+  const middle = (key, axis, value) => {
+    const box = chart(key).getBoundingClientRect(), drawn = chart(key)._fullLayout[axis];
+    return (axis === "xaxis" ? box.x : box.y) + drawn._offset + drawn.c2p(value);
+  };
+  const over = (box, axis, place) => axis === "xaxis"
+    ? box && box.left < place && place < box.right
+    : box && box.top < place && place < box.bottom;
+  const { columns } = chart("heatmap").layout.meta, { lines } = chart("units").layout.meta;
+  return {
+    column: over(light("heatmap"), "xaxis", middle("heatmap", "xaxis", columns[piece])),
+    energy: over(light("energy"), "yaxis", middle("energy", "yaxis", piece)),
+    softmax: over(light("softmax"), "yaxis", middle("softmax", "yaxis", piece)),
+    strip: over(light("growth"), "yaxis", middle("growth", "yaxis", piece)),
+    units: over(light("units"), "yaxis", middle("units", "yaxis", lines[piece])),
+    ribbon: document.querySelectorAll(".machine .ribbon")[piece].classList.contains("seen"),
+  };
+}"""
+ALL = dict.fromkeys(("column", "energy", "softmax", "strip", "units", "ribbon"), True)
+
+
+@pytest.fixture(scope="module")
+def opening() -> Trace:
+    """Return the trace of the sentence the page opens with here."""
+    if not SHIPPED_MODEL.is_dir():
+        pytest.skip("models/en-fr is not there")
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(EXAMPLE, beam=5)
+
+
+def opened(open_page: Opener, query: str = "?step=3") -> Page:
+    """Open the page and wait until all that can be lit is drawn."""
+    page = open_page(query)
+    settled(page)
+    page.wait_for_selector(".machine .ribbon[d]", state="attached")
+    return page
+
+
+def tints(page: Page, name: str) -> Any:
+    """Return how strongly each word of a sentence of the player is coloured, as a share of the strongest colour."""
+    words = page.locator(f".player {name} .word")
+    shares = words.evaluate_all("(words) => words.map((word) => parseFloat(word.style.getPropertyValue('--weight')))")
+    return np.array(shares) / 100
+
+
+def test_a_word_lights_its_column_rows_strip_and_ribbon(open_page: Opener, opening: Trace) -> None:
+    page = opened(open_page)
+    asked: list[str] = []
+    words = opening.words()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.context.set_offline(True)
+    for k in (1, 3):
+        word = page.locator(".player .source .word").nth(k)
+        word.hover()
+        piece = words.source_groups[k][0]
+        expect(word).to_have_class(re.compile("pointed"))
+        found = page.evaluate(LIT, [piece])
+        assert {name: found[name] for name in ALL} == ALL
+        # Who looked at it: the French words, by the mean of their steps.
+        looked = [np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
+                  for group in words.target_groups]  # fmt: skip
+        np.testing.assert_allclose(tints(page, ".target"), 0.42 * np.sqrt(looked), atol=0.012)
+    page.mouse.move(2, 2)
+    expect(page.locator(".pointing")).to_have_count(0)
+    assert asked == []
+
+
+def test_the_focus_of_the_keyboard_points_too(open_page: Opener, opening: Trace) -> None:
+    page = opened(open_page)
+    page.locator(".player .source .word").nth(1).focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate(LIT, [opening.words().source_groups[2][0]]) == ALL
+    page.locator(".player .transport .next").focus()
+    expect(page.locator(".pointing")).to_have_count(0)
+
+
+def test_a_written_word_shows_where_it_looked(open_page: Opener, opening: Trace) -> None:
+    page = opened(open_page)
+    words = opening.words()
+    page.locator(".player .target .word").nth(1).hover()
+    step = words.target_groups[1][0]
+    weights = [opening.alignment[step, list(group)].sum() for group in words.source_groups]
+    np.testing.assert_allclose(tints(page, ".source"), 0.48 * np.sqrt(weights), atol=0.012)
+    expect(page.locator(".st-key-heatmap .cursor .step")).to_have_count(1)
+    page.mouse.move(2, 2)
+    weights = [opening.alignment[2, list(group)].sum() for group in words.source_groups]
+    np.testing.assert_allclose(tints(page, ".source"), 0.48 * np.sqrt(weights), atol=0.012)
+
+
+def pointer_over(page: Page, key: str, x: float, y: float) -> None:
+    """Move the mouse to a point of the axes of a picture."""
+    chart = page.locator(f".st-key-{key} .js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    left, top = chart.evaluate(
+        """(chart, [x, y]) => {
+          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
+          return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)];
+        }""",
+        [x, y],
+    )
+    page.mouse.move(left - 2, top)
+    page.mouse.move(left, top)
+
+
+@pytest.mark.parametrize(
+    ("key", "x", "y", "piece"),
+    [("heatmap", 3, 1, None), ("energy", 1, 2, 2), ("softmax", 1, 2, 2), ("growth", 9, 2, 2)],
+)
+def test_pictures_tell_what_is_pointed_at_in_them(
+    open_page: Opener, opening: Trace, key: str, x: float, y: float, piece: int | None
+) -> None:
+    page = opened(open_page)
+    pointer_over(page, key, x, y)
+    page.wait_for_selector(".st-key-growth .pointing", state="attached")
+    found = page.evaluate(LIT, [opening.words().source_groups[3][0] if piece is None else piece])
+    assert found == ALL
+    expect(page.locator(".player .source .pointed")).to_have_count(1)
+
+
+@on_both
+def test_both_sentences_stay_in_view_with_their_colours(open_page: Opener) -> None:
+    page = opened(open_page)
+    bar = page.locator(".player .bar")
+    expect(bar).to_be_hidden()
+    page.locator(".st-key-stage_4").scroll_into_view_if_needed()
+    expect(bar).to_be_visible()
+    np.testing.assert_array_equal(tints(page, ".english"), tints(page, ".source"))
+    for name, other in ((".english", ".source"), (".french", ".target")):
+        here, there = (page.locator(f".player {one} .word").all_text_contents() for one in (name, other))
+        assert here == there
+    expect(page.locator(".player .french .current")).to_be_in_viewport()
+    expect(page.locator(".player .english .current")).to_be_in_viewport()
+    height = bar.bounding_box()["height"]
+    assert height < 110
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".player .french .current")).to_be_in_viewport()
+    page.locator(".player .french .word").first.click()
+    page.wait_for_function("document.querySelector('.st-key-room').attnvizView.step === 0")
+    # A stage that is gone to stands below the line.
+    page.evaluate("document.querySelector('.st-key-stage_2').scrollIntoView({ block: 'start' })")
+    assert page.locator(".st-key-stage_2 h3").first.bounding_box()["y"] >= bar.bounding_box()["height"]
