@@ -8,17 +8,15 @@ import plotly.graph_objects as go
 
 from attnviz import export, figures
 from attnviz.analysis.recomputation import Weights
-from attnviz.trace import BeamTree, Record, Trace
+from attnviz.trace import BeamTree, Record
 
 
 def heatmap(trace: Record, **choices: Any) -> go.Figure:
     """Return the alignment, or without attention what there is instead; choices as those of `figures.heatmap`."""
-    if isinstance(trace, Trace):
-        return figures.translation_figure(trace, **choices)
-    return figures.heatmap(trace, **choices)
+    return figures.translation_figure(trace, **choices)
 
 
-def step_figure(trace: Trace, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
+def step_figure(trace: Record, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
     """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name, and
     where it needs the `weights` of the model that made the trace and they are not given."""
     subject = figures.Subject(trace, step, weights)

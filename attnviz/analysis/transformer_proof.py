@@ -3,7 +3,7 @@ operands recorded beside it, by code that shares nothing with the network's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,9 +32,12 @@ class TransformerProver:
         check_transformer_fit(trace, weights)
         self.trace, self.weights = trace, weights
 
-    def prove(self, step: int) -> Proof:
+    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:  # noqa: ARG002
         """Recompute all that is recorded of the source, and all of 0-based `step`: queries, keys, values, scores and
-        weights of every head, the stream after every block, readout and probabilities."""
+        weights of every head, the stream after every block, readout and probabilities.
+
+        `pieces` and `reading`, for which `Prover` proves ledgers and α′, ask for nothing more: there are none here.
+        """
         return Proof(tuple(
             compared(name, _of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
             for name, values in self._expected.items()

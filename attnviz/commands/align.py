@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from attnviz.trace import Words
-from attnviz.commands.shared import about, add_model_options, load_translator, numbered, progress
+from attnviz.commands.shared import (
+    about,
+    add_head_options,
+    add_model_options,
+    load_translator,
+    numbered,
+    progress,
+    seen_by_heads,
+)
 
 SUMMARY = "link the words of sentence pairs, by what attention turned out to be about"
 
@@ -24,9 +32,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", nargs="?", default="-", help="source<TAB>target a line; - or nothing: standard input")
     when = command.add_mutually_exclusive_group()
     when.add_argument(
-        "--after", dest="after", action="store_true", default=True,
+        "--after", dest="after", action="store_true", default=None,
         help="by the posterior, once the word written is known; the default, for it draws better links on the "
-        "development links (see the card of en-fr)",
+        "development links (see the card of en-fr), but for a transformer, which has none",
     )  # fmt: skip
     when.add_argument(
         "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"
@@ -36,6 +44,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--words", action="store_true", help="print the words that the numbers count, before the links"
     )
+    add_head_options(command)
     add_model_options(command, beam=False)
 
 
@@ -63,16 +72,18 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError(
             f"The model {options.model} has no attention, so it aligns nothing. Name another with --model."
         )
-    if options.after and not translator.network.attends_once:
+    once = translator.network.attends_once
+    if options.after and not once:
         raise AttnvizError(
-            f"The model {options.model} is a transformer, whose links are known before the word alone. Add --before."
+            f"The model {options.model} is a transformer, which has no links after the word: leave out --after."
         )
-    weights = _weights(options.model) if options.after else {}
+    after = once if options.after is None else options.after
+    weights = _weights(options.model) if after else {}
     with progress("pair", len(pairs), hidden=sys.stdout.isatty()) as bar:
         for number, source, target in pairs:
             with about(f"Line {number}"):
-                trace = translator.translate(source, target=target)
-                words = words_after(trace, weights) if options.after else trace.words()
+                trace = seen_by_heads(translator.translate(source, target=target), options)
+                words = words_after(trace, weights) if after else trace.words()
             print(_pharaoh(words, options.threshold, options.words), flush=True)
             bar.update()
 

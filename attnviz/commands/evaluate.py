@@ -52,6 +52,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--figure", type=Path, metavar="FILE", help="draw the table by length: .html, or .json for Plotly")
     add("--threshold-from", type=Path, action="append", default=[], metavar="FILE",
         help="gold links (.jsonl) to choose a threshold of attention on; may be given more than once")  # fmt: skip
+    add("--heads", action="store_true", help="the alignment error of every head of a transformer too")
     add("--tune", action="store_true", help="try out widths and length penalties on the files instead")
     add("--sentences", action="store_true", help="translate the paper's sentences and long ones too")
     form = command.add_mutually_exclusive_group()
@@ -102,6 +103,8 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError("--csv and --figure hold the table by length: give --by-length with them.")
     if options.figure and options.figure.suffix not in (".html", ".json"):
         raise AttnvizError(f"The figure must be a .html or .json file, not {options.figure}.")
+    if options.heads and not any(map(_is_gold, options.files)):
+        raise AttnvizError("--heads needs a .jsonl file of gold links to report on.")
     if options.threshold_from and not any(map(_is_gold, options.files)):
         raise AttnvizError("--threshold-from needs a .jsonl file of gold links to report on as well.")
 
@@ -189,7 +192,7 @@ def _measure(
     if gold:
         from attnviz.evaluation.alignment_report import alignment_section
 
-        sections.append(alignment_section(models, gold, choosing, progress, judges))
+        sections.append(alignment_section(models, gold, choosing, progress, judges, heads=options.heads))
     if options.sentences:
         sections.append(report.sentence_section(models, options.beams, options.length_penalty))
     return sections
@@ -242,4 +245,5 @@ def _command(section: Section, options: argparse.Namespace) -> str:
         words += ["--limit", str(options.limit)]
     if section.kind == "gold":
         words += [word for path in options.threshold_from for word in ("--threshold-from", short(path))]
+        words += ["--heads"] if options.heads else []
     return command_line(files, options.models or [default_model()], [*words, *section.switches])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import add_model_options, load_translator, positive
+from attnviz.commands.shared import add_head_options, add_model_options, load_translator, positive, seen_by_heads
 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
@@ -36,7 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
     add("--picture", default="heatmap", metavar="NAME",
         help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
-        "candidates, posterior, ledger")  # fmt: skip
+        "candidates, posterior, ledger; of a transformer scores, weights, values, stream, candidates")  # fmt: skip
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add("--source", type=positive, metavar="N",
         help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip
@@ -52,6 +52,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--no-title", action="store_true",
         help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions")  # fmt: skip
     add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
+    add_head_options(command)
     add_model_options(command, beam=True)
 
 
@@ -81,11 +82,10 @@ def run(options: argparse.Namespace) -> None:
         trace = branches.first
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
-    if not isinstance(trace, Trace) and (options.picture != "heatmap" or ending in WITHOUT_THE_MODEL):
-        raise AttnvizError(
-            f"The model {options.model} is a transformer. Of its translations there is the heatmap, as .png, .svg, "
-            ".pdf, .tex or .csv, and the trace, as .json."
-        )
+    trace = seen_by_heads(trace, options)
+    if not isinstance(trace, Trace):
+        save(trace, options.output, look)
+        return
     from attnviz.figures.registry import STEP_FIGURES
 
     drawn = STEP_FIGURES.get(options.picture)

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from attnviz import AttnvizError
 
@@ -28,6 +28,35 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     if beam:
         command.add_argument("--beam", type=beam_width, default=5, help="width of the search; 1 is greedy")
+
+
+def add_head_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` the choice of a transformer's heads."""
+    command.add_argument("--layer", type=_layer, default=argparse.SUPPRESS, metavar="L",
+        help="of a transformer: by the cross-attention of layer L, from 1, the mean of its heads; the mean of all "
+        "layers' heads where left out, or for all")  # fmt: skip
+    command.add_argument("--head", type=positive, default=argparse.SUPPRESS, metavar="H",
+        help="of a transformer: by head H of that layer, from 1")  # fmt: skip
+
+
+def _layer(text: str) -> int | None:
+    return None if text == "all" else positive(text) - 1
+
+
+def seen_by_heads(trace: Any, options: argparse.Namespace) -> Any:
+    """Return a translation as the heads that the options name see it; raise AttnvizError where there are none such, or
+    none at all."""
+    chosen = {name: getattr(options, name) for name in ("layer", "head") if name in options}
+    if not chosen:
+        return trace
+    from attnviz.trace import TransformerTrace
+
+    if not isinstance(trace, TransformerTrace):
+        raise AttnvizError(f"The model {trace.model} is a recurrent translator, which has no heads: leave out --layer "
+                           "and --head.")  # fmt: skip
+    if "layer" not in chosen:
+        raise AttnvizError("A head is one of a layer: give --layer with --head.")
+    return trace.seen_by(chosen["layer"], chosen["head"] - 1 if "head" in chosen else None)
 
 
 def default_model() -> Path:

@@ -18,6 +18,7 @@ from attnviz.detector import Detector
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.text import SPACE, normalise
+from attnviz.trace.parts import Heads
 from attnviz.translator import Translator
 
 Link = tuple[int, int]
@@ -135,6 +136,22 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
         _between_words(pair, steps.source_pieces, steps.target_pieces, steps.alignment)
         for pair, steps in zip(gold, forced, strict=True)
     ]
+
+
+def head_alignments(
+    translator: Translator[Any], heads: Heads, gold: Sequence[GoldAlignment]
+) -> list[NDArray[np.float64]]:
+    """Return the cross-attention of a transformer's `heads`, their mean, between the words of each pair, merged as
+    `word_alignments` merges attention."""
+    found = []
+    for pair in gold:
+        source, target = detokenise(pair.source), detokenise(pair.target)
+        trace = translator.translate(source, target=target)
+        pieces = translator.tokenizer.surfaces
+        found.append(
+            _between_words(pair, pieces(source), pieces(target), trace.cross_attention(heads.layer, heads.head))
+        )
+    return found
 
 
 def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both: bool) -> list[NDArray[np.float64]]:

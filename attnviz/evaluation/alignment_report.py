@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from attnviz.evaluation.alignment import (
     best_threshold,
     detected_alignments,
     error_rate,
+    head_alignments,
     mutual_links,
     word_alignments,
     word_alignments_after,
@@ -25,6 +27,8 @@ from attnviz.evaluation.detection import Judge
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.models import Model
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
+from attnviz.trace.parts import Heads
+from attnviz.wording.transformer_stages import heads_name
 
 WHEN = ("before", "after")
 """Attention, and its posterior once the word is known."""
@@ -44,9 +48,12 @@ def alignment_section(
     choosing: Mapping[str, Sequence[GoldAlignment]],
     progress: Advance | None = None,
     judges: Sequence[Judge] = (),
+    *,
+    heads: bool = False,
 ) -> Section:
     """Return the alignment error rates on each file of `gold`, before and after the word, by argmax, by mutual argmax
-    and, where there are files for `choosing` it on, by the threshold that is best on those together."""
+    and, where there are files for `choosing` it on, by the threshold that is best on those together. Of a transformer
+    there are, if asked for its `heads`, those of every head too, and of each layer's mean."""
     records, notes = [], [_NOTE]
     for model in models:
         network = model.translator.network
@@ -55,9 +62,13 @@ def alignment_section(
             continue
         if not network.attends_once:
             notes.append(
-                f"{model.name}: the cross-attention of its last layer, mean of its heads. It has no one attention that "
+                f"{model.name}: its cross-attention, mean of all heads of all layers. It has no one attention that "
                 "a posterior after the word could be of."
             )
+        if heads and not network.attends_once:
+            for one in _heads_of(network.config):
+                find = partial(head_alignments, model.translator, one)
+                records += _rated(f"{model.name}, {heads_name(one)}", WHEN[0], find, gold, choosing)
         for when in WHEN if network.attends_once else WHEN[:1]:
             records += _of_model(model, when, gold, choosing, progress)
     for judge in judges:
@@ -79,6 +90,13 @@ def alignment_section(
         notes.append(f"The threshold is the multiple of 0.01 with the lowest AER on {' and '.join(choosing)}.")
     columns = ["gold links", "model", "word", "links", "sentences", "AER", "precision", "recall", "pairs/s"]
     return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 4), "gold", (), notes)
+
+
+def _heads_of(config: Any) -> list[Heads]:
+    """Return the means of the heads of a transformer's layers, and its heads."""
+    layers = range(config.layers)
+    single = [Heads(layer, head) for layer in layers for head in range(config.heads)]
+    return [*(Heads(layer) for layer in layers), *single]
 
 
 def _of_model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -23,8 +24,9 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName, palette
-from attnviz.trace import Branches, Trace
+from attnviz.trace import Branches, Record, Trace, TransformerTrace
 from attnviz.wording.file_headings import heatmap_heading
+from attnviz.wording.kinds import told
 
 HEATMAP = "heatmap"
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
@@ -56,7 +58,7 @@ class Look:
 
 
 def save(
-    trace: Trace, path: str | Path, look: Look | None = None, weights: Weights | None = None,
+    trace: Trace | TransformerTrace, path: str | Path, look: Look | None = None, weights: Weights | None = None,
     branches: Branches | None = None,
 ) -> None:  # fmt: skip
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
@@ -85,9 +87,12 @@ def check_ending(path: Path) -> str:
 
 
 def contents(
-    trace: Trace, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
+    trace: Any, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
 ) -> bytes:
-    """Return what a file of this `ending`, one of ENDINGS, holds; raise AttnvizError as `save` does."""
+    """Return what a file of this `ending`, one of ENDINGS, holds of a `Trace` or a `TransformerTrace`; raise
+    AttnvizError as `save` does."""
+    if not isinstance(trace, Trace):
+        weights = None  # a transformer has no ledger, and no posterior
     _check(trace, ending, look, weights)
     if ending in IMAGES:
         return image(_sheet(trace, look, weights), IMAGES[ending])
@@ -111,15 +116,17 @@ def contents(
     return text.encode("utf-8", "replace")
 
 
-def heading(trace: Trace, look: Look, weights: Weights | None = None) -> str:
+def heading(trace: Record, look: Look, weights: Weights | None = None) -> str:
     """Return what the picture is, in a few words."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).headline(subject)
-    return heatmap_heading(look.by, look.root, look.face) if trace.attends else say("One vector for every step")
+    if not trace.attends:
+        return say("One vector for every step")
+    return ", ".join(filter(None, (heatmap_heading(look.by, look.root, look.face), told(trace).whose(trace))))
 
 
-def _sheet(trace: Trace, look: Look, weights: Weights | None) -> go.Figure:
+def _sheet(trace: Record, look: Look, weights: Weights | None) -> go.Figure:
     """Return the picture as an image holds it."""
     drawn = picture(trace, look, weights)
     if look.title:
@@ -127,12 +134,12 @@ def _sheet(trace: Trace, look: Look, weights: Weights | None) -> go.Figure:
     return for_print(drawn, palette(look.theme).sheet)
 
 
-def _subject(trace: Trace, look: Look, weights: Weights | None) -> Subject:
+def _subject(trace: Record, look: Look, weights: Weights | None) -> Subject:
     """Return what a picture of a step is drawn from."""
     return Subject(trace, look.step or 0, weights, look.source)
 
 
-def picture(trace: Trace, look: Look, weights: Weights | None = None) -> go.Figure:
+def picture(trace: Record, look: Look, weights: Weights | None = None) -> go.Figure:
     """Return the heatmap, or the picture of the step, as Plotly draws it."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
@@ -143,7 +150,7 @@ def picture(trace: Trace, look: Look, weights: Weights | None = None) -> go.Figu
     )  # fmt: skip
 
 
-def table(trace: Trace, look: Look, weights: Weights | None = None) -> pd.DataFrame:
+def table(trace: Record, look: Look, weights: Weights | None = None) -> pd.DataFrame:
     """Return the numbers of the picture."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
@@ -156,7 +163,7 @@ def csv(numbers: pd.DataFrame) -> bytes:
     return numbers.to_csv().encode("utf-8-sig")
 
 
-def _check(trace: Trace, ending: str, look: Look, weights: Weights | None) -> None:
+def _check(trace: Record, ending: str, look: Look, weights: Weights | None) -> None:
     """Raise AttnvizError unless there is what is asked for."""
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:

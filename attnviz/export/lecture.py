@@ -30,21 +30,23 @@ from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Branches, Trace
+from attnviz.trace import Branches, Record, Trace, TransformerTrace
 from attnviz.wording.after_word import after_sentence, after_title
 from attnviz.wording.faces import face_names
+from attnviz.wording.kinds import told as told_of
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
-from attnviz.wording.stages import narrate, step_sentence
+from attnviz.wording.stages import step_sentence
 from attnviz.wording.what_if import card_texts
 
-PICTURES = ("attention", "context", "candidates")
-"""The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked."""
+PICTURES = ("attention", "context", "weights", "values", "candidates")
+"""The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked. The
+first two are of a recurrent translator, the next of a transformer's head."""
 
 POSTERIOR, LEDGER = "posterior", "ledger"
 
-_STAGES = {"attention": 2, "context": 3, "candidates": 5}
+_STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "candidates": 5}
 """The stage whose sentence stands above a picture."""
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -55,7 +57,7 @@ _THEMES: tuple[ThemeName, ...] = ("light", "dark")
 class _Lecture:
     """What is told and drawn, but for the language and the theme."""
 
-    trace: Trace
+    trace: Any
     by: By
     after: AfterWord | None
     """What the steps were about once their words were known; None without weights or attention."""
@@ -98,7 +100,7 @@ class _Lecture:
         pictures = self._pictures()
         steps = []
         for i in self._steps():
-            told = {stage.number: stage.sentence for stage in narrate(self.trace, i)}
+            told = {stage.number: stage.sentence for stage in told_of(self.trace).narrate(self.trace, i)}
             subject = Subject(self.trace, i)
             notes = {
                 name: {"title": picture.title(subject), "note": told[_STAGES[name]]}
@@ -131,7 +133,7 @@ class _Lecture:
 
 
 def lecture_html(
-    trace: Trace,
+    trace: Trace | TransformerTrace,
     *,
     by: By = "words",
     face: Face = "before",
@@ -198,15 +200,18 @@ def _variants(lecture: _Lecture) -> dict[str, Any]:
     return {"words": words, "figures": base, "changes": changes}
 
 
-def _version(weights: Weights | None, trace: Trace, **look: Any) -> dict[str, Any]:
+def _version(weights: Weights | None, trace: Trace | TransformerTrace, **look: Any) -> dict[str, Any]:
     """Return what the page is drawn from while `trace` is on show."""
-    accounts = () if weights is None else tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
-    after = None if weights is None or not trace.attends else after_word(trace, weights)
+    accounts: tuple[Ledger, ...] = ()
+    after = None
+    if weights is not None and isinstance(trace, Trace):  # a transformer has neither
+        accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
+        after = after_word(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, after=after, accounts=accounts, **look)
     return {"target": [_word(trace, i) for i in range(len(trace.target_pieces))]} | _variants(lecture)
 
 
-def _branches(branches: Branches, shown: Trace, version: Callable[[Trace], dict[str, Any]]) -> dict[str, Any]:
+def _branches(branches: Branches, shown: Record, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """Return the cards in every language, which of them is `shown`, and what the others lead to, packed."""
     traces = [branches.first, *branches.traces]
     on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
@@ -259,7 +264,7 @@ def _plain(figure: go.Figure) -> Any:
     return json.loads(figure.to_json())
 
 
-def _word(trace: Trace, step: int) -> dict[str, Any]:
+def _word(trace: Record, step: int) -> dict[str, Any]:
     """Return the piece of a step, and whether a blank goes before it."""
     piece = trace.target_pieces[step]
     return {

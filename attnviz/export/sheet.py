@@ -9,7 +9,7 @@ from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.wording.labels import shorten
 
 _HEADINGS, _SENTENCE = (17, 15, 13), 13
@@ -26,7 +26,7 @@ _NARROWEST = 520
 """Pixels of the narrowest sheet: the title needs some, also above a picture of three words."""
 
 
-def printed(figure: go.Figure, trace: Trace, heading: str, *, theme: ThemeName = "light") -> go.Figure:
+def printed(figure: go.Figure, trace: Record, heading: str, *, theme: ThemeName = "light") -> go.Figure:
     """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
     of its own, cut short where it would not fit."""
     return titled(figure, heading, trace.model, (trace.source_text, trace.translation), theme=theme)

@@ -16,7 +16,7 @@ from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
@@ -25,7 +25,7 @@ _CANDIDATE = 13
 """Characters of a candidate's label: the same room at every step, so that the bars begin at one place."""
 
 
-def candidates_table(trace: Trace, step: int, k: int = 10) -> pd.DataFrame:
+def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
     """Return the `k` likeliest pieces of 0-based `step` with probability, then the chosen one if it is not one of them.
 
     The index is the rank, counted from 1; the chosen piece's is 0 where it is not among those recorded.
@@ -49,7 +49,7 @@ class _Candidate(NamedTuple):
     chosen: bool
 
 
-def _ranked(trace: Trace, step: int, k: int = 10) -> list[_Candidate]:
+def _ranked(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
     """Return what `candidates_table` has, in its order."""
     chosen, ids = int(trace.target_ids[step]), trace.top_ids[step]
     ranks = list(range(min(k, len(ids))))
@@ -91,7 +91,7 @@ def candidates_template(theme: ThemeName) -> Spec:
     return {"data": [bars, numbers(13, ink)], "layout": layout}
 
 
-def candidates_values(trace: Trace, step: int, theme: ThemeName) -> Values:
+def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
     """Return the values of `candidates`."""
     ink, ranked = palette(theme), _ranked(trace, step)
     names = [piece_name(one.piece) for one in ranked]
@@ -109,7 +109,7 @@ def candidates_values(trace: Trace, step: int, theme: ThemeName) -> Values:
     } | number_values(probabilities, texts)  # fmt: skip
 
 
-def candidates(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the ten likeliest pieces of 0-based `step` as bars, the chosen one in the decoder's colour."""
     return filled(candidates_template(theme), candidates_values(trace, step, theme))
 

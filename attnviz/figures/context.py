@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
 from attnviz.languages import say
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Record, Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 
@@ -21,7 +20,7 @@ STRIPS = 6
 _STRIP = 25
 
 
-def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum c_i = sum_j alpha_ij h_j: the largest terms, the rest as one, and c_i last.
 
     Without attention c_i is the forward half of the last annotation, the only row. Rows are (terms + 1, size of c_i);
@@ -30,8 +29,16 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
     if not trace.attends:
         name = f"c{_subscript(step + 1)} = →h{_subscript(len(trace.source_pieces))}"
         return [name], trace.contexts[step][None]
-    alpha = trace.alignment[step]
-    terms = alpha[:, None] * trace.annotations
+    name = say("{context} = sum", context=f"c{_subscript(step + 1)}")
+    return weighted_terms(trace, trace.alignment[step], trace.annotations, trace.contexts[step], name)
+
+
+def weighted_terms(
+    trace: Record, alpha: FloatArray, vectors: FloatArray, total: FloatArray, name: str
+) -> tuple[list[str], FloatArray]:
+    """Return names and rows of the sum of `vectors`, one of each source piece, (Tx, units), by the weights `alpha`,
+    (Tx,): the largest terms, the rest as one, and last the `total`, (units,), under its `name`."""
+    terms = alpha[:, None] * vectors
     kept = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
     rest = np.setdiff1d(np.arange(len(alpha)), kept)
     names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
@@ -39,8 +46,8 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], NDArray[np
     if rest.size:
         names.append(f"{decimal(float(alpha[rest].sum()))}  {say('{n} more', n=rest.size)}")
         rows.append(terms[rest].sum(axis=0, keepdims=True))
-    names.append(say("{context} = sum", context=f"c{_subscript(step + 1)}"))
-    return names, np.concatenate([*rows, trace.contexts[step][None]])
+    names.append(name)
+    return names, np.concatenate([*rows, total[None]])
 
 
 def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -49,8 +56,20 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     Blue is positive, red negative, darker with the square root of the amount, or small terms would be invisible; past
     the 98th percentile of |c_i| it gets no darker. A rule parts the forward half of the annotations from the backward.
     """
-    ink, (names, rows) = palette(theme), weighted_annotations(trace, step)
+    names, rows = weighted_annotations(trace, step)
     units, hidden = rows.shape[1], trace.initial_state.shape[0]
+    halves = [(say("forward half"), hidden / 2)]
+    if units > hidden:
+        halves.append((say("backward half"), hidden * 1.5))
+    return sum_strips(names, rows, halves, _context_alt(trace, step), theme)
+
+
+def sum_strips(
+    names: list[str], rows: FloatArray, parts: list[tuple[str, float]], alt: str, theme: ThemeName
+) -> go.Figure:
+    """Draw the terms of a sum and, last, the sum itself, (terms + 1, units), a strip each; the units are of `parts`,
+    alike large, each with its name and its middle."""
+    ink, units = palette(theme), rows.shape[1]
     limit = float(np.quantile(np.abs(rows[-1]), STRONGEST)) or 1.0
     strips = {
         "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
@@ -59,30 +78,34 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     }  # fmt: skip
     bottom = len(names) - 1
     shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
-    halves = [(say("forward half"), hidden / 2)]
-    if units > hidden:
-        halves.append((say("backward half"), hidden * 1.5))
-        shapes.append(rectangle(hidden + 0.5, hidden + 0.5, -0.5, bottom + 0.5, ink.encoder, 1.5))
+    shapes += [
+        rectangle(x + 0.5, x + 0.5, -0.5, bottom + 0.5, ink.encoder, 1.5)
+        for x in (units * k / len(parts) for k in range(1, len(parts)))
+    ]
     labels = axis_labels(names, 30)
     labels[-1] = emphasise(labels[-1], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
     layout = base_layout(ink) | {
         "height": 60 + _STRIP * len(names), "margin": {"l": 142, "r": 6, "t": 26, "b": 34}, "shapes": shapes,
         "xaxis": axis | {
-            "side": "top", "tickvals": [x for _, x in halves], "ticktext": [name for name, _ in halves],
+            "side": "top", "tickvals": [x for _, x in parts], "ticktext": [name for name, _ in parts],
             "range": [0.5, units + 0.5],
         },
         "yaxis": axis | {
             "range": [bottom + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": labels,
         },
-        "meta": {"alt": _context_alt(trace, step), "narrowest": 300},
+        "meta": {"alt": alt, "narrowest": 300},
     }  # fmt: skip
     return build([strips], layout)
 
 
 def context_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return the rows of `context_strips` as columns, one row for each unit (counted from 1)."""
-    names, rows = weighted_annotations(trace, step)
+    return terms_table(*weighted_annotations(trace, step))
+
+
+def terms_table(names: list[str], rows: FloatArray) -> pd.DataFrame:
+    """Return the terms of a sum, (terms + 1, units), as columns, one row for each unit (counted from 1)."""
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
 

@@ -8,20 +8,30 @@ from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
 from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_height, row_names
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 
 
 def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
-    """Return the picture of the growing context vector without its numbers, which the browser multiplies out itself.
+    """Return the picture of the growing context vector without its numbers: see `growth_frame`."""
+    alt = say("Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
+              count=trace.contexts.shape[1])  # fmt: skip
+    halves = [say("forward →"), say("← backward")]
+    return growth_frame(
+        trace, trace.contexts.shape[1], trace.initial_state.shape[0], halves, alt, thinned=thinned, theme=theme
+    )
+
+
+def growth_frame(
+    trace: Record, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
+) -> go.Figure:
+    """Return the picture of a weighted sum that grows, of vectors of so many `units`, without its numbers, which the
+    browser multiplies out itself.
 
     Rows are the source pieces, or if `thinned` as many of them as KEPT and the rest as one; below them, on an axis of
     its own, is the running sum. `layout.meta` has the pieces' `names`, the number of `rows`, and the unit after which
-    the backward half begins (`hidden`).
+    the second of the `parts` begins (`hidden`).
     """
-    alt = say("Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
-              count=trace.contexts.shape[1])  # fmt: skip
     ink, count = palette(theme), KEPT + 1 if thinned else len(trace.source_pieces)
-    units, hidden = trace.contexts.shape[1], trace.initial_state.shape[0]
     rows_high, sum_high = row_height(count) * count, STRIP + 4
     inner = rows_high + SEAM + sum_high
     strip = {
@@ -35,7 +45,7 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
         "xaxis": axis | {
             "side": "top", "range": [0.5, units + 0.5], "anchor": "y", "tickfont": {"size": 12, "color": ink.encoder},
             "tickvals": [hidden / 2, hidden * 1.5][: units // hidden],
-            "ticktext": [say("forward →"), say("← backward")],
+            "ticktext": parts,
         },
         "yaxis": rows | {
             "range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count)),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.context_units import context_units
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
+from attnviz.figures.build import Spec
 from attnviz.figures.candidates import candidates_table, candidates_template, candidates_values
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.context_units import (
@@ -22,6 +24,16 @@ from attnviz.figures.context_units import (
     context_units_values,
 )
 from attnviz.figures.energies import energy_table, energy_template, energy_values
+from attnviz.figures.head import (
+    head_table,
+    scores_table,
+    scores_template,
+    scores_values,
+    values_strips,
+    values_table,
+    weights_template,
+    weights_values,
+)
 from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_template, ledger_values
 from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.microscope import microscope_figure, microscope_table
@@ -29,14 +41,20 @@ from attnviz.figures.posterior import posterior_table, posterior_template, poste
 from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
 from attnviz.figures.state import state_table, state_template, state_values
 from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.stream import stream_table, stream_template, stream_values
 from attnviz.figures.subject import (
     ATTENTION,
     CHANGED,
     CHOICE,
+    HEADS,
+    LINEAR,
     LOOKS,
+    ONE_LOOK,
     POSTERIOR,
+    RECURRENT,
     RIVAL,
     SCORE_VECTOR,
+    UNITS,
     WEIGHTS,
     Need,
     Subject,
@@ -45,7 +63,6 @@ from attnviz.figures.template import Picture, Values, whole
 from attnviz.figures.trials import trials_figure, trials_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
 from attnviz.wording.file_headings import step_heading
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_title
@@ -84,23 +101,25 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
+def _of_step(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
+    """Return as a picture what needs nothing but the record and its step."""
+    return Picture(
+        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+    )
+
+
 def _anew(draw: Callable[..., go.Figure]) -> Picture:
     """Return what is drawn anew at each step, from the trace alone."""
     return whole(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
 
-def _table(tabulate: Callable[[Trace, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
+def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
     return lambda subject: tabulate(subject.trace, subject.step)
 
 
-ENERGY = Picture(
-    lambda subject, theme: energy_template(subject.trace, theme),
-    lambda subject, _: energy_values(subject.trace, subject.step),
-)
-SOFTMAX = Picture(
-    lambda subject, theme: softmax_template(subject.trace, theme),
-    lambda subject, _: softmax_values(subject.trace, subject.step),
-)
+ENERGY, SOFTMAX = _of_step(energy_template, energy_values), _of_step(softmax_template, softmax_values)
+SCORES, WEIGHTS_OF_HEAD = _of_step(scores_template, scores_values), _of_step(weights_template, weights_values)
+STREAM = _of_step(stream_template, stream_values)
 CONTEXT_UNITS = Picture(
     lambda subject, theme: context_units_template(subject.trace, theme),
     lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
@@ -176,34 +195,39 @@ CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme),
 
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(lambda _: say("Energies and weights"), _anew(attention_bars), _table(attention_table),
-                            (ATTENTION,), summary=True),
-    "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (ATTENTION,)),
-    "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (ATTENTION,)),
-    "context": StepFigure(lambda _: say("Context vector"), _anew(context_strips), _table(context_table)),
+                            (RECURRENT, ATTENTION), summary=True),
+    "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (RECURRENT, ATTENTION)),
+    "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (RECURRENT, ATTENTION)),
+    "context": StepFigure(lambda _: say("Context vector"), _anew(context_strips), _table(context_table), (RECURRENT,)),
     "units": StepFigure(lambda _: say("Units of the context vector"), CONTEXT_UNITS, _table(context_units_table),
-                        (ATTENTION,)),
-    "state": StepFigure(lambda _: say("State"), STATE, _table(state_table)),
-    "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, uses_weights=True),
+                        (RECURRENT, ATTENTION)),
+    "state": StepFigure(lambda _: say("State"), STATE, _table(state_table), (RECURRENT,)),
+    "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, (RECURRENT,), uses_weights=True),
+    "scores": StepFigure(lambda _: say("Scores"), SCORES, _table(scores_table), (HEADS,)),
+    "weights": StepFigure(lambda _: say("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
+    "values": StepFigure(lambda _: say("Values"), _anew(values_strips), _table(values_table), (HEADS,)),
+    "stream": StepFigure(lambda _: say("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
     "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table)),
     "posterior": StepFigure(lambda _: say("Before and after the word"), BEFORE_AND_AFTER,
                             lambda subject: posterior_table(subject.trace, subject.after_word, subject.step),
-                            (CHOICE, POSTERIOR), uses_weights=True),
+                            (ONE_LOOK, CHOICE, POSTERIOR), uses_weights=True),
     "microscope": StepFigure(lambda _: say("Energy microscope"), MICROSCOPE,
-                             lambda subject: microscope_table(subject.units), (ATTENTION, SCORE_VECTOR),
+                             lambda subject: microscope_table(subject.units), (UNITS, ATTENTION, SCORE_VECTOR),
                              uses_weights=True, heading=_microscope_heading),
     "ledger": StepFigure(lambda _: say("Logit ledger"), LEDGER,
-                         lambda subject: ledger_table(subject.trace, subject.ledger), (WEIGHTS,), uses_weights=True,
-                         heading=_ledger_heading),
+                         lambda subject: ledger_table(subject.trace, subject.ledger), (LINEAR, WEIGHTS),
+                         uses_weights=True, heading=_ledger_heading),
     "contrast": StepFigure(_contrast_title, CONTRAST, lambda subject: ledger_table(subject.trace, subject.contrast),
-                           (WEIGHTS, RIVAL), uses_weights=True),
+                           (LINEAR, WEIGHTS, RIVAL), uses_weights=True),
     "trials": StepFigure(lambda _: say("Other looks, tried"), TRIALS,
                          lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
-                         (ATTENTION, LOOKS), uses_weights=True, summary=True),
+                         (ONE_LOOK, ATTENTION, LOOKS), uses_weights=True, summary=True),
     "changed": StepFigure(lambda _: say("What changed"), CHANGE, lambda subject: step_change_table(subject.change),
-                          (CHANGED,)),
+                          (RECURRENT, CHANGED)),
 }  # fmt: skip
-"""Every picture of a step, in the order of the equations, then what lies inside an energy and a logit; the keys are
-part of file names and of the command line."""
+"""Every picture of a step, in the order of the equations, those of a recurrent translator before those of a
+transformer's head, then what lies inside an energy and a logit; the keys are part of file names and of the command
+line."""
 
 
 def step_figures(subject: Subject) -> dict[str, StepFigure]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,15 @@ from attnviz.analysis.step_change import StepChange, step_change
 from attnviz.analysis.trials import Trials, trials
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Trace, TransformerTrace
 
 
 @dataclass(frozen=True)
 class Subject:
     """One step of a translation, and what of it is looked at more closely. All counts are from 0."""
 
-    trace: Trace
+    trace: Any
+    """A `Trace` or a `TransformerTrace`: which of the two a picture is of, its needs say."""
     step: int
     weights: Weights | None = None
     """Those of the model that made the trace, where they are at hand."""
@@ -125,7 +127,7 @@ class Subject:
             return self.spelling(index)
         known = dict(zip(self.trace.target_ids, self.trace.target_pieces, strict=True))
         known |= dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
-        return known.get(index, f"#{index}")
+        return str(known.get(index, f"#{index}"))
 
     def _at_hand(self) -> Weights:
         if self.weights is None:
@@ -157,6 +159,30 @@ def _has_score_vector(subject: Subject) -> bool:
     return True
 
 
+RECURRENT = Need(
+    lambda subject: isinstance(subject.trace, Trace),
+    lambda _: say("This model is a transformer, which has no recurrent state, and many looks at each step instead of "
+                  "one: this picture is one of recurrent translators."),
+)  # fmt: skip
+UNITS = Need(
+    RECURRENT.met,
+    lambda _: say("This model is a transformer: its score is the product of query and key, shown above, and no layer "
+                  "of units lies inside it to be taken apart."),
+)  # fmt: skip
+LINEAR = Need(
+    RECURRENT.met,
+    lambda _: say("This model is a transformer, and has no logit ledger: between what its heads find and the logit "
+                  "stand feed-forward networks and normalisations, so that the logit does not split into parts."),
+)  # fmt: skip
+ONE_LOOK = Need(
+    RECURRENT.met,
+    lambda _: say("This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
+                  "could tell what a look was about once its word is known."),
+)  # fmt: skip
+HEADS = Need(
+    lambda subject: isinstance(subject.trace, TransformerTrace),
+    lambda _: say("This model is a recurrent translator: it has no heads, of which this picture is."),
+)
 ATTENTION = Need(
     lambda subject: subject.trace.attends,
     lambda _: say("This model has no attention: no energy is computed, so there is none to take apart."),

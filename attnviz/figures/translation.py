@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,11 +18,10 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName
-from attnviz.trace import Trace
 
 
 def translation_figure(
-    trace: Trace,
+    trace: Any,
     *,
     by: By = "words",
     face: Face = "before",
@@ -32,11 +33,12 @@ def translation_figure(
     step: int | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Return the heatmap; without attention, where every weight would be that of the last source piece, the picture of
-    the one vector instead, to which `colours`, `root` and `margins` mean nothing. Choices as those of `heatmap`.
+    """Return the heatmap of a `Trace` or a `TransformerTrace`; without attention, where every weight would be that of
+    the last source piece, the picture of the one vector instead, to which `colours`, `root` and `margins` mean nothing.
+    Choices as those of `heatmap`.
 
     Another `face` than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are
-    not given, or not its own, and where the model has no attention, so that a step had nothing to choose from.
+    not given, or not its own, and where the model has no attention, so that a step had nothing to choose from, or many.
     """
     after = _posterior(trace, face, weights)
     if trace.attends:
@@ -48,7 +50,7 @@ def translation_figure(
 
 
 def translation_table(
-    trace: Trace,
+    trace: Any,
     *,
     by: By = "words",
     face: Face = "before",
@@ -63,11 +65,14 @@ def translation_table(
     return fixed_context_table(trace)
 
 
-def _posterior(trace: Trace, face: Face, weights: Weights | None) -> NDArray[np.float64] | None:
+def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.float64] | None:
     """Return the posterior where `face` needs it and the weights are there."""
     if face == "before":
         return None
     if not trace.attends:
         raise AttnvizError(say("The model {model} has no attention, so no alignment to be shown before and after the "
                                "word.", model=trace.model))  # fmt: skip
+    if not trace.attends_once:
+        raise AttnvizError(say("The model {model} is a transformer: its steps have many looks, and none that could be "
+                               "shown before and after the word.", model=trace.model))  # fmt: skip
     return None if weights is None else posterior(trace, weights)

@@ -214,10 +214,11 @@ class Transformer(nn.Module):
         return Decoded(self.decoder_norm(streams[-1]), streams, attention, cross)
 
     def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the readouts (B, Ty, d), and the alignment (B, Ty, Tx): the cross-attention of the last layer, mean of
-        its heads. Given are source ids (B, Tx) with their lengths (B,) and the ids of the previous words (B, Ty)."""
+        """Return the readouts (B, Ty, d), and the alignment (B, Ty, Tx): the cross-attention, mean of all heads of all
+        layers. Given are source ids (B, Tx) with their lengths (B,) and the ids of the previous words (B, Ty)."""
         decoded = self.decode(self.encode(source, lengths).annotations, lengths, previous)
-        return self.dropout(decoded.readouts), decoded.cross[-1].weights.mean(1)
+        looks = torch.stack([one.weights.mean(1) for one in decoded.cross])
+        return self.dropout(decoded.readouts), looks.mean(0)
 
     def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
         """Return E t_i + b, (B, Ty, K)."""

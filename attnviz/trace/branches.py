@@ -11,8 +11,10 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace.changes import Change, from_record, to_record
+from attnviz.trace.record import Record
 from attnviz.trace.storage import LARGEST, read_file, write_file
 from attnviz.trace.trace import Trace
+from attnviz.trace.transformer_trace import TransformerTrace
 
 MOST = 12
 """Branches of a translation."""
@@ -35,23 +37,24 @@ class Branch:
 class Branches:
     """A translation, its branches, and the trace of each."""
 
-    first: Trace
+    first: Any
+    """A `Trace` or a `TransformerTrace`."""
     branches: tuple[Branch, ...] = ()
-    traces: tuple[Trace, ...] = ()
+    traces: tuple[Any, ...] = ()
     """One for each branch."""
 
-    def trace(self, number: int) -> Trace:
+    def trace(self, number: int) -> Any:
         """Return the trace of a branch by its number, from 1; 0 is the first translation."""
         return self.traces[number - 1] if number else self.first
 
-    def parent(self, number: int) -> Trace | None:
+    def parent(self, number: int) -> Any:
         """Return what the branch `number` was tried on; the first translation has none."""
         return self.trace(self.branches[number - 1].parent) if number else None
 
     def to_json(self) -> str:
-        """Return all of it as one JSON object: that of the first translation, which opens as a `Trace` too, and of each
-        branch what is other in its own."""
-        text = self.first.to_json()
+        """Return all of it as one JSON object: that of the first translation, which opens as such a record too, and of
+        each branch what is other in its own."""
+        text: str = self.first.to_json()
         if not self.branches:
             return text
         first, written = json.loads(text), []
@@ -65,14 +68,14 @@ class Branches:
     @classmethod
     def from_json(cls, text: str) -> Branches:
         """Return what `to_json` wrote; a saved trace has no branches. Raise AttnvizError where it is neither."""
-        first = Trace.from_json(text)
+        first = _kind(text).from_json(text)
         record = json.loads(text)
         written = record.pop(_FIELD, [])
         if not isinstance(written, list) or len(written) > MOST:
             raise _damaged()
         branches, traces, held = [], [], _bytes(first)
         for number, one in enumerate(written):
-            branch, trace = _read(one, number, record)
+            branch, trace = _read(one, number, record, type(first))
             held += _bytes(trace)
             same = (trace.source_ids, dict(trace.config)) == (first.source_ids, dict(first.config))
             if not same or held > LARGEST:
@@ -91,18 +94,28 @@ class Branches:
         return read_file(path, cls.from_json)
 
 
-def _read(written: object, number: int, first: Mapping[str, Any]) -> tuple[Branch, Trace]:
-    """Return the branch that stands after `number` others in the file of the record `first`."""
+def _kind(text: str) -> type[Record]:
+    """Return the kind of record that a file says it holds, or that which says what is wrong with it."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        record = None
+    mark = record.get("format") if isinstance(record, dict) else None
+    return TransformerTrace if mark == TransformerTrace.saved_as.mark else Trace
+
+
+def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[Branch, Record]:
+    """Return the branch that stands after `number` others in the file of `first`, a record of this `kind`."""
     if not isinstance(written, Mapping) or set(written) != _OWN or not isinstance(written["trace"], Mapping):
         raise _damaged()
     parent, held = written["parent"], written["held"]
     if type(parent) is not int or not 0 <= parent <= number or type(held) is not bool:
         raise _damaged()
     branch = Branch(parent, from_record(written["change"]), held)
-    return branch, Trace.from_json(json.dumps({**first, **written["trace"]}))
+    return branch, kind.from_json(json.dumps({**first, **written["trace"]}))
 
 
-def _bytes(trace: Trace) -> int:
+def _bytes(trace: Record) -> int:
     return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
 
 

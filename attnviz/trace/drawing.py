@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from attnviz.trace.beam_tree import BeamTree
     from attnviz.trace.record import Record
-    from attnviz.trace.trace import Trace
 
 
 class Drawing(Protocol):
@@ -20,7 +19,7 @@ class Drawing(Protocol):
     def heatmap(self, trace: Record, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
-    def step_figure(self, trace: Trace, step: int, picture: str, **choices: Any) -> Any:
+    def step_figure(self, trace: Record, step: int, picture: str, **choices: Any) -> Any:
         """Return a picture of 0-based `step` as a Plotly figure."""
 
     def beam_tree(self, tree: BeamTree, **choices: Any) -> Any:

@@ -50,3 +50,13 @@ class Hypothesis:
     translation: str
     score: float
     """Log probability of all its pieces, divided by Ty^length_penalty."""
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Heads of a transformer's cross-attention, of whose weights the mean is shown; both numbers are 0-based."""
+
+    layer: int | None = None
+    """Whose heads; None is all layers."""
+    head: int | None = None
+    """Which of the layer's; None is all of them."""

@@ -58,15 +58,25 @@ class Record(Computation):
     """What was changed by hand on the way, in its order; energies are those before it, the alignment after."""
 
     if TYPE_CHECKING:
-        # Some keep it as a field; a property here would pass for that field's default.
+        # Some keep them as fields; a property here would pass for a field's default.
         @property
         def alignment(self) -> FloatArray:
             """Where each step looked, (Ty, Tx), rows sum to 1."""
 
+        @property
+        def readouts(self) -> FloatArray:
+            """t_i, what the words of each step are scored with: a vector each."""
+
     @property
     @abstractmethod
     def attends(self) -> bool:
-        """Whether the model has one attention, which chose where to look at each step, so that it can be changed."""
+        """Whether the model chose where to look at each step."""
+
+    @property
+    @abstractmethod
+    def attends_once(self) -> bool:
+        """Whether a step had one look, with one energy for each source piece: then it can be changed by hand, and has a
+        posterior."""
 
     def check_texts(self) -> None:
         """Raise ValueError, KeyError or IndexError unless pieces, candidates, search and interventions make sense."""
@@ -81,7 +91,7 @@ class Record(Computation):
         if self.search.method not in METHODS:
             raise ValueError("it was found by an unknown search")
         check_interventions(
-            self.interventions, source_pieces=columns, attends=self.attends,
+            self.interventions, source_pieces=columns, attends=self.attends_once,
             vocabulary_size=self.config["vocabulary_size"],
         )  # fmt: skip
 

@@ -70,8 +70,8 @@ class Snapshots:
     sentences: tuple[Sentence, ...]
     """(S,)."""
     alignments: tuple[FloatArray, ...]
-    """For each sentence alpha at each moment, (M, Ty, Tx), rows sum to 1; of a transformer the mean of the heads of its
-    last layer."""
+    """For each sentence alpha at each moment, (M, Ty, Tx), rows sum to 1; of a transformer the mean of all its
+    heads."""
     translations: tuple[tuple[str, ...], ...]
     """What greedy search makes of each sentence, by moment, (M, S)."""
     curves: Mapping[str, Curve]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace.interventions import Intervention, from_record, to_record
-from attnviz.trace.parts import Hypothesis, Search
+from attnviz.trace.parts import Heads, Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _encode(value: Any) -> Any:
         return pack(value)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, Search):
+    if isinstance(value, (Search, Heads)):
         return dataclasses.asdict(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
         return [dataclasses.asdict(hypothesis) for hypothesis in value]
@@ -184,6 +184,8 @@ def _decode(name: str, value: Any) -> Any:
         return unpack(name, value)
     if name == "search":
         return Search(**value)
+    if name == "heads":
+        return Heads(**value)
     if name == "hypotheses":
         return tuple(Hypothesis(**hypothesis) for hypothesis in value)
     if name == "interventions":
@@ -203,8 +205,8 @@ def _fits(value: Any, kind: Any) -> bool:
     if origin is Mapping:
         return isinstance(value, dict)
     if origin is UnionType:
-        return isinstance(value, get_args(kind))
-    if kind in (Search, Hypothesis):
+        return isinstance(value, get_args(kind)) and type(value) is not bool
+    if kind in (Search, Hypothesis, Heads):
         return isinstance(value, kind) and all(
             _fits(getattr(value, name), hint) for name, hint in get_type_hints(kind).items()
         )

@@ -65,6 +65,11 @@ class Trace(Record):
         return bool(self.config["attention"] != "none")
 
     @property
+    def attends_once(self) -> bool:
+        """Whether it has attention: then it has one."""
+        return self.attends
+
+    @property
     def previous_states(self) -> FloatArray:
         """s_{i-1} of each step, the state the attention queries with, (Ty, n)."""
         return np.concatenate([self.initial_state[None], self.states[:-1]])

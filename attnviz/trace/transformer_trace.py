@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,12 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from attnviz import bounds
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
 from attnviz.trace import storage
 from attnviz.trace.drawing import drawing
-from attnviz.trace.parts import FloatArray
+from attnviz.trace.parts import FloatArray, Heads
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.record import Record
 from attnviz.trace.transformer_quantities import ATTENTIONS, RECORDED
+
+_ALL = Heads()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,7 +31,9 @@ class TransformerTrace(Record):
     `TransformerConfig`.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format("attnviz-transformer-trace", 1)
+    saved_as: ClassVar[storage.Format] = storage.Format(
+        "attnviz-transformer-trace", 2, {2: {"heads": {"layer": None, "head": None}}}
+    )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     encoder_queries: FloatArray
@@ -70,32 +77,101 @@ class TransformerTrace(Record):
     readouts: FloatArray
     """t_i, the decoder's last stream, normalised, (Ty, d)."""
 
+    heads: Heads = _ALL
+    """Whose looks the `alignment` is the mean of: of the many that every step had, those that are shown. `seen_by`
+    returns the record with others."""
+
     @property
     def attends(self) -> bool:
         """True: every step chose where to look, in each head of each layer."""
         return True
 
-    def cross_attention(self, layer: int = -1, head: int | None = None) -> FloatArray:
+    @property
+    def attends_once(self) -> bool:
+        """False: it did so many times."""
+        return False
+
+    def cross_attention(self, layer: int | None = None, head: int | None = None) -> FloatArray:
         """Return where the steps looked in the source, (Ty, Tx), rows sum to 1, read-only: by one 0-based `head` of one
-        0-based `layer`, or by the mean of its heads; layer -1 is the last. Raise IndexError where there is none such.
+        0-based `layer`, or by the mean of its heads; layer -1 is the last, None the mean of all layers' heads.
+
+        Raise AttnvizError where there is none such.
         """
-        weights = self.cross_weights[layer]
-        found: FloatArray = weights.mean(axis=0) if head is None else weights[head]
+        self._check_heads(layer, head)
+        if layer is None:
+            found: FloatArray = self.cross_weights.mean(axis=(0, 1))
+        else:
+            found = self.cross_weights[layer].mean(axis=0) if head is None else self.cross_weights[layer, head]
         found.setflags(write=False)
         return found
 
     @cached_property
     def _alignment(self) -> FloatArray:
-        return self.cross_attention()
+        return self.cross_attention(self.heads.layer, self.heads.head)
 
     @property
     def alignment(self) -> FloatArray:
-        """The cross-attention of the last layer, mean of its heads, (Ty, Tx), rows sum to 1."""
+        """The cross-attention of the `heads`, (Ty, Tx), rows sum to 1: unless others were chosen, the mean of all, of
+        the best links (see the card of `small-transformer`)."""
         return self._alignment
 
-    def heatmap(self, layer: int = -1, head: int | None = None, **choices: Any) -> Any:
-        """Return `cross_attention` as a Plotly figure, for a notebook; choices as those of `figures.heatmap`."""
-        return drawing().heatmap(self, weights=self.cross_attention(layer, head), **choices)
+    @cached_property
+    def nearest_head(self) -> tuple[int, int]:
+        """Layer and head, both 0-based, of the look that is on show or, where that is a mean, of the one among its
+        heads that is nearest to it: of the least total variation, mean over all steps."""
+        first, shown = self.heads.layer or 0, self.heads
+        looks = self.cross_weights if shown.layer is None else self.cross_weights[[first]]
+        if shown.head is not None:
+            return first, shown.head
+        variations = np.abs(looks.astype(np.float64) - self.alignment).sum(axis=-1).mean(axis=-1) / 2
+        layer, head = np.unravel_index(int(variations.argmin()), variations.shape)
+        return first + int(layer), int(head)
+
+    def seen_by(self, layer: int | None = None, head: int | None = None) -> TransformerTrace:
+        """Return this record with the `alignment` of one 0-based `head` of one 0-based `layer`, or of the mean of its
+        heads, or with None of all heads of all layers: words, links, heatmap and files are then by these.
+
+        Raise AttnvizError where there is none such.
+        """
+        self._check_heads(layer, head)
+        heads = Heads(layer if layer is None else layer % len(self.cross_weights), head)
+        if heads in self._family:
+            return self._family[heads]
+        # Not by its constructor, which would copy all arrays: nobody can change them, so that both may have them.
+        seen = object.__new__(type(self))
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        vars(seen).update(fields | {"heads": heads, "_family": self._family})
+        return self._family.setdefault(heads, seen)
+
+    @cached_property
+    def _family(self) -> dict[Heads, TransformerTrace]:
+        """The same as seen by other heads: whoever asks for the same has the same object."""
+        return {self.heads: self}
+
+    def _check_heads(self, layer: int | None, head: int | None) -> None:
+        """Raise AttnvizError unless there is such a layer, and in it such a head."""
+        layers, heads = self.cross_weights.shape[:2]
+        if layer is None and head is not None:
+            raise AttnvizError(say("A head is one of a layer: say which layer, from 1 to {layers}.", layers=layers))
+        if layer is not None and not -1 <= layer < layers:
+            raise AttnvizError(say("There is no layer {number}: this transformer has layers 1 to {layers}.",
+                                   number=layer + 1, layers=layers))  # fmt: skip
+        if head is not None and not 0 <= head < heads:
+            raise AttnvizError(say("There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
+                                   number=head + 1, heads=heads))  # fmt: skip
+
+    def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
+        """Return the alignment as a Plotly figure, for a notebook: that of the `heads` or, given a layer, that of
+        `seen_by(layer, head)`; choices as those of `figures.heatmap`."""
+        return drawing().heatmap(self if layer is head is None else self.seen_by(layer, head), **choices)
+
+    def step_figure(self, i: int, picture: str = "scores", **choices: Any) -> Any:
+        """Return a picture of step index `i` (0-based), named as in `figures.STEP_FIGURES`, of the head that is opened
+        (`analysis.heads`).
+
+        Raise IndexError where there is no such step and AttnvizError where there is no such picture.
+        """
+        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
 
     def _repr_html_(self) -> str:
         """Return the alignment as a bare table: what a notebook shows of a trace."""
@@ -122,3 +198,7 @@ class TransformerTrace(Record):
                 raise ValueError(f"a row of {kind}_weights does not sum to 1")
         if np.triu(self.decoder_weights, 1).any():
             raise ValueError("a step looked at a later one")
+        try:
+            self._check_heads(self.heads.layer, self.heads.head)
+        except AttnvizError as error:
+            raise ValueError(str(error)) from error

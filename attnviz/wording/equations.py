@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.interventions import changed_energies
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import acting_on
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
 
@@ -70,13 +70,20 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
     colours = palette(theme)
     if not trace.attends:
         return (_fixed_context(trace, colours), _state(colours), _word(trace, colours))
-    return (_energy(trace, colours), _softmax(trace), _context(trace, colours), _state(colours), _word(trace, colours))
+    note = say("Energies become weights: all positive, and they add up to 1.")
+    return (
+        _energy(trace, colours),
+        softmax_equation(trace, f"{note}⟦tilde⟧"),
+        _context(trace, colours),
+        _state(colours),
+        _word(trace, colours),
+    )
 
 
 def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts that are those of 0-based `step`, whatever the source piece."""
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    texts |= _moved(trace, step) | _chosen(trace, step)
+    texts |= _moved(trace, step) | chosen_texts(trace, step)
     return texts | _weighed(trace, step, palette(theme)) if trace.attends else texts
 
 
@@ -116,15 +123,15 @@ def _energy(trace: Trace, colours: Palette) -> Equation:
     return Equation(1, aligned(*lines), note)
 
 
-def _softmax(trace: Trace) -> Equation:
+def softmax_equation(trace: Record, note: str) -> Equation:
+    """Return the template of a softmax over the source pieces, of numbers called ⟦symbol⟧."""
     everything = rf"\sum_{{k=1}}^{{{len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
     lines = (
         rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{e^{{⟦symbol⟧_{{⟦i⟧,⟦j⟧}}}}}}{{{everything}}}",
         r"&= \frac{e^{⟦exponent⟧}}{⟦exponentials⟧}",
         r"&= ⟦weight⟧",
     )
-    note = say("Energies become weights: all positive, and they add up to 1.")
-    return Equation(2, aligned(*lines), f"{note}⟦tilde⟧")
+    return Equation(2, aligned(*lines), note)
 
 
 def _context(trace: Trace, colours: Palette) -> Equation:
@@ -181,20 +188,29 @@ def _word(trace: Trace, colours: Palette) -> Equation:
 
 def _weighed(trace: Trace, step: int, colours: Palette) -> Texts:
     """Return query, sum of exponentials and sum of annotations of a step."""
-    energies, alpha, changed = _exponents(trace, step), trace.alignment[step], acting_on(trace.interventions, step)
-    exponentials = [rf"e^{{{number(float(energies[k]))}}}" for k in np.argsort(-energies, kind="stable")[:_TERMS]]
-    order = np.argsort(-alpha, kind="stable")[:_TERMS]
-    terms = [rf"{number(float(alpha[j]))}\,{coloured(colours.encoder, f'h_{{{j + 1}}}')}" for j in order]
-    dots = [r"\cdots"] if len(alpha) > _TERMS else []
-    terms += dots
-    first = 1 if any("10^" in term for term in terms) else len(terms)  # with powers of ten, too long for one line
+    changed = acting_on(trace.interventions, step)
     return {
         "query": vector(trace.queries[step]),
         "symbol": r"\tilde{e}" if changed else "e",
         "tilde": " " + say("With a tilde: what the energies were changed to by hand.") if changed else "",
-        "exponentials": " + ".join(exponentials + dots),
-        "summands": NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continued(terms[first:])))),
+        "exponentials": exponentials(_exponents(trace, step)),
+        "summands": summands(trace.alignment[step], "h", colours),
     }
+
+
+def exponentials(energies: NDArray[np.floating]) -> str:
+    """Return the sum of the exponentials of a step's `energies`, (Tx,): its largest terms."""
+    shown = [rf"e^{{{number(float(energies[k]))}}}" for k in np.argsort(-energies, kind="stable")[:_TERMS]]
+    return " + ".join(shown + ([r"\cdots"] if len(energies) > _TERMS else []))
+
+
+def summands(alpha: NDArray[np.floating], letter: str, colours: Palette) -> str:
+    """Return a sum of vectors, called `letter`, by the weights `alpha`, (Tx,): its largest terms."""
+    order = np.argsort(-alpha, kind="stable")[:_TERMS]
+    terms = [rf"{number(float(alpha[j]))}\,{coloured(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
+    terms += [r"\cdots"] if len(alpha) > _TERMS else []
+    first = 1 if any("10^" in term for term in terms) else len(terms)  # with powers of ten, too long for one line
+    return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continued(terms[first:]))))
 
 
 def _continued(terms: list[str]) -> str:
@@ -224,8 +240,8 @@ def _moved(trace: Trace, step: int) -> Texts:
     }
 
 
-def _chosen(trace: Trace, step: int) -> Texts:
-    """Return the readout, the piece that was written and its probability."""
+def chosen_texts(trace: Record, step: int) -> Texts:
+    """Return the readout, the piece that was written at 0-based `step`, and its probability."""
     text = safe_text(trace.target_pieces[step])
     return {
         "readout": vector(trace.readouts[step]),

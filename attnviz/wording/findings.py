@@ -100,7 +100,9 @@ def _improbable(trace: Trace, finding: Finding) -> str:
 
 def nothing_found(trace: Trace) -> str:
     """Return what was checked where nothing was found, and what could not be."""
-    if not trace.attends:
+    if trace.attends and not trace.attends_once:
+        told = [say("No word was improbable. What was left out or said twice cannot be told from one look among many.")]
+    elif not trace.attends:
         told = [say("No word was improbable. What was left out or said twice cannot be told without attention.")]
     else:
         told = [say("The checks found nothing: every content word was looked at, none by many words or for the same "

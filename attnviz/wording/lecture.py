@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.wording.after_word import about_the_reading
 from attnviz.wording.faces import about_face
+from attnviz.wording.kinds import told as kind_of
 from attnviz.wording.search import search_name
 
 
@@ -21,7 +22,7 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
 
 
 def lecture_footer(
-    trace: Trace, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
+    trace: Record, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
 ) -> str:
     """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
 
@@ -43,12 +44,15 @@ def lecture_footer(
     else:
         told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
                     "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
+    if whose := kind_of(trace).whose(trace):
+        told.append(say("A transformer looks many times at each step: shown is the look of one head, or the mean of "
+                        "several, {heads}.", heads=whose))  # fmt: skip
     if margins and trace.attends:
         told.append(_about_margins(face))
     if faces:
         told.append(say("B, or a button above the heatmap, shows it before the word, after it, or their difference."))
         told.append(about_the_reading())
-    if not ledgers:
+    if not ledgers and not whose:
         told.append(say("Without the model's weights there is no logit ledger here."))
     told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.",
                     model=trace.model, how=search_name(trace, say("a given translation"))))  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.analysis.proof import TOLERANCE, Discrepancy, Proof
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.trace.quantities import QUANTITIES
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import power_of_ten
@@ -20,7 +20,7 @@ OF_POSITIONS = (
 def quantity_names() -> dict[str, str]:
     """Return what the quantities of a proof are called on the page."""
     return {
-        "annotations": say("annotations h"),
+        "annotations": say("annotations"),
         "initial_state": say("first state s₀"),
         "keys": say("keys U h"),
         "score_vector": say("vector v"),
@@ -45,15 +45,32 @@ def quantity_names() -> dict[str, str]:
         "log_likelihood": say("logarithms of the likelihoods"),
         "posterior": say("posterior p(j | y)"),
         "reading": say("α′ of the heatmap"),
-    }
+        "encoder_streams": say("the encoder’s residual stream"),
+        "decoder_streams": say("the decoder’s residual stream"),
+    } | {f"{kind}_{name}": f"{what}, {where}" for kind, where in _attentions().items() for name, what in _of_a_head()}
 
 
-def not_proved_text(trace: Trace) -> str:
+def _attentions() -> dict[str, str]:
+    """Return what a transformer's three kinds of attention are called."""
+    return {
+        "encoder": say("English to itself"), "decoder": say("French to itself"), "cross": say("French to English"),
+    }  # fmt: skip
+
+
+def _of_a_head() -> list[tuple[str, str]]:
+    """Return the numbers of a head of a transformer, by their names in the table of quantities."""
+    return [
+        ("queries", say("queries q")), ("keys", say("keys k")), ("values", say("values v")),
+        ("scores", say("scores s")), ("weights", say("weights α")),
+    ]  # fmt: skip
+
+
+def not_proved_text(trace: Record) -> str:
     """Return why there is no proof where the weights are not at hand."""
     return say("Numbers not proved: the model that made them, “{model}”, is not here.", model=trace.model)
 
 
-def misfit_text(trace: Trace, step: int) -> str:
+def misfit_text(trace: Record, step: int) -> str:
     """Return what there is to say of 0-based `step` where the trace was altered, or another model made it."""
     return say("Step {step}: this translation does not fit the weights of “{model}”",
                step=step + 1, model=trace.model)  # fmt: skip
@@ -86,7 +103,7 @@ def badge_text(proof: Proof, step: int) -> str:
     return say("Step {step}: {what} does not check out", step=step + 1, what=what)
 
 
-def discrepancy_text(trace: Trace, wrong: Discrepancy, step: int) -> str:
+def discrepancy_text(trace: Record, wrong: Discrepancy, step: int) -> str:
     """Return which number of `step` is wrong, and by how much, as plain text."""
     name = quantity_names()[wrong.quantity]
     if not wrong.index:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Record
 
 
-def search_name(trace: Trace, given: str) -> str:
+def search_name(trace: Record, given: str) -> str:
     """Return what found the translation; `given` is what one is called that nothing had to find."""
     return {
         "greedy": say("greedy search"),

@@ -10,7 +10,7 @@ from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import say
 from attnviz.text import join_pieces
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name, subscript
@@ -55,7 +55,7 @@ def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in stage_titles(trace).items())
 
 
-def step_sentence(trace: Trace, step: int, blank: str) -> str:
+def step_sentence(trace: Record, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
@@ -100,24 +100,31 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     sentence = say(
         "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
         "weight. All weights add up to 1.", first=best, lead=lead, second=quoted_name(trace.source_pieces[order[1]]),
-        times=_times(float(np.exp(lead))),
+        times=times(float(np.exp(lead))),
     )  # fmt: skip
     return sentence, outcome
 
 
 def _context(trace: Trace, step: int) -> tuple[str, str]:
+    parts, outcome = parts_of_sum(trace, step)
+    sentence = say(
+        "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
+        "it: {parts}", context=f"c{subscript(step + 1)}", parts=parts,
+    )  # fmt: skip
+    return sentence, outcome
+
+
+def parts_of_sum(trace: Record, step: int) -> tuple[str, str]:
+    """Return the shares of the strongest pieces in the weighted sum of 0-based `step`, and how few make most of it."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     share = percent(min(float(sums[needed - 1]), 1))
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
-    sentence = say(
-        "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
-        "it: {parts}", context=f"c{subscript(step + 1)}", parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
-    )  # fmt: skip
+    told = ", ".join(parts) + (" …" if len(order) > 3 else ".")
     if needed == 1:
-        return sentence, say("1 piece makes {share} of it", share=share)
-    return sentence, say("{count} pieces make {share} of it", count=needed, share=share)
+        return told, say("1 piece makes {share} of it", share=share)
+    return told, say("{count} pieces make {share} of it", count=needed, share=share)
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
@@ -143,11 +150,17 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
+    start = say("Of {count} pairs of units the larger one goes on, and these vote on every word.",
+                count=len(trace.readouts[step]))  # fmt: skip
+    rest, outcome = chosen_word(trace, step)
+    return f"{start} {rest}", outcome
+
+
+def chosen_word(trace: Record, step: int) -> tuple[str, str]:
+    """Return which word of 0-based `step` was taken before which other, and the word with its probability."""
     word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     outcome = f"{word}, {percent(p)}"
-    start = say("Of {count} pairs of units the larger one goes on, and these vote on every word.",
-                count=len(trace.readouts[step]))  # fmt: skip
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
         if was_given(trace, step):
@@ -160,15 +173,16 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
         second, less = trace.top(step, 2)[1]
         rest = say("{word} leads with {p}, before {other} with {q}.",
                    word=capital(word), p=percent(p), other=quoted_name(second), q=percent(less))  # fmt: skip
-    return f"{start} {rest}", outcome
+    return rest, outcome
 
 
-def was_given(trace: Trace, step: int) -> bool:
+def was_given(trace: Record, step: int) -> bool:
     """Return whether the word of 0-based `step` was not the search's to choose."""
     return trace.search.method == "forced" or step in forced_words(trace.interventions)
 
 
-def _times(ratio: float) -> str:
+def times(ratio: float) -> str:
+    """Return how many times a ratio is, in words."""
     if ratio >= 1000:
         return say("more than 1000 times")
     return say("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))

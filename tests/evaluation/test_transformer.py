@@ -11,11 +11,12 @@ import pytest
 from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
-from attnviz.evaluation.alignment import error_rate, mutual_links, read_gold, word_alignments
+from attnviz.evaluation.alignment import error_rate, head_alignments, mutual_links, read_gold, word_alignments
 from attnviz.evaluation.forced import force_pairs
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Heads
 from tests.conftest import SENTENCES
 from tests.transformers import random_transformer
 
@@ -64,7 +65,7 @@ def test_its_sizes_and_its_attention_are_told(
     assert main(["evaluate", *arguments]) == 0
     out = capfd.readouterr().out
     assert "d = 16, f = 12, 2 layers, 4 heads" in out
-    assert "the cross-attention of its last layer, mean of its heads" in out
+    assert "its cross-attention, mean of all heads of all layers" in out
 
 
 def test_it_translates_and_aligns_from_the_command_line(
@@ -79,9 +80,27 @@ def test_it_translates_and_aligns_from_the_command_line(
     np.testing.assert_allclose(record["alignment"], translator.translate(SENTENCES[0]).alignment, atol=1e-6)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n", encoding="utf-8")
-    assert main(["align", str(pairs), *options]) != 0
-    assert "Add --before" in capfd.readouterr().err
-    assert main(["align", str(pairs), "--before", *options]) == 0
+    assert main(["align", str(pairs), *options]) == 0
     links = capfd.readouterr().out.split()
     assert links
     assert all(link.replace("-", "").isdigit() for link in links)
+
+
+def test_the_alignment_error_of_every_head(
+    own_pairs: Path, gold_links: Path, transformer: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = ["evaluate", str(gold_links), "--model", str(transformer), "--device", "cpu", "--json", "--heads"]
+    assert main(given) == 0
+    found = {(one["model"], one["links"]): one["aer"] for one in json.loads(capfd.readouterr().out)["alignment"]}
+    translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
+    config = translator.network.config
+    assert isinstance(config, TransformerConfig)
+    assert len(found) == 2 * (1 + config.layers + config.layers * config.heads)
+    gold = read_gold(gold_links)
+    for heads, name in ((Heads(0), "mean of the heads of layer 1"), (Heads(0, 0), "head 1 of layer 1")):
+        rate = error_rate(map(mutual_links, head_alignments(translator, heads, gold)), gold)
+        assert found[f"a-transformer, {name}", "mutual argmax"] == pytest.approx(rate.aer)
+    own = error_rate(map(mutual_links, head_alignments(translator, Heads(), gold)), gold)
+    assert found["a-transformer", "mutual argmax"] == pytest.approx(own.aer)
+    assert main(["evaluate", str(own_pairs), "--model", str(transformer), "--heads"]) != 0
+    assert "--heads needs" in capfd.readouterr().err

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
-from attnviz import export, figures
+from attnviz import AttnvizError, export, figures
+from attnviz.analysis.heads import open_head
+from attnviz.analysis.pharaoh import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
+from attnviz.figures.head import head_table, values_table
 from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.stream import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
@@ -25,18 +31,19 @@ def trace(tokenizer: Tokenizer) -> TransformerTrace:
     return Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
 
 
-@pytest.mark.parametrize(("layer", "head"), [(-1, None), (0, None), (0, 2), (1, 3)])
-def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: int, head: int | None) -> None:
+@pytest.mark.parametrize(("layer", "head"), [(None, None), (-1, None), (0, None), (0, 2), (1, 3)])
+def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: int | None, head: int | None) -> None:
     drawn = trace.heatmap(layer, head, by="pieces")
-    expected = trace.cross_weights[layer].mean(axis=0) if head is None else trace.cross_weights[layer, head]
-    np.testing.assert_array_equal(np.array(drawn.data[0].z), expected)
+    looks = trace.cross_weights if layer is None else trace.cross_weights[[layer]]
+    expected = looks.mean(axis=(0, 1)) if head is None else looks[0, head]
+    np.testing.assert_allclose(np.array(drawn.data[0].z), expected, atol=1e-6)
     by_words = trace.heatmap(layer, head)
     np.testing.assert_allclose(np.array(by_words.data[0].z), trace.words().merged(expected), atol=1e-6)
     table = heatmap_table(trace, weights=trace.cross_attention(layer, head))
     np.testing.assert_allclose(table.to_numpy(), trace.words().merged(expected), atol=1e-6)
 
 
-def test_unless_it_is_asked_for_a_head_it_draws_the_mean_of_the_last_layer(trace: TransformerTrace) -> None:
+def test_unless_it_is_asked_for_a_head_it_draws_the_mean_of_all(trace: TransformerTrace) -> None:
     assert trace.heatmap() == figures.heatmap(trace)
     assert trace._repr_html_() == export.heatmap_html(trace)
     assert trace.heatmap(0) != trace.heatmap(1)
@@ -61,6 +68,94 @@ def test_files_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[
         assert main([*given, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
     expected = Translator.load(folder, "cpu").translate(SENTENCES[0])
     assert TransformerTrace.load(tmp_path / "x.json").target_ids == expected.target_ids
-    for refused in (["-o", "x.html"], ["-o", "x.pharaoh"], ["-o", "x.csv", "--picture", "energy", "--step", "1"]):
-        assert main([*given, *refused[:1], str(tmp_path / refused[1]), *refused[2:]]) != 0
+    for refused in (
+        ["--picture", "energy", "--step", "1"],
+        ["--picture", "ledger", "--step", "1"],
+        ["--face", "after"],
+    ):
+        assert main([*given, "-o", str(tmp_path / "x.csv"), *refused]) != 0
         assert "is a transformer" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "layer", "head"),
+    [([], None, None), (["--layer", "all"], None, None), (["--layer", "1"], 0, None),
+     (["--layer", "2", "--head", "3"], 1, 2)],
+)  # fmt: skip
+def test_a_file_is_of_the_heads_that_are_named(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], layer: int | None,
+    head: int | None,
+) -> None:  # fmt: skip
+    given = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
+    seen = Translator.load(folder, "cpu").translate(SENTENCES[0]).seen_by(layer, head)
+    for ending in ("csv", "pharaoh", "html", "json"):
+        assert main([*given, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
+    found = np.loadtxt((tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1:], delimiter=",", usecols=(1, 2, 3))
+    np.testing.assert_allclose(found, seen.words().alignment[:, :3], atol=1e-6)
+    assert (tmp_path / "x.pharaoh").read_text() == f"{pharaoh(seen.words())}\n"
+    assert TransformerTrace.load(tmp_path / "x.json").heads == seen.heads
+    again = ["figure", "--trace", str(tmp_path / "x.json"), "-o", str(tmp_path / "again.csv")]
+    assert main(again) == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["scores", "weights", "values", "stream", "candidates"])
+def test_a_picture_of_a_step_is_a_valid_figure_with_its_numbers(trace: TransformerTrace, name: str) -> None:
+    for seen in (trace, trace.seen_by(0, 1)):
+        for theme in ("light", "dark"):
+            drawn = seen.step_figure(1, name, theme=theme)
+            go.Figure(json.loads(drawn.to_json()))  # every property is one that Plotly knows
+            assert drawn.layout.meta["alt"]
+            assert drawn.layout.meta["narrowest"] < 390
+    subject = figures.Subject(trace, 1)
+    assert len(figures.STEP_FIGURES[name].table(subject))
+
+
+def test_the_pictures_are_sums_that_add_up(trace: TransformerTrace) -> None:
+    opened = open_head(trace.seen_by(0, 3))
+    names, rows = stream_rows(opened.trace, 2)
+    np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-4)
+    assert len(names) == len(rows) == 3 * 2 + 2
+    values = values_table(opened.trace, 2).to_numpy()
+    np.testing.assert_allclose(values[:, :-1].sum(axis=1), values[:, -1], atol=1e-5)
+    np.testing.assert_allclose(opened.outputs, opened.weights @ opened.values, atol=1e-6)
+    scores = head_table(opened.trace, 2)
+    np.testing.assert_allclose(scores["alpha"], scores["exp(s - max)"] / scores["exp(s - max)"].sum(), atol=1e-6)
+
+
+def test_what_there_is_not_of_either_kind_is_said(trace: TransformerTrace, translator: Translator) -> None:
+    with pytest.raises(AttnvizError, match="no heads"):
+        translator.translate(SENTENCES[0]).step_figure(0, "scores")
+    with pytest.raises(AttnvizError, match="is a transformer"):
+        trace.step_figure(0, "state")
+    with pytest.raises(AttnvizError, match="none that could be shown before and after"):
+        trace.heatmap(face="after")
+
+
+def test_wrong_heads_on_the_command_line(
+    folder: Path, model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("\t".join(SENTENCES[:2]) + "\n")
+    for command in (["figure", SENTENCES[0], "-o", str(tmp_path / "x.csv")], ["align", str(pairs)]):
+        for model, options, why in (
+            (folder, ["--layer", "3"], "There is no layer 3: this transformer has layers 1 to 2."),
+            (folder, ["--layer", "1", "--head", "5"], "There is no head 5"),
+            (folder, ["--head", "1"], "give --layer with --head"),
+            (folder, ["--layer", "all", "--head", "1"], "say which layer, from 1 to 2"),
+            (model_folder, ["--layer", "1"], "a recurrent translator, which has no heads"),
+        ):
+            assert main([*command, "--model", str(model), "--device", "cpu", *options]) != 0
+            assert why in capfd.readouterr().err
+
+
+def test_links_are_those_of_the_heads(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("\t".join(SENTENCES[:2]) + "\n")
+    given = ["align", str(pairs), "--model", str(folder), "--device", "cpu"]
+    trace = Translator.load(folder, "cpu").translate(SENTENCES[0], target=SENTENCES[1])
+    for options, seen in (([], trace), (["--before", "--layer", "1", "--head", "2"], trace.seen_by(0, 1))):
+        assert main([*given, *options]) == 0
+        assert capfd.readouterr().out == f"{pharaoh(seen.words())}\n"
+    assert main([*given, "--after"]) != 0
+    assert "no links after the word" in capfd.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import pickle
 import typing
 from collections.abc import Callable
@@ -69,17 +70,52 @@ def test_ranges(trace: TransformerTrace) -> None:
 
 
 def test_cross_attention_by_layer_and_head(trace: TransformerTrace) -> None:
-    np.testing.assert_array_equal(trace.alignment, trace.cross_weights[-1].mean(axis=0))
+    np.testing.assert_allclose(trace.alignment, trace.cross_weights.mean(axis=(0, 1)), atol=1e-6)
+    np.testing.assert_array_equal(trace.cross_attention(-1), trace.cross_weights[-1].mean(axis=0))
     np.testing.assert_array_equal(trace.cross_attention(0), trace.cross_weights[0].mean(axis=0))
     np.testing.assert_array_equal(trace.cross_attention(1, 3), trace.cross_weights[1, 3])
     np.testing.assert_allclose(trace.cross_attention(0).sum(axis=1), 1, atol=1e-5)
-    with pytest.raises(IndexError):
-        trace.cross_attention(2)
-    with pytest.raises(IndexError):
-        trace.cross_attention(0, 4)
+    np.testing.assert_allclose(trace.cross_attention(None), trace.cross_weights.mean(axis=(0, 1)), atol=1e-6)
+    for layer, head, why in ((2, None, "layers 1 to 2"), (-2, None, "layers 1 to 2"), (0, 4, "heads 1 to 4"),
+                             (0, -1, "heads 1 to 4"), (None, 1, "say which layer")):  # fmt: skip
+        for chosen in (trace.cross_attention, trace.seen_by, trace.heatmap):
+            with pytest.raises(AttnvizError, match=why):
+                chosen(layer, head)
     for found in (trace.alignment, trace.cross_attention(0), trace.cross_attention(0, 1), trace.words().alignment):
         with pytest.raises(ValueError, match="read-only"):
             found[...] = 0
+
+
+def test_seen_by_other_heads_all_that_is_read_of_it_is_theirs(trace: TransformerTrace) -> None:
+    seen = trace.seen_by(0, 2)
+    np.testing.assert_array_equal(seen.alignment, trace.cross_weights[0, 2])
+    np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_weights[0, 2]), atol=1e-6)
+    assert seen.cross_scores is trace.cross_scores
+    assert seen.fingerprint != trace.fingerprint
+    assert seen is trace.seen_by(0, 2) is trace.seen_by(1, 1).seen_by(0, 2)
+    assert trace.seen_by() is trace.seen_by(None) is seen.seen_by() is trace
+    assert trace.seen_by(-1) is trace.seen_by(1)
+    assert seen.nearest_head == (0, 2)
+    assert trace.seen_by(1).nearest_head[0] == 1
+    loaded = TransformerTrace.from_json(seen.to_json())
+    assert loaded.heads == seen.heads
+    assert loaded.fingerprint == seen.fingerprint
+
+
+def test_a_file_from_before_heads_could_be_chosen_is_seen_by_all(trace: TransformerTrace) -> None:
+    record = json.loads(trace.seen_by(0, 1).to_json())
+    del record["heads"]
+    assert TransformerTrace.from_json(json.dumps(record | {"version": 1})).fingerprint == trace.fingerprint
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [{"layer": 2, "head": None}, {"layer": None, "head": 1}, {"layer": 0, "head": 4}, {"layer": 0.0, "head": None},
+     {"layer": 0, "head": True}, [0, 1], None, "0"],
+)  # fmt: skip
+def test_a_file_with_heads_that_there_are_not_is_damaged(trace: TransformerTrace, heads: Any) -> None:
+    with pytest.raises(AttnvizError, match="damaged"):
+        TransformerTrace.from_json(json.dumps(json.loads(trace.to_json()) | {"heads": heads}))
 
 
 def test_words_merge_the_alignment(trace: TransformerTrace) -> None:
@@ -134,7 +170,7 @@ def _looking_ahead(record: dict[str, Any]) -> None:
 
 DAMAGE: dict[str, Damage] = {
     "no mark": lambda r: r.pop("format"),
-    "a newer version": lambda r: r.update(version=2),
+    "a newer version": lambda r: r.update(version=3),
     "no weights": lambda r: r.pop("cross_weights"),
     "a piece too few": lambda r: r["source_pieces"].pop(),
     "weights a number": lambda r: r.update(encoder_weights=3),

@@ -20,8 +20,14 @@ __all__ = ["Finding", "Kind", "Summary", "cell_of", "findings_of", "summarise"]
 
 
 def findings_of(trace: Trace) -> list[Finding]:
-    """Return what there is to remark about a translation: what is about source words first, then by target word."""
+    """Return what there is to remark about a translation: what is about source words first, then by target word.
+
+    What a look gives away was measured on models of one look a step: of a transformer, only the words' probabilities
+    are remarked on.
+    """
     words = trace.words()
+    if trace.attends and not trace.attends_once:
+        return list(of_probabilities(trace, words))
     by_source = [*of_source(trace, words), *of_shift(words)] if trace.attends else []
     by_target = [
         *of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words), *of_probabilities(trace, words)

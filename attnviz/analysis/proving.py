@@ -1,0 +1,38 @@
+"""Which prover proves a record, and whether weights can be those of the model that made it, by the kind of record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.proof import Prover
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.transformer_proof import TransformerProver, check_transformer_fit
+from attnviz.trace import Record, Trace, TransformerTrace
+
+AnyProver = Prover | TransformerProver
+
+
+def prover_of(record: Trace | TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> AnyProver:
+    """Return what proves the steps of `record`, given the weights of the model that made it; raise MisfitError where
+    they are of another kind or size."""
+    return Prover(record, weights) if isinstance(record, Trace) else TransformerProver(record, weights)
+
+
+def could_be_of(record: Record, weights: Weights) -> bool:
+    """Return whether `weights` are of the kind and of the sizes that the model of `record` has."""
+    if isinstance(record, TransformerTrace):
+        try:
+            check_transformer_fit(record, weights)
+        except MisfitError:
+            return False
+        return True
+    if not isinstance(record, Trace) or "decoder.initial.bias" not in weights:
+        return False
+    key = weights.get("decoder.attention.key.weight")
+    hidden, maxout = len(weights["decoder.initial.bias"]), weights["decoder.output.weight"].shape[1]
+    sizes = len(record.initial_state), record.readouts.shape[1], record.keys.shape[1]
+    return sizes == (hidden, maxout, 0 if key is None else len(key))

@@ -1,0 +1,100 @@
+"""The decoder's residual stream at one step: what each block added to it, from the embedding to what scores words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from attnviz.analysis.heads import BLOCKS, added, open_head
+from attnviz.figures.bar_numbers import number_values, numbers
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
+from attnviz.figures.labels import axis_labels
+from attnviz.figures.strips import seams
+from attnviz.figures.template import Slot, Values
+from attnviz.languages import say
+from attnviz.palette import STRONGEST, ThemeName, palette
+from attnviz.trace import FloatArray, TransformerTrace
+from attnviz.wording.numbers import decimal
+
+_ROW = 22
+_STRIPS = [0, 0.68]
+_LENGTHS = [0.72, 0.92]
+
+
+def stream_rows(trace: TransformerTrace, step: int) -> tuple[list[str], FloatArray]:
+    """Return names and rows of the sum that the stream of 0-based `step` is: the embedding of the word before with its
+    position, what each of the 3L blocks added, and the stream after the last, (3L + 2, d)."""
+    names = [_name(kind, layer) for layer in range(1, len(trace.cross_weights) + 1) for kind in BLOCKS]
+    streams = trace.decoder_streams[:, step]
+    return [say("embedding"), *names, say("sum")], np.concatenate([streams[:1], added(trace)[:, step], streams[-1:]])
+
+
+def _name(kind: str, layer: int) -> str:
+    """Return what a block of a layer, from 1, is called."""
+    if kind == "attention":
+        return say("self-attention {layer}", layer=layer)
+    if kind == "cross":
+        return say("cross-attention {layer}", layer=layer)
+    return say("feed-forward {layer}", layer=layer)
+
+
+def stream_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+    """Return the template of the stream: a strip of units for each term, in its colours as strong as the root of the
+    amount, and beside it the term's length as a bar; the block of the opened head is framed."""
+    ink, opened = palette(theme), open_head(trace)
+    count, units = len(trace.decoder_streams) + 1, trace.decoder_streams.shape[2]
+    longest = float(np.linalg.norm(trace.decoder_streams, axis=-1).max())
+    longest = max(longest, float(np.linalg.norm(added(trace), axis=-1).max())) or 1.0
+    limit = float(np.quantile(np.abs(trace.decoder_streams[-1]), STRONGEST)) or 1.0
+    rows, names = list(range(count)), stream_rows(trace, 0)[0]
+    labels, here = axis_labels(names, 20), opened.block + 1
+    labels[here], labels[-1] = emphasise(labels[here], ink.context), emphasise(labels[-1], ink.decoder)
+    strips = {
+        "type": "heatmap", "z": Slot("rows"), "y": rows, "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
+        "colorscale": ink.signed_root, "showscale": False,
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+    colours = [ink.context if row == here else ink.decoder if row == count - 1 else ink.bar for row in rows]
+    lengths = {
+        "type": "bar", "orientation": "h", "x": Slot("lengths"), "y": rows, "xaxis": "x2", "marker": {"color": colours},
+        "hovertemplate": say("length %{x:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 2}
+    layout = base_layout(ink) | {
+        "height": 44 + _ROW * count + 8, "margin": {"l": 132, "r": 6, "t": 44, "b": 8}, "bargap": 0.3,
+        "shapes": [
+            *seams(rows, units, ink, first=0.5), rectangle(0.5, units + 0.5, here - 0.45, here + 0.45, ink.context),
+        ],
+        "xaxis": axis | {
+            "domain": _STRIPS, "range": [0.5, units + 0.5], "showticklabels": False, "side": "top", "anchor": "y",
+            "title": title | {"text": say("{count} units", count=units)},
+        },
+        "xaxis2": axis | {
+            "domain": _LENGTHS, "range": [0, longest], "showticklabels": False, "side": "top", "anchor": "y",
+            "title": title | {"text": say("length")},
+        },
+        "yaxis": axis | APART | {
+            "range": [count - 0.5, -0.5], "tickvals": rows, "ticktext": labels,
+            "tickfont": {"size": 12, "color": ink.quiet},
+        },
+        "meta": {"alt": Slot("alt"), "narrowest": 340},
+    }  # fmt: skip
+    return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
+
+
+def stream_values(trace: TransformerTrace, step: int) -> Values:
+    """Return what fills `stream_template` at 0-based `step`."""
+    names, rows = stream_rows(trace, step)
+    lengths = np.linalg.norm(rows, axis=1)
+    told = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))
+    alt = say("The residual stream of step {step}, term by term, with their lengths: {told}.", step=step + 1, told=told)
+    texts = [f" {decimal(length)}" for length in lengths.tolist()]
+    return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
+
+
+def stream_table(trace: TransformerTrace, step: int) -> pd.DataFrame:
+    """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
+    names, rows = stream_rows(trace, step)
+    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
+    return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names)])

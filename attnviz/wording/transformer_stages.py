@@ -1,0 +1,122 @@
+"""What a step of a transformer says of itself in plain words: one head opened up, what it adds, and the word."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.heads import OpenHead, added, open_head
+from attnviz.analysis.measures import weight_order
+from attnviz.languages import say
+from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Heads
+from attnviz.wording.labels import quoted_name, subscript
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.stages import Stage, capital, chosen_word, parts_of_sum, times
+from attnviz.wording.weights import with_its_word
+
+
+def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
+    """Return the names of the stages of a step."""
+    return {
+        1: say("Query meets keys"),
+        2: say("Softmax"),
+        3: say("The values are mixed"),
+        4: say("Added to the residual stream"),
+        5: say("The word is chosen"),
+    }
+
+
+def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in words: those of `head_stage_titles`, of the head that is opened."""
+    opened = open_head(trace)
+    told = {
+        1: _scores(trace, opened, step), 2: _softmax(opened, step), 3: _values(opened, step), 4: _stream(opened, step),
+        5: _word(trace, step),
+    }  # fmt: skip
+    return tuple(Stage(number, title, *told[number]) for number, title in head_stage_titles(trace).items())
+
+
+def heads_name(heads: Heads) -> str:
+    """Return what `heads` are called: one head, the mean of a layer's, or of all."""
+    if heads.layer is None:
+        return say("mean of all heads")
+    if heads.head is None:
+        return say("mean of the heads of layer {layer}", layer=heads.layer + 1)
+    return say("head {head} of layer {layer}", head=heads.head + 1, layer=heads.layer + 1)
+
+
+def shown_heads(trace: TransformerTrace) -> str:
+    """Return what the heads are called by which `trace` is seen."""
+    return heads_name(trace.heads)
+
+
+def opened_name(opened: OpenHead) -> str:
+    """Return what the opened head is called."""
+    return shown_heads(opened.trace)
+
+
+def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
+    best, count = int(opened.scores[step].argmax()), len(trace.source_pieces)
+    name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
+    which = opened_name(opened)
+    if trace.heads.head is None:
+        which = say("The heatmap shows the {mean}; opened is the head nearest to it: {head}.",
+                    mean=shown_heads(trace), head=which)  # fmt: skip
+    else:
+        which = f"{capital(which)}."
+    sentence = say(
+        "{which} What the decoder has so far is the query; each of the {count} annotations has a key. How well the two "
+        "fit is one number, the score. {name} fits best.", which=which, count=count, name=capital(name),
+    )  # fmt: skip
+    return sentence, say("{name} fits best, s = {score}", name=name, score=score)
+
+
+def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
+    trace, scores, alpha = opened.trace, opened.scores[step], opened.weights[step]
+    order = weight_order(trace, step)
+    best = quoted_name(trace.source_pieces[order[0]])
+    outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+    outcome += with_its_word(trace, step, order[0])
+    if len(order) == 1:
+        return say("There is only one piece to look at: it gets all of the weight."), outcome
+    lead = float(scores[order[0]] - scores[order[1]])
+    sentence = say(
+        "The exponential turns a lead into a ratio: {first} scores {lead:.2f} more than {second}, so it has {times} "
+        "its weight. All weights add up to 1.", first=best, lead=lead, times=times(float(np.exp(lead))),
+        second=quoted_name(trace.source_pieces[order[1]]),
+    )  # fmt: skip
+    return sentence, outcome
+
+
+def _values(opened: OpenHead, step: int) -> tuple[str, str]:
+    parts, outcome = parts_of_sum(opened.trace, step)
+    sentence = say(
+        "Each annotation also has a value, {units} numbers. Each value, scaled by its weight, is a strip; added up "
+        "they are {found}, what this head found: {parts}", units=opened.values.shape[1], parts=parts,
+        found=f"z{subscript(step + 1)}",
+    )  # fmt: skip
+    return sentence, outcome
+
+
+def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
+    trace = opened.trace
+    terms, streams = added(trace)[:, step], trace.decoder_streams[:, step]
+    lengths = np.linalg.norm(terms, axis=1)
+    told = {
+        "added": decimal(float(lengths[opened.block])),
+        "before": decimal(float(np.linalg.norm(streams[opened.block]))),
+        "after": decimal(float(np.linalg.norm(streams[opened.block + 1]))),
+    }
+    sentence = say(
+        "What the {heads} heads of layer {layer} found, mixed by a matrix, is added to the residual stream: a vector "
+        "of length {added} to one of {before}, which makes {after}. So does each of the {blocks} blocks of the "
+        "decoder; with the embedding they add up to what the word is chosen by.", heads=trace.cross_weights.shape[1],
+        layer=opened.layer + 1, blocks=len(terms), **told,
+    )  # fmt: skip
+    return sentence, say("length {before} before, {after} after", before=told["before"], after=told["after"])
+
+
+def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:
+    rest, outcome = chosen_word(trace, step)
+    start = say("The last stream, normalised, is held against the embedding of every piece the model knows.")
+    return f"{start} {rest}", outcome
