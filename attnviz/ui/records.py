@@ -41,7 +41,7 @@ class UnknownRecordError(LookupError):
 class Asked:
     """What a record is made from."""
 
-    trace: Trace
+    trace: Any
     weights: Weights | None
     """Of the model that made the translation, where it is here."""
     steps: tuple[int, ...]
@@ -50,7 +50,7 @@ class Asked:
     """A piece that is asked about besides those that the steps wrote."""
     after: bool = False
     """Whether α′ is on show, the reading of the steps after their words."""
-    parent: Trace | None = None
+    parent: Any = None
     """The translation that was changed by hand, where it is asked about."""
 
 

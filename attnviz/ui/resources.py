@@ -14,6 +14,7 @@ from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.posterior import posterior
+from attnviz.analysis.proving import could_be_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
@@ -29,10 +30,9 @@ from attnviz.model_folder import (
 )
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
-from attnviz.trace import BeamTree
+from attnviz.trace import BeamTree, Record
 from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.quantities import RECORDED
 from attnviz.translator import available_devices
 from attnviz.ui.pictures import made_once
 from attnviz.ui.turns import TURNS
@@ -46,18 +46,10 @@ whose model was replaced is another model."""
 
 
 def models() -> dict[str, Path]:
-    """Return the model folders that the page can draw by name, the default `en-fr` first."""
-    return {folder.name: folder for folder in _folders() if architecture(folder) != "transformer"}
-
-
-def undrawn_models() -> list[str]:
-    """Return the names of the model folders that the page cannot draw: those of transformers."""
-    return [folder.name for folder in _folders() if architecture(folder) == "transformer"]
-
-
-def _folders() -> list[Path]:
+    """Return the folders of the models that translate, by name, the default `en-fr` first."""
     folders = model_folders(os.environ.get(MODELS_VARIABLE, "models"))
-    return sorted(folders, key=lambda folder: (folder.name != "en-fr", folder.name))
+    ordered = sorted(folders, key=lambda folder: (folder.name != "en-fr", folder.name))
+    return {folder.name: folder for folder in ordered if architecture(folder) != "decomposable"}
 
 
 def devices() -> list[str]:
@@ -85,9 +77,9 @@ def translate(
         return _TRACES.get((folder, device, files, text, beam, target, interventions), made)
 
 
-def bytes_of(trace: Trace) -> int:
+def bytes_of(trace: Record) -> int:
     """Return what the arrays of `trace` take: all but a tenth of it, and told at once."""
-    return sum(int(getattr(trace, quantity.name).nbytes) for quantity in RECORDED)
+    return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
 
 
 _TRACES: Kept[Trace] = Kept(32 << 20, size=bytes_of)
@@ -116,7 +108,7 @@ def weights_digest_of(trace: Trace) -> str | None:
 
 def knows_after(trace: Trace) -> bool:
     """Return whether `posterior_of` can tell what each look of `trace` was about once its word was known."""
-    weights = weights_of(trace) if trace.attends else None
+    weights = weights_of(trace) if trace.attends_once else None
     if weights is None:
         return False
     try:
@@ -222,18 +214,7 @@ def _found(trace: Trace) -> tuple[str, Weights] | None:
     if trace.weights_digest and trace.weights_digest != digest:
         return None
     # A trace of an early version says no more than its sizes.
-    sizes = len(trace.initial_state), trace.readouts.shape[1], trace.keys.shape[1]
-    return (digest, weights) if _sizes(weights) == sizes else None
-
-
-def _sizes(weights: Weights) -> tuple[int, int, int]:
-    """Return hidden, maxout and alignment size."""
-    key = weights.get("decoder.attention.key.weight")
-    return (
-        len(weights["decoder.initial.bias"]),
-        weights["decoder.output.weight"].shape[1],
-        0 if key is None else len(key),
-    )
+    return (digest, weights) if could_be_of(trace, weights) else None
 
 
 @kept_in(Kept(512 << 20, size=size_of))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from attnviz import Trace
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.toolbar.examples import OPENING
+from attnviz.wording import kinds
 from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.ui.opening import Run, open_page
@@ -99,7 +101,9 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
         told.append(step)
         return narrate(trace, step)
 
-    monkeypatch.setattr("attnviz.ui.step.stages.narrate", counted)
+    monkeypatch.setattr(
+        "attnviz.ui.step.stages.told", lambda record: dataclasses.replace(kinds.told(record), narrate=counted)
+    )
     app = page()
     app.text_area(key="sentence").set_value("The whole budget was signed in the snow.").run()
     count = int(app.slider(key="step").max)

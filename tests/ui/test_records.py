@@ -12,15 +12,18 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.languages import speak
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, keep_words
 from attnviz.ui import records
 from attnviz.ui.lab import records as lab
 from attnviz.ui.records import UnknownRecordError, address, on_show, record
 from attnviz.ui.step import records as step_room
-from attnviz.ui.step.records import MAKERS
+from attnviz.ui.step.records import HEADS, MAKERS, OF_ALL, RECURRENT
 from attnviz.ui.why import records as why
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
+from tests.transformers import random_transformer
 from tests.ui.shown_records import fetched
 
 WITHOUT_ATTENTION = {"state", "maxout", "candidates", "context", "proof", "ledger", "contrast", "facts", "equation-3",
@@ -37,7 +40,7 @@ def trace(en_fr: Path) -> Iterator[Trace]:
 
 def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
     every = tuple(range(len(trace.target_pieces)))
-    for name in MAKERS.keys() - {"context", "changed"}:
+    for name in {*OF_ALL, *RECURRENT} - {"context", "changed"}:
         for step in (0, every[-1]):
             one = fetched(address(trace, name, "light", every=False), step)
             if "values" in one:
@@ -53,13 +56,23 @@ def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
                 assert tuple(whole["steps"]) == every
 
 
+def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
+    other = on_show(Translator(network, tokenizer).translate(SENTENCES[0]))
+    for shown, there, lacking in ((trace, RECURRENT, HEADS), (other, HEADS, RECURRENT)):
+        assert fetched(address(shown, next(iter(there)), "light", every=True))
+        for name in lacking:
+            with pytest.raises(UnknownRecordError):
+                fetched(address(shown, name, "light", every=False))
+
+
 @pytest.mark.parametrize("attention", ["additive", "dot", "none"])
 def test_what_needs_no_weights_can_be_had_without_the_model(
     attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     trace = on_show(synthetic.trace(attention=attention))
-    names = WITHOUT_ATTENTION if attention == "none" else MAKERS.keys() - {"context", "changed"}
+    names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
     for name in sorted(names):
         at = address(trace, name, "dark", every=name != "proof")
         if name in OF_WEIGHTS:

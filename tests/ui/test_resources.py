@@ -11,6 +11,7 @@ import torch
 
 from attnviz import Translator
 from attnviz.analysis import readout
+from attnviz.analysis.proving import AnyProver, prover_of
 from attnviz.checkpoint import save_model
 from attnviz.figures.maxout import maxout_template, maxout_values
 from attnviz.figures.template import to_json
@@ -21,7 +22,7 @@ from attnviz.ui import records, resources
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step import proof_badge
-from attnviz.ui.step.stages import place_of
+from attnviz.ui.step.places import place_of
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
 from tests.ui.shown_records import badge, fetched
@@ -66,12 +67,11 @@ def test_a_translation_is_one_object_for_all_visitors(en_fr: Path) -> None:
 def test_the_prover_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
-    class Counted(proof_badge.Prover):
-        def __init__(self, *given: Any) -> None:
-            built.append(given)
-            super().__init__(*given)
+    def counted(*given: Any) -> AnyProver:
+        built.append(given)
+        return prover_of(*given)
 
-    monkeypatch.setattr(proof_badge, "Prover", Counted)
+    monkeypatch.setattr(proof_badge, "prover_of", counted)
     # What other tests proved is not there.
     monkeypatch.setattr(proof_badge, "_PROVERS", Kept(1 << 20, size=lambda _: 1))
     monkeypatch.setattr(records, "_MADE", Kept(1 << 20, size=len))

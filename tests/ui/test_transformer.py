@@ -1,71 +1,261 @@
-"""Where a transformer lies among the models, the page leaves it out and says so; its saved trace is refused by name."""
+"""The page with a transformer: its heads, its stages, its proof, its files, and what it says is not there."""
 
 from __future__ import annotations
 
+import base64
+import dataclasses
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
 
 from attnviz.checkpoint import save_model
-from attnviz.network import TransformerConfig
+from attnviz.export.files import Look, contents
+from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
+from attnviz.trace import Branch, TransformerTrace
+from attnviz.trace.changes import LookAlike, WriteWords
 from attnviz.translator import Translator
 from attnviz.ui import resources
+from attnviz.ui.page_state.branch_address import written
+from attnviz.ui.page_state.view import View
+from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES
+from tests.detectors import random_detector
 from tests.transformers import random_transformer
-from tests.ui.opening import Run, open_page
+from tests.ui.opening import Run
+from tests.ui.shown_records import address, all_records, badge, fetched, mounted, shown_equations, texts
+
+LAYERS, HEADS = 2, 3
+NAME = "a-transformer"
+LINK = {"model": NAME, "sentence": SENTENCES[0], "search": "greedy", "depth": "everything"}
 
 
 @pytest.fixture
-def transformer(tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of a transformer, the only model of the page."""
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    network = random_transformer(TransformerConfig(len(tokenizer), 8, 2, 1, 4), 1)
-    save_model(tmp_path / "a-transformer", network, tokenizer)
-    return tmp_path / "a-transformer"
+def transformer(models_folder: Path, tokenizer: Tokenizer) -> Path:
+    """Return the folder of a transformer, which lies beside a recurrent model."""
+    network = random_transformer(TransformerConfig(len(tokenizer), 12, HEADS, LAYERS, 5), 1)
+    save_model(models_folder / NAME, network, tokenizer)
+    return models_folder / NAME
 
 
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [("en", "Left out, as transformers: a-transformer."), ("fr", "ce sont des transformeurs\u00a0: a-transformer.")],
-)
-def test_it_is_left_out_and_that_is_said(transformer: Path, model_folder: Path, code: str, said: str) -> None:
-    shutil.copytree(model_folder, transformer.parent / "en-fr")
-    app = open_page(model="a-transformer", lang=code)
-    assert app.selectbox(key="model").options == ["en-fr"]
-    assert any(said in caption.value for caption in app.caption)
+@pytest.fixture
+def trace(transformer: Path) -> TransformerTrace:
+    """Return the translation that `LINK` asks for."""
+    return Translator.load(transformer, "cpu").translate(SENTENCES[0])
 
 
-def test_a_page_with_nothing_else_says_that_there_is_no_model(transformer: Path) -> None:
-    app = open_page()
-    assert resources.models() == {}
-    assert resources.undrawn_models() == ["a-transformer"]
-    assert any("There is no model here" in element.value for element in [*app.error, *app.warning, *app.text])
+def heatmap_of(app: AppTest) -> NDArray[np.float64]:
+    """Return the numbers of the heatmap on show."""
+    steady = next(given for given in mounted(app, "chart") if "template" in given)
+    cells = json.loads(steady["template"])["data"][0]["z"]
+    rows = np.frombuffer(base64.b64decode(cells["bdata"]), dtype=f"<{cells['dtype']}")
+    return rows.reshape([int(size) for size in cells["shape"].split(",")]).astype(float)
 
 
-def test_without_one_nothing_is_said_of_it(page: Run) -> None:
-    assert not any("transformers" in caption.value for caption in page().caption)
+def heads_box(app: AppTest) -> Any:
+    """Return the choice of heads, or None where there is none."""
+    return next((box for box in app.selectbox if box.label == "Heads"), None)
 
 
-def test_a_model_put_in_its_place_is_shown(transformer: Path, model_folder: Path) -> None:
-    assert resources.models() == {}
+def told(app: AppTest) -> str:
+    """Return all that the page says in words of its own."""
+    return "\n".join(
+        [texts(app), *(str(one.value) for one in app.caption), *(one.proto.body for one in app.get("html"))]
+    )
+
+
+def opened_again(app: AppTest, text: str) -> AppTest:
+    """Give the page a saved trace."""
+    app.session_state["downloads"] = True  # the box
+    return app.run().get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
+
+
+def charts(app: AppTest) -> dict[str, str]:
+    """Return where the pictures of the stages lie, by the names of their records."""
+    places = [given["at"] for given in mounted(app, "chart") if "at" in given]
+    return {at.split("?")[0].rpartition("/")[2]: at for at in places}
+
+
+def test_it_is_offered_by_name_and_opened_by_a_link(transformer: Path, page: Run) -> None:
+    app = page(**LINK)
+    assert app.selectbox(key="model").options == ["en-fr", NAME]
+    assert f"{NAME} on cpu · greedy search" in texts(app)
+    assert address(app)["model"] == NAME
+
+
+def test_a_detector_is_no_translator(transformer: Path, tokenizer: Tokenizer) -> None:
+    detector = random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1)
+    save_model(transformer.parent / "detector", detector, tokenizer)
+    assert set(resources.models()) == {"en-fr", NAME}
+
+
+@pytest.mark.parametrize(("depth", "least"), [("idea", 5), ("numbers", 10), ("everything", 12)])
+def test_all_that_the_page_fetches_can_be_made(transformer: Path, page: Run, depth: str, least: int) -> None:
+    app = page(**LINK | {"depth": depth})
+    assert len(list(all_records(app))) >= least
+    assert (heads_box(app) is not None) == (depth != "idea")
+    assert len(mounted(app, "equation")) == (0 if depth == "idea" else 5)
+
+
+@pytest.mark.parametrize(("code", "layer", "head"), [(None, None, None), ("2", 1, None), ("1", 0, None), ("2.3", 1, 2)])
+def test_the_heads_of_a_link_are_on_show(
+    trace: TransformerTrace, page: Run, code: str | None, layer: int | None, head: int | None
+) -> None:
+    app = page(**LINK, **({"heads": code} if code else {}))
+    expected = trace.seen_by(layer, head)
+    np.testing.assert_allclose(heatmap_of(app), expected.words().alignment, atol=1e-6)
+    (player,) = mounted(app, "player")
+    assert player["orders"] == np.argsort(-expected.alignment, axis=1, kind="stable").tolist()
+    assert address(app).get("heads") == code
+
+
+@pytest.mark.parametrize("code", ["3", "0", "1.4", "2.0", "x", "1.2.3", "None"])
+def test_heads_that_there_are_not_leave_the_usual_ones(trace: TransformerTrace, page: Run, code: str) -> None:
+    app = page(**LINK, heads=code)
+    np.testing.assert_allclose(heatmap_of(app), trace.words().alignment, atol=1e-6)
+    assert "heads" not in address(app)
+
+
+def test_another_choice_of_heads_keeps_the_step(trace: TransformerTrace, page: Run) -> None:
+    app = page(**LINK, step="3")
+    assert len(heads_box(app).options) == 1 + LAYERS + LAYERS * HEADS
+    heads_box(app).set_value("1.2").run()
+    assert not app.exception
+    np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 1).words().alignment, atol=1e-6)
+    assert mounted(app, "messenger")[0]["step"] == 2
+    assert address(app)["heads"] == "1.2"
+    assert "shown is the head 2 of layer 1" in told(app)
+
+
+def test_the_stages_are_of_the_head_that_is_chosen(trace: TransformerTrace, page: Run) -> None:
+    app, seen = page(**LINK, heads="2.1"), trace.seen_by(1, 0)
+    assert set(charts(app)) == {"scores", "weights", "stream", "word"}
+    equations, best = shown_equations(app), int(seen.alignment[0].argmax())
+    assert len(equations) == 5
+    assert f"&= {seen.cross_scores[1, 0, 0, best]:.3g}"[:7] in equations[0]
+    titles = [stage["title"] for stage in mounted(app, "step_summary")[0]["stages"]]
+    assert titles[2:4] == ["The values are mixed", "Added to the residual stream"]
+
+
+def test_the_mean_of_heads_opens_the_nearest_one(trace: TransformerTrace, page: Run) -> None:
+    layer, head = trace.nearest_head
+    distances = np.abs(trace.cross_weights - trace.alignment).sum(axis=(2, 3))
+    assert distances[layer, head] == distances.min()
+    captions = fetched(charts(page(**LINK))["scores"])["captions"]["0"]
+    assert f"opened is the head nearest to it: head {head + 1} of layer {layer + 1}." in " ".join(captions)
+
+
+def test_every_number_of_a_step_is_proved(transformer: Path, page: Run) -> None:
+    found = badge(page(**LINK, step="2"))
+    assert found["holds"]
+    rows = {name: mark for name, _, _, mark in found["rows"]}
+    assert rows["scores s, French to English"] == "✓"
+    assert set(rows.values()) == {"✓"}
+
+
+def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, page: Run) -> None:
+    scores = trace.cross_scores.copy()
+    scores[1, 2, 0, 0] += 0.5
+    wrong = dataclasses.replace(trace, cross_scores=scores)
+    app = opened_again(page(**LINK), wrong.to_json())
+    found = badge(app)
+    assert not found["holds"]
+    assert "scores s, French to English" in found["told"]
+
+
+def test_what_is_not_there_is_said(transformer: Path, page: Run) -> None:
+    app = page(**LINK, after_word="1")
+    for sentence in ("has no logit ledger", "no layer of units lies inside it", "there is no one context",
+                     "none of its weights can be changed by hand"):  # fmt: skip
+        assert sentence in told(app), sentence
+    assert not mounted(app, "bench")
+    assert not mounted(app, "microscope")
+
+
+def test_its_saved_trace_is_opened_again_by_the_heads_it_was_seen_by(
+    transformer: Path, trace: TransformerTrace, page: Run
+) -> None:
+    app = opened_again(page(**LINK | {"model": "en-fr"}), trace.seen_by(0, 2).to_json())
+    assert f"This is one.json, a saved trace: the model {NAME} on cpu" in texts(app)
+    np.testing.assert_allclose(heatmap_of(app), trace.seen_by(0, 2).words().alignment, atol=1e-6)
+    assert badge(app)["holds"]
     shutil.rmtree(transformer)
-    shutil.copytree(model_folder, transformer)
-    assert resources.models() == {"a-transformer": transformer}
+    app.run()
+    assert not app.exception
+    assert "Numbers not proved" in texts(app)
+
+
+def test_there_and_back_to_a_recurrent_model(transformer: Path, page: Run) -> None:
+    app = page(**LINK, heads="1.1")
+    before = heatmap_of(app)
+    for _ in range(2):
+        app.selectbox(key="model").set_value("en-fr").run()
+        assert not app.exception
+        assert {"energy", "softmax", "state", "maxout"} <= set(charts(app))
+        assert len(shown_equations(app)) == 5
+        assert mounted(app, "microscope")
+        assert heads_box(app) is None
+        assert "heads" not in address(app)
+        assert badge(app)["holds"]
+        app.selectbox(key="model").set_value(NAME).run()
+        assert not app.exception
+        np.testing.assert_array_equal(heatmap_of(app), before)
+        assert set(charts(app)) == {"scores", "weights", "stream", "word"}
+        assert badge(app)["holds"]
+
+
+def test_another_word_can_be_written_and_is_proved(trace: TransformerTrace, page: Run) -> None:
+    piece = next(int(one) for one in trace.top_ids[1] if one > 3 and one != trace.target_ids[1])
+    app = page(**LINK, branches=written([Branch(0, WriteWords(1, (piece,)))]), branch="1", heads="1.2")
+    assert not app.exception
+    assert mounted(app, "other_word")
+    (cards,) = mounted(app, "branches")
+    assert (len(cards["cards"]), cards["onShow"]) == (2, 1)
+    assert badge(app)["holds"]
+
+
+def test_a_look_cannot_be_changed_by_hand(transformer: Path, page: Run) -> None:
+    app = page(**LINK, branches=written([Branch(0, LookAlike(0))]), branch="1")
+    assert "it has many attentions, and none of them can be changed here" in texts(app)
+    assert mounted(app, "branches")[0]["cards"] == []
+
+
+@pytest.mark.parametrize("section", ["answers", "trials"])
+def test_the_lab_says_what_it_does_not_ask_of_it(transformer: Path, lab: Run, section: str) -> None:
+    assert "is asked here of models with one look a step" in texts(lab(section=section, **LINK))
+
+
+def test_the_lab_shows_its_search_and_both_models_side_by_side(transformer: Path, lab: Run) -> None:
+    assert len(list(all_records(lab(section="tree", **LINK)))) >= 2
+    app = lab(section="comparison", other_model="en-fr", **LINK)
+    assert not app.exception
+    names = json.dumps(mounted(app, "chart"))
+    assert NAME in names
+    assert "en-fr" in names
+
+
+def test_pictures_and_files_to_take_away(trace: TransformerTrace, transformer: Path) -> None:
+    seen = trace.seen_by(1, 1)
+    shown = list(pictures(View("", seen), {}))
+    assert [one.name for one in shown] == [
+        "heatmap", *(f"step-1-{name}" for name in ("scores", "weights", "values", "stream", "candidates"))
+    ]  # fmt: skip
+    assert "head 2 of layer 2" in shown[0].heading
+    for one in shown:
+        assert one.figure.layout.meta["alt"]
+        assert len(one.numbers)
+    for ending in ("html", "tex", "pharaoh", "json", "csv"):
+        assert contents(seen, ending, Look()), ending
+    assert b"head 2 of layer 2" in contents(seen, "html", Look())
+    assert contents(seen, "pharaoh", Look()) != contents(trace.seen_by(0, 0), "pharaoh", Look())
 
 
 def test_a_damaged_model_is_not_left_out_unheard(transformer: Path) -> None:
     (transformer / "config.json").write_text("{")
-    assert resources.models() == {"a-transformer": transformer}
-
-
-def test_its_saved_trace_is_refused_by_name(transformer: Path, model_folder: Path) -> None:
-    shutil.copytree(model_folder, transformer.parent / "en-fr")
-    text = Translator.load(transformer, "cpu").translate(SENTENCES[0]).to_json()
-    app = open_page()
-    app.session_state["downloads"] = True  # the box
-    app.run().get("file_uploader")[0].set_value(("one.json", text.encode(), "application/json")).run()
-    assert not app.exception
-    said = "\n".join(str(element.value) for element in [*app.error, *app.warning, *app.text])
-    assert "one.json was not opened. This is the saved trace of another kind of network, transformer" in said
+    assert set(resources.models()) == {"en-fr", NAME}

@@ -11,6 +11,9 @@ from attnviz.ui.resources import weights_of
 
 def lacking(trace: Trace) -> str:
     """Return why there are no answers and no trials of `trace`, in a sentence; nothing where there are."""
+    if trace.attends and not trace.attends_once:
+        return say("This model is a transformer: what a word depended on, and what other looks would have made of it, "
+                   "is asked here of models with one look a step.")  # fmt: skip
     if not trace.attends:
         return say("A model without attention has no weights to try and no posterior: there is nothing to choose from, "
                    "for all its words are written from one context.")  # fmt: skip

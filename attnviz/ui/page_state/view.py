@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from attnviz.trace import Branches, Trace
+from attnviz.trace import Branches
 from attnviz.ui.page_state.depth import Depth, shows
 
 Session = MutableMapping[Any, Any]
@@ -34,7 +34,8 @@ class View:
 
     id: str
     """Letters and digits; another for each view on a page."""
-    trace: Trace
+    trace: Any
+    """A `Trace` or a `TransformerTrace`: what the page has of each, the parts of the step room know."""
     branches: Branches | None = None
     """What was tried by hand, with the translation it was tried on; None where nothing can be tried."""
     number: int = 0
@@ -43,7 +44,7 @@ class View:
     """How much of the translation is told."""
 
     @property
-    def parent(self) -> Trace | None:
+    def parent(self) -> Any:
         """What the branch on show was tried on; None where the first translation is on show."""
         return self.branches.parent(self.number) if self.branches else None
 
@@ -61,7 +62,7 @@ class View:
 
         A trace from a file may claim any sentence and model, and what is drawn is kept for all visitors.
         """
-        return self.trace.fingerprint
+        return str(self.trace.fingerprint)
 
     @property
     def steps(self) -> int:

@@ -22,7 +22,7 @@ def can_be_changed(trace: Trace) -> bool:
 
 def hand_words(trace: Trace) -> dict[str, str] | None:
     """Return what the sliders of the bars of weights are called, or None where no bar can be pulled."""
-    return {"weight": say("weight of {name}")} if can_be_changed(trace) and trace.attends else None
+    return {"weight": say("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
 
 
 def bench_panel(view: View, theme: ThemeName) -> None:

@@ -11,6 +11,7 @@ from attnviz.trace import Branch, Branches
 from attnviz.trace.changes import Resolved, resolved
 from attnviz.ui.page_state.branch_address import left_out
 from attnviz.ui.page_state.branches import leave_out, open_branches, tried_in
+from attnviz.ui.page_state.heads import seen_as_chosen
 from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import models, translate, weights_of
@@ -30,7 +31,7 @@ def branch_on_show(
     going_on = open_branches(session, view_id, first, linked, saved.branches if saved else None)
     branches = _made(session, view_id, first, _maker(first, device, beam), saved, going_on=going_on)
     number = tried_in(session, view_id).on_show
-    view = View(view_id, branches.trace(number), branches, number)
+    view = View(view_id, seen_as_chosen(session, view_id, branches.trace(number), linked), branches, number)
     if going_on:
         carry_over(session, view)
     return view

@@ -10,14 +10,18 @@ from attnviz import figures
 from attnviz.analysis.grid import By, Face, grid
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.language import localised
+from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
 from attnviz.wording.faces import about_face, face_names
+from attnviz.wording.kinds import told as told_of
+from attnviz.wording.stages import capital
+from attnviz.wording.transformer_stages import heads_name
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
@@ -31,6 +35,8 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     with st.container(key=view.key("alignment"), gap="xsmall"):
         st.html(f'<h2 class="section">{title}</h2>')
         st.html(f'<p class="reading">{_in_short(view, chosen)}</p>')
+        if view.shows("numbers"):
+            _heads(view)
         steady_chart(view, _drawn(view.trace, view.identity, digest, chosen, theme, language()), "{}", "heatmap")
     if not view.shows("numbers"):
         return
@@ -38,6 +44,20 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         with st.expander(say("How to read it"), key=view.key("how_to_read")):
             st.html(f'<p class="reading">{_how_to_read(view.trace, chosen)}</p>')
     _switches(view, chosen.face)
+
+
+def _heads(view: View) -> None:
+    """Draw the choice of a transformer's heads; all of the page is by them."""
+    choices = head_choices(view.trace)
+    if not choices:
+        return
+    names = {code: capital(heads_name(heads)) for code, heads in choices.items()}
+    on_show = heads_in_address(view.trace.heads)
+    chosen = localised(
+        st.selectbox, say("Heads"), names, key=view.key(HEADS), default=on_show, label_visibility="collapsed", width=260
+    )
+    if chosen != on_show:
+        st.rerun()
 
 
 def shown_choices(session: Session, view: View) -> HeatmapChoices:
@@ -111,7 +131,7 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
     to, with `</s>` or without, and what else can be clicked."""
     cells = grid(trace, chosen.by, chosen.end)
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
-    told = [about_face(chosen.face)] if knows_after(trace) else []
+    told = list(filter(None, (about_face(chosen.face) if knows_after(trace) else "", _whose(trace))))
     if steps > rows:
         told.append(say(
             "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
@@ -123,6 +143,15 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
         "greener an English word, the more the step looked at it."
     ))  # fmt: skip
     return " ".join(told)
+
+
+def _whose(trace: Record) -> str:
+    """Say whose looks are shown, where a step has many."""
+    heads = told_of(trace).whose(trace)
+    if not heads:
+        return ""
+    return say("A transformer looks many times at each step, once with each head of each layer: shown is the {heads}.",
+               heads=heads)  # fmt: skip
 
 
 def _sum_of_a_row(chosen: HeatmapChoices) -> str:

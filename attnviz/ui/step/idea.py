@@ -24,7 +24,7 @@ from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, Maker
 from attnviz.ui.step.bench import hand_words
 from attnviz.ui.step.context_units import NAME as UNITS
-from attnviz.ui.step.stages import place_of
+from attnviz.ui.step.places import place_of
 from attnviz.wording.idea import idea_sentence, idea_stages
 from attnviz.wording.stages import Narration
 

@@ -32,7 +32,7 @@ from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.resources import tokenizer_of, weights_digest_of
 from attnviz.ui.step.ledger_choice import chosen_pair, pair, typed_words, word_choices
-from attnviz.ui.step.stages import place_of
+from attnviz.ui.step.places import place_of
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.ledger import ledger_heading, ledger_sentence
 

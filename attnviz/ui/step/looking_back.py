@@ -17,7 +17,7 @@ from attnviz.ui.page_state.looking_back import LOOKING_BACK, look_back, looks_ba
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.resources import after_word_of, knows_after, weights_of
-from attnviz.ui.step.stages import place_of
+from attnviz.ui.step.places import place_of
 from attnviz.wording.after_word import (
     about_the_reading,
     after_equation,

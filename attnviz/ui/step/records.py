@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from attnviz.ui.components.context_growth.context_growth import growth_record
+from attnviz.trace import Record, Trace, TransformerTrace
+from attnviz.ui.components.context_growth.context_growth import growth_record, values_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
-from attnviz.ui.records import Asked, Maker
+from attnviz.ui.records import Asked, Maker, UnknownRecordError
 from attnviz.ui.step.bench import changes_record, other_words_record
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_record
@@ -18,7 +19,7 @@ from attnviz.ui.step.looking_back import EQUATION, PICTURE, after_equation_recor
 from attnviz.ui.step.machine import drawing_record
 from attnviz.ui.step.microscope import cell_record
 from attnviz.ui.step.proof_badge import proof_record
-from attnviz.ui.step.stages import STAGES_OF, equation_record, narration, picture_record, sentences_of
+from attnviz.ui.step.stages import equation_record, narration, picture_record, sentences_of
 from attnviz.ui.step.what_changed import changed_record
 
 
@@ -30,21 +31,49 @@ def _growth(asked: Asked) -> dict[str, Any]:
     return growth_record(asked.trace, sentences_of(asked.trace, 3, asked.steps), asked.theme)
 
 
-MAKERS: Mapping[str, Maker] = {
+def _values(asked: Asked) -> dict[str, Any]:
+    return values_record(asked.trace, sentences_of(asked.trace, 3, asked.steps), asked.theme)
+
+
+def _only(kind: type[Record], maker: Maker, asked: Asked) -> Mapping[str, Any]:
+    """Return what `maker` makes of a record of this `kind`; raise UnknownRecordError for one of another."""
+    if not isinstance(asked.trace, kind):
+        raise UnknownRecordError(kind.__name__)
+    return maker(asked)
+
+
+OF_ALL: Mapping[str, Maker] = {
     "facts": _facts,
+    "proof": proof_record,
+    "rivals": other_words_record,
+    "candidates": partial(picture_record, "candidates"),
+    **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},
+}
+"""Those of every translation, by the names in their addresses."""
+RECURRENT: Mapping[str, Maker] = {
     "growth": _growth,
     UNITS: context_units_record,
     "machine": drawing_record,
     "microscope": cell_record,
-    "proof": proof_record,
     PICTURE: posterior_record,
     EQUATION: after_equation_record,
     "bench": changes_record,
     "changed": changed_record,
-    "rivals": other_words_record,
-    **{name: partial(picture_record, name) for name in STAGES_OF},
+    **{name: partial(picture_record, name) for name in ("energy", "softmax", "context", "state", "maxout")},
     **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
-    **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},
     **IDEA_MAKERS,
+}
+"""Those of recurrent translators alone."""
+HEADS: Mapping[str, Maker] = {
+    "values": _values,
+    "word": partial(picture_record, "candidates", stage=5),
+    **{name: partial(picture_record, name) for name in ("scores", "weights", "stream")},
+}
+"""Those of transformers alone."""
+
+MAKERS: Mapping[str, Maker] = {
+    **OF_ALL,
+    **{name: partial(_only, Trace, maker) for name, maker in RECURRENT.items()},
+    **{name: partial(_only, TransformerTrace, maker) for name, maker in HEADS.items()},
 }
 """By the names in their addresses."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.languages import say
+from attnviz.trace import Trace
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
@@ -29,14 +30,15 @@ from attnviz.ui.step.ledger import ledger_panel
 from attnviz.ui.step.looking_back import looking_back
 from attnviz.ui.step.machine import machine
 from attnviz.ui.step.microscope import microscope_panel
+from attnviz.ui.step.places import all_at_once, place_of
 from attnviz.ui.step.proof_badge import proof_badge
-from attnviz.ui.step.stages import all_at_once, narration, place_of, stage
+from attnviz.ui.step.stages import narration, stage
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.transport import transport
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
 from attnviz.wording.idea import idea_titles
-from attnviz.wording.stages import stage_titles
+from attnviz.wording.kinds import told
 
 MIDDLING, LONG = 32, 46
 """Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
@@ -80,7 +82,7 @@ def _on_show(view: View) -> View:
 
 def _step_panel(view: View) -> None:
     """Draw what stands beside the heatmap: the step in short, its proof, and help."""
-    trace, theme, idea = view.trace, theme_name(), not view.shows("numbers")
+    trace, theme, idea = view.trace, theme_name(), _tells_idea(view)
     steps = tuple(range(view.steps))
     if not all_at_once(view):
         facts = {"at": place_of(view, "idea-facts" if idea else "facts", theme)}
@@ -98,14 +100,19 @@ def _step_panel(view: View) -> None:
 
 def _titles(view: View) -> dict[int, str]:
     """Return what the stages are called."""
-    return stage_titles(view.trace) if view.shows("numbers") else idea_titles(view.trace)
+    return idea_titles(view.trace) if _tells_idea(view) else told(view.trace).stage_titles(view.trace)
+
+
+def _tells_idea(view: View) -> bool:
+    """Return whether the step is told in everyday words: there are such for recurrent translators."""
+    return not view.shows("numbers") and isinstance(view.trace, Trace)
 
 
 def _stages(view: View) -> None:
     """Draw the five stages; of everything, also what lies inside an energy and a logit, and what the word says of the
     look."""
     theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
-    draw = stage if view.shows("numbers") else idea_stage
+    draw = idea_stage if _tells_idea(view) else stage
     for number in titles:
         with st.container(key=view.key(f"stage_{number}")):
             draw(view, number, theme, titles)

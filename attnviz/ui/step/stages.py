@@ -16,30 +16,20 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace, TransformerTrace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import Asked, address
+from attnviz.ui.step import transformer_stages
 from attnviz.ui.step.bench import bench_panel, hand_words, other_word_panel
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_panel
-from attnviz.wording.stages import Narration, narrate
-
-MOST_AT_ONCE = 100
-"""Steps whose pictures the browser is given together; of a longer translation each is given when it is shown."""
-
-
-def all_at_once(view: View) -> bool:
-    """Return whether the browser fetches the pictures of all steps together."""
-    return view.steps <= MOST_AT_ONCE
-
-
-def place_of(view: View, name: str, theme: ThemeName) -> str:
-    """Return where the browser finds the record `name` of `view`."""
-    return address(view.trace, name, theme, every=all_at_once(view))
+from attnviz.ui.step.places import place_of
+from attnviz.wording.kinds import told
+from attnviz.wording.stages import Narration
 
 
 def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
@@ -50,14 +40,14 @@ def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
 @made_once
 def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
     """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
-    return {step: narrate(_trace, step) for step in steps}
+    return {step: told(_trace).narrate(_trace, step) for step in steps}
 
 
 def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the step on show, of those that have `titles`: its equation only from the numbers on."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
-    _PICTURES[number](view, theme)
+    _PICTURES[type(view.trace)][number](view, theme)
     if view.shows("numbers"):
         equation(view, number, place_of(view, f"equation-{number}", theme))
 
@@ -90,12 +80,12 @@ def _state(view: View, theme: ThemeName) -> None:
 def _word(view: View, theme: ThemeName) -> None:
     _chart(view, "maxout", theme)
     if view.trace.search.method == "forced":
-        told = say("The likeliest pieces, the given one in violet; · continues a word.")
+        pieces = say("The likeliest pieces, the given one in violet; · continues a word.")
     else:
-        told = say("The likeliest pieces, the chosen one in violet; · continues a word.")
+        pieces = say("The likeliest pieces, the chosen one in violet; · continues a word.")
     if view.shows("everything"):
-        told += f" {_what_a_click_opens(view.trace)}"
-    st.caption(told)
+        pieces += f" {_what_a_click_opens(view.trace)}"
+    st.caption(pieces)
     _chart(view, "candidates", theme)
     other_word_panel(view, place_of(view, "rivals", theme))
 
@@ -116,18 +106,24 @@ def _signed() -> str:
     )
 
 
-_PICTURES: dict[int, Callable[[View, ThemeName], None]] = {
-    1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word,
-}  # fmt: skip
+_PICTURES: Mapping[type[Record], Mapping[int, Callable[[View, ThemeName], None]]] = {
+    Trace: {1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word},
+    TransformerTrace: transformer_stages.PICTURES,
+}
+"""By the kind of record, and the number of the stage."""
 
-STAGES_OF = {"energy": 1, "softmax": 2, "context": 3, "state": 4, "maxout": 5, "candidates": None}
+STAGES_OF = {
+    "energy": 1, "softmax": 2, "context": 3, "state": 4, "maxout": 5, "scores": 1, "weights": 2, "stream": 4,
+    "candidates": None,
+}  # fmt: skip
 """The stage whose sentence stands above each picture."""
 
 
-def picture_record(name: str, asked: Asked) -> dict[str, Any]:
-    """Return the picture `name`, one of `STAGES_OF`, of each step that is asked for."""
+def picture_record(name: str, asked: Asked, *, stage: int | None = None) -> dict[str, Any]:
+    """Return the picture `name`, one of `STAGES_OF`, of each step that is asked for, below the sentence of its stage,
+    or of the `stage` that is given."""
     trace, steps, theme = asked.trace, asked.steps, asked.theme
-    picture, number = STEP_FIGURES[name].picture, STAGES_OF[name]
+    picture, number = STEP_FIGURES[name].picture, stage or STAGES_OF[name]
     subjects = [Subject(trace, step) for step in steps]
     if STEP_FIGURES[name].uses_weights and asked.weights is not None:
         wide = readout(trace, asked.weights, steps).pairs
@@ -141,8 +137,8 @@ def picture_record(name: str, asked: Asked) -> dict[str, Any]:
 
 def sentences_of(trace: Trace, number: int, steps: tuple[int, ...]) -> dict[int, str]:
     """Return what each of `steps` says of its stage `number`."""
-    told = narration(trace, steps)
-    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in told.items()}
+    narrated = narration(trace, steps)
+    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
 def equation_record(stage: int, asked: Asked) -> dict[str, Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from attnviz import figures
+from attnviz.analysis.after_word import AfterWord
 from attnviz.analysis.grid import Face
 from attnviz.figures.machine_table import machine_table
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
+from attnviz.figures.subject import Subject
 from attnviz.languages import say
+from attnviz.trace import Record, Trace
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.parts import TABLES
@@ -19,6 +23,7 @@ from attnviz.ui.resources import after_word_of, posterior_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
 from attnviz.wording.faces import SYMBOLS, face_names
+from attnviz.wording.file_headings import step_heading
 
 
 def chart_tables(view: View) -> None:
@@ -39,35 +44,39 @@ def chart_tables(view: View) -> None:
     by_hand = () if changed.lacking(subject) else (
         (say("What changed at step {step}", step=step + 1), changed.table(subject)),
     )  # fmt: skip
-    own = figures.STEP_FIGURES["units"]
-    units = () if own.lacking(subject) else (
-        (say("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
-    )  # fmt: skip
     with box:
         follow(view, TABLES)
-        for name, table in (
-            (_alignment(chosen.face), alignment),
-            (say("The machine at step {step}", step=step + 1), machine_table(trace, step)),
-            (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
-            (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
-            *units,
-            (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
-            (say("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
-            (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
-            *(
-                []
-                if after is None
-                else [
-                    (
-                        say("Before and after the word of step {step}", step=step + 1),
-                        posterior_table(trace, after, step),
-                    )
-                ]
-            ),
-            *by_hand,
-        ):
+        for name, table in ((_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand):
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+def _of_step(trace: Record, step: int, subject: Subject, after: AfterWord | None) -> list[tuple[str, pd.DataFrame]]:
+    """Return the tables of a step, each with its name: for a recurrent translator those of its stages, for any other
+    those of all its pictures."""
+    if not isinstance(trace, Trace):
+        return [
+            (step_heading(trace, step, figure.title(subject)), figure.table(subject))
+            for figure in figures.step_figures(subject).values()
+        ]
+    own = figures.STEP_FIGURES["units"]
+    units = [] if own.lacking(subject) else [
+        (say("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
+    ]  # fmt: skip
+    found = [
+        (say("The machine at step {step}", step=step + 1), machine_table(trace, step)),
+        (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
+        (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
+        *units,
+        (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
+        (say("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
+        (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
+    ]
+    if after is not None:
+        found.append(
+            (say("Before and after the word of step {step}", step=step + 1), posterior_table(trace, after, step))
+        )
+    return found
 
 
 def _alignment(face: Face) -> str:

@@ -12,13 +12,13 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, UnknownRecordError, address
-from attnviz.ui.step.stages import all_at_once
+from attnviz.ui.step.places import all_at_once
 from attnviz.wording.step_change import change_sentence
 
 
 def what_changed(view: View, theme: ThemeName) -> None:
     """Draw what changed at the step on show; nothing where this translation is the first."""
-    if view.parent is not None:
+    if view.parent is not None and not STEP_FIGURES["changed"].lacking(Subject(view.trace, 0, parent=view.parent)):
         at = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
         chart(view, at, "changed")
 

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.languages import say
 from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
-from attnviz.ui.resources import devices, undrawn_models
+from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.dial import dial
 from attnviz.ui.toolbar.example_box import example_box
@@ -125,15 +125,13 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     """Draw model, device and search, which is `forced` where the translation is given; return them."""
     # A browser draws these only when their box is opened, and begins with `index`: see `ui.language.localised`.
     first = list(models).index(_chosen_model(models))
-    shipped = {"en-fr", "small-additive", "small-dot", "small-fixed"} <= set(models)
+    shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
     name = st.selectbox(
         say("Model"), list(models), first, key=inputs.MODEL, persist_state="session",
-        help=say("en-fr translates best. The small ones differ in their attention alone: additive, dot product, none.")
+        help=say("en-fr translates best. The small recurrent ones differ in their attention alone: additive, dot "
+                 "product, none; the small transformer has nothing but attention.")
         if shipped else None,
     )  # fmt: skip
-    if undrawn := undrawn_models():
-        st.caption(say("This page draws recurrent translators. Left out, as transformers: {names}.",
-                       names=", ".join(undrawn)))  # fmt: skip
     device = st.selectbox(
         say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
         help=say("auto takes a GPU where there is one."),

@@ -26,6 +26,7 @@ interface GrowthMeta extends Omit<Meta, "rows"> {
 /** `annotations` and `alpha` are float32 in base64, a row for each source piece and for each step. */
 interface GrowthRecord {
   language: string;
+  symbol: string;
   annotations: string;
   alpha: string;
   units: number;

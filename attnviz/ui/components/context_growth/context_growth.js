@@ -8,8 +8,12 @@ const STILL = 600; // milliseconds between two jumps
 const LOWERED = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {number} number */
 const lower = (number) => String(number).replace(/\d/g, (digit) => LOWERED[Number(digit)]);
-/** @param {Growth} growth */
-const context = ({ step }) => `c${lower(step + 1)}`;
+/**
+ * What the sum of a step is called: c₃, or z₃ of a head.
+ * @param {Growth} growth
+ * @param {GrowthState} state
+ */
+const context = ({ step }, { record }) => `${record.symbol}${lower(step + 1)}`;
 
 /**
  * @param {Growth} numbers
@@ -34,7 +38,7 @@ function figure(numbers, state, source) {
       yaxis: { ...layout.yaxis, ticktext: numbers.lines.map(({ name, weight }) => `${name}  ${number(weight, 2)}`) },
       yaxis2: {
         ...layout.yaxis2,
-        ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers) })}</b>` : words.part],
+        ticktext: [added === count ? `<b>${fill(words.sum, { c: context(numbers, state) })}</b>` : words.part],
       },
     },
   };
@@ -55,7 +59,7 @@ function tell(root, numbers, state) {
   range.value = String(added);
   range.setAttribute("aria-valuetext", fill(words.count, { k: added, n: count }));
   const told = added === count
-    ? fill(words.all, { n: count, c: context(numbers) })
+    ? fill(words.all, { n: count, c: context(numbers, state) })
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
   find(root, "output").textContent = told;
   find(root, ".build").textContent = state.timer ? words.stop : words.build;

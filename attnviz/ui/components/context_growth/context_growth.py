@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import plotly.graph_objects as go
+
+from attnviz.analysis.heads import open_head
 from attnviz.figures.context_growth import context_frame
+from attnviz.figures.head import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Trace, TransformerTrace
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 
@@ -20,19 +25,32 @@ def context_growth(view: View, at: str) -> None:
 
 
 def growth_record(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
-    """Return what the browser draws the growing context from: the annotations, once, of which it multiplies out every
-    step itself.
+    """Return what the browser draws the growing context from; `sentences` maps the steps that it is given to what is
+    said of each."""
+    vectors = trace.annotations[:, : trace.contexts.shape[1]]
+    return _record(partial(context_frame, trace, theme=theme), "c", vectors, trace.alignment, sentences)
 
-    `sentences` maps the steps that the browser is given to what is said of each.
-    """
-    units = trace.contexts.shape[1]
-    long = len(trace.source_pieces) > MOST_ROWS
+
+def values_record(trace: TransformerTrace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+    """Return the same of what the opened head of a transformer finds: the sum of its values."""
+    opened = open_head(trace)
+    return _record(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)
+
+
+def _record(
+    frame: Callable[..., go.Figure], symbol: str, vectors: FloatArray, weights: FloatArray,
+    sentences: Mapping[int, str],
+) -> dict[str, Any]:  # fmt: skip
+    """Return what the browser draws the sum from, called by `symbol`: the `vectors` of the source pieces, (Tx, units),
+    once, of which it multiplies out every step itself, by the `weights`, (Ty, Tx)."""
+    long = len(vectors) > MOST_ROWS
     return {
-        "figure": context_frame(trace, theme=theme).to_json(),
-        "thinned": context_frame(trace, thinned=True, theme=theme).to_json() if long else None,
-        "annotations": packed(trace.annotations[:, :units]),
-        "alpha": packed(trace.alignment),
-        "units": units,
+        "figure": frame().to_json(),
+        "thinned": frame(thinned=True).to_json() if long else None,
+        "symbol": symbol,
+        "annotations": packed(vectors),
+        "alpha": packed(weights),
+        "units": vectors.shape[1],
         "language": language(),
         "captions": {str(i): sentence for i, sentence in sentences.items()},
         "words": {

@@ -10,17 +10,11 @@ from typing import Any
 
 from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
-from attnviz.wording.equations import (
-    Equation,
-    Texts,
-    equation_templates,
-    texts_of_cells,
-    texts_of_source,
-    texts_of_step,
-)
+from attnviz.wording.equations import Equation, Texts
+from attnviz.wording.kinds import told
 
 
 def equation(view: View, stage: int | str, at: str) -> None:
@@ -29,17 +23,18 @@ def equation(view: View, stage: int | str, at: str) -> None:
     component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
 
 
-def equation_records(trace: Trace, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
+def equation_records(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
     """Return, by stage, what the browser needs to set its equation at any of `steps`, for any source piece.
 
     Texts have one entry for each step, for each source piece, or for each step a list with one for each piece.
     """
-    by_step = [texts_of_step(trace, step, theme) for step in steps]
-    by_source = [texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
-    by_cell = [texts_of_cells(trace, step) for step in steps]
+    kind = told(trace)
+    by_step = [kind.texts_of_step(trace, step, theme) for step in steps]
+    by_source = [kind.texts_of_source(trace, source) for source in range(len(trace.source_pieces))]
+    by_cell = [kind.texts_of_cells(trace, step) for step in steps]
     return {
         template.stage: equation_record(template, steps, by_step, by_source, by_cell)
-        for template in equation_templates(trace, theme)
+        for template in kind.equation_templates(trace, theme)
     }
 
 

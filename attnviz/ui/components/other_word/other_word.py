@@ -28,7 +28,7 @@ def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
         "words": {
             "write": say("Write this instead"), "typed": say("or type a word"), "rivals": say("Likeliest other pieces"),
             "then": say("The rest is then written anew, or held, as chosen with the weights.")
-            if trace.attends else say("The rest is then written anew."),
+            if trace.attends_once else say("The rest is then written anew."),
         },
         "offers": {
             str(step): {

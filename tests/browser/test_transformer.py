@@ -1,0 +1,82 @@
+"""A transformer on the page as a person uses it: a step, a head, another model and back, and the way back again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.select_box import choose
+from tests.browser.settled import settled
+
+pytestmark = pytest.mark.browser
+
+CELLS = "JSON.stringify(document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].z)"
+"""The numbers of the heatmap, as text."""
+
+
+def at_rest(page: Page) -> None:
+    settled(page, ".st-key-candidates")
+
+
+def stage_titles(page: Page) -> list[str]:
+    return page.locator(".facts li .title").all_text_contents()
+
+
+def choose_model(page: Page, name: str) -> None:
+    """Choose a model in the toolbar's box, as a visitor does, and close the box."""
+    page.get_by_role("button", name=re.compile("^Model")).click()
+    choose(page, ".st-key-model", name)
+    page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_its_heads_its_steps_and_back_to_a_recurrent_model(open_page: Opener, width: int) -> None:
+    page = open_page("?model=small-transformer", width=width)
+    at_rest(page)
+    titles = stage_titles(page)
+    assert titles[2:4] == ["The values are mixed", "Added to the residual stream"]
+    expect(page.locator(".proof .badge")).to_contain_text("check out")
+    page.evaluate(f"window.before = {CELLS}")
+
+    page.locator("body").press("ArrowRight")
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
+    choose(page, "[class*='st-key-heads']", "Head 3 of layer 2")
+    page.wait_for_function(f"{CELLS} !== window.before")
+    at_rest(page)
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
+    expect(page).to_have_url(re.compile(r"heads=2\.3"))
+    expect(page.locator(".st-key-scores")).to_contain_text("Head 3 of layer 2.")
+    head = page.evaluate(CELLS)
+
+    for _ in range(2):
+        choose_model(page, "small-additive")
+        expect(page.locator(".facts li .title").nth(2)).to_have_text("The context vector grows")
+        at_rest(page)
+        expect(page.locator("[class*='st-key-heads']")).to_have_count(0)
+        expect(page).not_to_have_url(re.compile("heads="))
+        assert page.locator(".st-key-stages .js-plotly-plot").count() >= 5
+        choose_model(page, "small-transformer")
+        expect(page.locator(".facts li .title").nth(2)).to_have_text("The values are mixed")
+        at_rest(page)
+        assert page.evaluate(CELLS) == head
+        expect(page).to_have_url(re.compile(r"heads=2\.3"))
+        assert page.locator(".st-key-stages .js-plotly-plot").count() == 5
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_back_leads_to_the_heads_before(open_page: Opener) -> None:
+    page = open_page("?model=small-transformer&step=3&heads=1.1")
+    at_rest(page)
+    page.evaluate(f"window.before = {CELLS}")
+    choose(page, "[class*='st-key-heads']", "Mean of all heads")
+    expect(page).not_to_have_url(re.compile("heads="))
+    page.wait_for_function(f"{CELLS} !== window.before")
+    page.go_back()
+    page.wait_for_function(f"{CELLS} === window.before")
+    at_rest(page)
+    expect(page).to_have_url(re.compile(r"heads=1\.1"))
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of"))
