@@ -43,7 +43,7 @@ def gradient_times_input(
     halves = _back_through_encoder(network.encoder, embedded, annotations, routes.start + routes.contexts)
     weights = (inner for inner, *_ in network.encoder.gru.all_weights)
     return _sum(
-        torch.einsum("ijg,jg->ij", of_gates, embedded @ inner.t())
+        (of_gates @ (embedded @ inner.t())[:, :, None])[:, :, 0].t()
         for of_gates, inner in zip(halves, weights, strict=True)
     )
 
@@ -60,7 +60,7 @@ def gradients_by_route(
     # Both ways back through the encoder are one, of twice as many rows.
     halves = _back_through_encoder(network.encoder, embedded, annotations, torch.cat(routes))
     weights = (inner for inner, *_ in network.encoder.gru.all_weights)
-    found = _sum(of_gates @ inner for of_gates, inner in zip(halves, weights, strict=True))
+    found = _sum((of_gates @ inner).transpose(0, 1) for of_gates, inner in zip(halves, weights, strict=True))
     return found[: len(target)], found[len(target) :]
 
 
@@ -190,7 +190,7 @@ def _back_through_encoder(
     encoder: Encoder, embedded: Tensor, annotations: Tensor, of_annotations: Tensor
 ) -> Iterator[Tensor]:
     """Yield for the forward and the backward GRU the gradients by W E x_j, what each embedding adds to its gates,
-    (R, Tx, 3n), given those by the annotations (Tx, 2n), (R, Tx, 2n)."""
+    (Tx, R, 3n), given those by the annotations (Tx, 2n), (R, Tx, 2n)."""
     halves = zip(encoder.gru.all_weights, annotations.chunk(2, -1), of_annotations.chunk(2, -1), strict=True)
     for reverse, ((inner, outer, inner_bias, outer_bias), states, of_states) in enumerate(halves):
         order = range(len(embedded))[:: -1 if reverse else 1]
@@ -199,10 +199,10 @@ def _back_through_encoder(
         recurrence = _Recurrence.of(moved + inner_bias, before, before @ outer.t() + outer_bias)
         by_state = FixedProduct(outer.t(), torch.zeros_like(before[0]))
         of_state = torch.zeros_like(of_states[:, 0])
-        found = of_states.new_empty(*of_states.shape[:2], len(inner))
+        found = of_states.new_empty(len(embedded), len(of_states), len(inner))
         for place, j in reversed(list(enumerate(order))):
             of_state += of_states[:, j]
-            found[:, j], of_recurrent = recurrence.back(place, of_state)
+            found[j], of_recurrent = recurrence.back(place, of_state)
             of_state = of_state * recurrence.update[place] + by_state(of_recurrent)
         yield found
 
