@@ -139,7 +139,7 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
         page.locator(".st-key-lang").get_by_text("fr").click()
         expect(section(page, "fr")).to_have_text("Est-ce une explication ?")
         expect(page.locator(".st-key-trials p")).to_contain_text("Mélangés")
-        to_section(page, "Cinq réponses", "fr")
+        to_section(page, "Réponses", "fr")
         page.wait_for_selector(ANSWERS)
         at_rest(page)
         expect(page.locator(".st-key-answers p")).to_contain_text("À cette étape")

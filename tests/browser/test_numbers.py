@@ -132,13 +132,13 @@ def other_models(
 
 def test_models_without_an_additive_energy(chromium: Browser, other_models: str) -> None:
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"{other_models}/?model=dot&step=2&source=3")
+    page.goto(f"{other_models}/?model=dot&step=2&source=3&depth=everything")
     expect(page.locator(".st-key-microscope p")).to_contain_text("The energy is a dot product")
     query, key, sums = (bars(page, "microscope", name) for name in ("query", "key", "sum"))
     assert np.multiply(query, key) == pytest.approx(sums[: len(query)], abs=1e-6)
     assert sum(sums[:-1]) == pytest.approx(sums[-1], abs=1e-5)
     expect(page.locator(".st-key-ledger .ytick").nth(1)).to_have_text("through sᵢ")
-    page.goto(f"{other_models}/?model=none")
+    page.goto(f"{other_models}/?model=none&depth=everything")
     expect(page.locator(".words .summary")).to_contain_text("Without attention there is no alignment to read")
     page.close()
 
