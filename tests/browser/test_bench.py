@@ -195,6 +195,9 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     strongest = int(first.alignment[STEP - 1].argmax())
     pull(page, strongest, 0.4)
     expect_weight(page, strongest, 0.3, 0.5)
+    machine = page.locator(".st-key-machine").bounding_box()
+    assert machine
+    assert machine["height"] > 300  # what is set by hand leaves it its place above the stages
     page.wait_for_function("() => new URL(location.href).searchParams.get('branch') === '2'")
     expect_translation(page, looked_there)  # held: only the numbers are others
     expect(page.locator(".st-key-changed p")).to_contain_text("C’est toujours « ·Europe »")

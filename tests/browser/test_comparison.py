@@ -23,7 +23,9 @@ CHART = ".st-key-comparison .js-plotly-plot"
 
 def to_section(page: Page, address: str, **linked: str) -> Page:
     """Open the section with a link, and wait until it is drawn."""
-    page.goto(f"{address}/lab?{urlencode({'section': 'comparison', 'sentence': SENTENCE} | linked)}")
+    page.goto(
+        f"{address}/lab?{urlencode({'section': 'comparison', 'sentence': SENTENCE, 'depth': 'everything'} | linked)}"
+    )
     drawn(page)
     return page
 

@@ -187,7 +187,7 @@ def test_files_have_the_cards_too(open_page: Opener, chromium: Browser, tmp_path
     trace, lecture = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Page for a lecture, HTML", tmp_path)
     assert len(Branches.load(trace).branches) == 2
     page.keyboard.press("Escape")
-    page.goto(page.url.partition("?")[0])
+    page.goto(page.url.partition("?")[0] + "?depth=everything")
     settled(page)
     open_trace(page, trace)
     expect_shown(page, 0, 3)

@@ -65,7 +65,7 @@ def test_the_bars_that_can_be_pulled_are_those_of_the_weights(page: Run) -> None
     app = page(lang="fr")
     (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
     picture = fetched(at)
-    assert '"weights":{"trace":1,"pieces":[' in picture["template"]
+    assert '"weights":{"trace":1,"axis":"xaxis2","pieces":[' in picture["template"]
     assert hands(app)[0]["weight"] == "poids de {name}"
     (record,) = records_of(app, "bench")
     assert record["words"]["only"] == "Seulement ici"

@@ -90,7 +90,7 @@ function writeStep(root, { record, parts, stages }, k) {
   find(root, ".drawing", SVGElement).setAttribute("aria-label", record.alts[k]);
   all("stateNames", i === 1 ? record.words.start : record.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
-  root.classList.toggle("hand", record.byHand[k]);
+  root.classList.toggle("changed-by-hand", record.byHand[k]);
 }
 
 /**

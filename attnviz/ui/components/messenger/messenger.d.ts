@@ -11,6 +11,8 @@ interface MessengerState {
   told: Told;
   tell(name: string, value: unknown): void;
   late?: number;
+  /** What the address is to have. */
+  address: AddressRecord;
   /** The address written last, and when a visitor went back. */
   written?: string;
   wentBack?: number;

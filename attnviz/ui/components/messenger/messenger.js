@@ -51,12 +51,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const state = states.get(root) ?? start(root);
   state.tell = setTriggerValue;
   // What was chosen in another translation is not for this one.
-  if (shown(root).server?.identity !== data.identity) {
+  const other = shown(root).server?.identity !== data.identity;
+  if (other) {
     clearTimeout(state.late);
     state.told = {};
   }
   shown(root).server = data;
   send(root, "server");
-  afterPaint(() => states.has(root) && writeAddress(state, data.address), true); // it takes as long as a frame
+  state.address = data.address;
+  const note = () => states.has(root) && writeAddress(state, state.address);
+  if (other) afterPaint(note, true); // a new entry takes as long as a frame, which is the translation's
+  else note();
   return state.stop;
 }
