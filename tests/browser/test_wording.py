@@ -37,7 +37,7 @@ def test_a_french_page_has_no_decimal_point_and_no_english_of_streamlit_s(open_p
     read = page.locator("body").inner_text()
     assert any(re.search(r"\d,\d", text) for text in drawn)
     assert not [text for text in [*drawn, *read.splitlines()] if re.search(r"\d\.\d", text)]
-    page.get_by_role("button", name="Ouvrir une trace").first.click()
+    page.get_by_role("button", name="Partager et enregistrer").first.click()
     expect(page.get_by_label("Aide pour Marges")).to_be_attached()
     button = page.locator("[data-testid=stFileUploaderDropzone] button p")
     assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Choisir un fichier"'
