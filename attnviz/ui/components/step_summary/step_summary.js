@@ -1,6 +1,7 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
-const LONGEST = 3000; // milliseconds that the way to a stage takes at most
+const LONGEST = 10000; // milliseconds for which a stage that was gone to is kept in the window, at most
+const REST = 150; // milliseconds without a movement, after which the page has come to rest
 
 /**
  * The element of a stage, in the view of `root`.
@@ -23,22 +24,30 @@ function visit(root, stage, smooth) {
 }
 
 /**
- * Pictures that are drawn meanwhile may move a place away from where the window is scrolled to: then goes there at once,
- * unless the visitor has done something else.
+ * Pictures that are drawn meanwhile may move a place away from where the window is scrolled to: each time the page has come
+ * to rest after that, goes there at once, unless the visitor has done something else.
  * @param {Element} place
  */
 function see(place) {
   const until = new AbortController();
-  const heard = { capture: true, once: true, signal: AbortSignal.any([until.signal, AbortSignal.timeout(LONGEST)]) };
+  const heard = { capture: true, signal: AbortSignal.any([until.signal, AbortSignal.timeout(LONGEST)]) };
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
     addEventListener(name, () => until.abort(), heard);
   }
-  place.closest(".stMain")?.addEventListener("scrollend", ({ target, currentTarget }) => {
-    if (target !== currentTarget) return; // a picture was scrolled
-    until.abort();
-    const { top } = place.getBoundingClientRect();
-    if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start" });
-  }, { signal: heard.signal });
+  let rest = 0;
+  const later = () => {
+    clearTimeout(rest);
+    rest = setTimeout(() => {
+      if (heard.signal.aborted) return;
+      const { top } = place.getBoundingClientRect();
+      if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start" });
+    }, REST);
+  };
+  const page = place.closest(".stMain");
+  page?.addEventListener("scroll", later, heard);
+  const grown = new ResizeObserver(later);
+  if (page?.firstElementChild) grown.observe(page.firstElementChild);
+  heard.signal.addEventListener("abort", () => grown.disconnect());
 }
 
 /**
