@@ -1,0 +1,57 @@
+"""The command `attnviz overlap`: how many test pairs have a side that occurs in the training data."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from attnviz import AttnvizError
+
+SUMMARY = "count the test pairs that occur in training data, by either side"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument(
+        "tests", nargs="+", type=Path, metavar="TEST", help=".tsv of source<TAB>target, or .jsonl of gold links"
+    )
+    command.add_argument(
+        "--data", nargs="+", type=Path, required=True, metavar="TRAINING", help="training files, .tsv or .tsv.xz"
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help="write the .tsv files anew there, without those pairs"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print a Markdown table, a row for each test file; raise AttnvizError for files that cannot be read or written."""
+    from attnviz.evaluation.overlap import LETTERS, lines_of, overlaps
+    from attnviz.evaluation.tables import markdown_table
+
+    tests = [_pairs(path) for path in options.tests]
+    columns = ["file", "pairs", "source in training", "target in training", "both", f"either, under {LETTERS} letters"]
+    found = overlaps(tests, lines_of(options.data))
+    rows = []
+    for path, pairs, one in zip(options.tests, tests, found, strict=True):
+        counts = (one.pairs, one.source, one.target, one.both, one.short)
+        rows.append([f"{path.parent.name}/{path.name}", *(f"{count:,}" for count in counts)])
+        if options.output and path.suffix != ".jsonl":
+            _write(options.output / path.name, [pairs[place] for place in one.clean])
+    print(markdown_table(columns, rows))
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    from attnviz.evaluation.alignment import read_gold
+    from attnviz.training.corpus import read_pairs
+
+    if path.suffix == ".jsonl":
+        return [(" ".join(pair.source), " ".join(pair.target)) for pair in read_gold(path)]
+    return read_pairs(path)[0]
+
+
+def _write(path: Path, pairs: list[tuple[str, str]]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise AttnvizError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -1,0 +1,53 @@
+"""Test pairs that occur in training data."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.commands.program import main
+from attnviz.evaluation.overlap import key, overlaps
+
+TRAINING = "The cat sleeps on the sofa.\tLe chat dort sur le canapé.\nThank you !\tMerci !\n"
+TESTS = (
+    "the cat sleeps, on the sofa\tUn chat est couché sur le sofa.\n"
+    "He said thanks.\tMERCI.\n"
+    "Thank you.\tMerci…\n"
+    "...\t!\n"
+    "The dog sleeps.\tLe chien dort.\n"
+)
+
+
+def test_spelling_does_not_hide_a_pair() -> None:
+    assert key("It’s  the CAT.") == key("it's the cat") == "itsthecat"
+    assert key("Été") != key("Ete")
+
+
+def test_the_command_counts_and_writes_what_is_left(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with lzma.open(tmp_path / "train.tsv.xz", "wt", encoding="utf-8") as file:
+        file.write(TRAINING + "...\t!\nonly one column\n")
+    (tmp_path / "test.tsv").write_text(TESTS, encoding="utf-8")
+    arguments = ["overlap", str(tmp_path / "test.tsv"), "--data", str(tmp_path / "train.tsv.xz")]
+    assert main([*arguments, "-o", str(tmp_path / "clean")]) == 0
+    cells = [cell.strip() for cell in capfd.readouterr().out.splitlines()[-1].strip("|").split("|")]
+    assert cells[1:] == ["5", "2", "2", "1", "2"]
+    left = (tmp_path / "clean" / "test.tsv").read_text(encoding="utf-8")
+    assert left == "...\t!\nThe dog sleeps.\tLe chien dort.\n"
+    assert main([*arguments, "-o", str(tmp_path / "test.tsv")]) == 2
+    assert "cannot be written" in capfd.readouterr().err
+
+
+@given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=6), st.data())
+def test_what_is_in_training_is_never_left(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
+    drawn = data.draw(st.lists(st.sampled_from(pairs), max_size=4)) if pairs else []
+    lines = ["\t".join(pair) for pair in drawn if not set("".join(pair)) & set("\t\r\n")]
+    (found,) = overlaps([pairs], lines)
+    assert found.pairs == len(pairs)
+    known = [{key(line.split("\t")[k]) for line in lines} - {""} for k in range(2)]
+    for place, (source, target) in enumerate(pairs):
+        assert (place in found.clean) == (key(source) not in known[0] and key(target) not in known[1])
+    assert found.both <= min(found.source, found.target) <= found.pairs - len(found.clean)
