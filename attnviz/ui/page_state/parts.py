@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.ui.page_state.view import View
 
@@ -25,11 +26,35 @@ def part(view: View, name: str, draw: Callable[..., None]) -> Callable[..., None
 
 
 def run_again(view: View, names: Iterable[str]) -> None:
-    """Have these parts run after the callback of a widget that calls this, and no others.
+    """Have these parts run after the callback of a widget in one of them that calls this, and no others; but all of the
+    page where the browser tells of more than that.
 
-    By name, because the browser may tell of several widgets at once, and the page would run but the part of one.
+    Streamlit would let the names take the place of whatever else it was to run, unless a callback objects: not even the
+    switch of languages has one.
     """
+    context = get_script_run_ctx()
+    if context is None or not context.fragment_ids_this_run:  # all of the page runs as it is
+        return
+    if tells_of_more():
+        st.rerun()
     try:
         st.rerun([view.key(f"part_{name}") for name in names])
     except StreamlitAPIException:  # one of them has gone from the page meanwhile: all of it runs
         return
+
+
+def tells_of_more() -> bool:
+    """Return whether the browser tells of widgets in more than one part of the page, what is in none being one as well;
+    for use in callbacks.
+
+    What this run was asked for does not say: of what changes within one tick Streamlit's browser program tells in one
+    message, which names the part of the first widget that is in one. The others are told of, but not named.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return False
+    state = context.session_state._state
+    told = state._new_widget_state
+    changed = {told.widget_metadata[widget].fragment_id
+               for widget in told if widget in told.widget_metadata and state._widget_changed(widget)}  # fmt: skip
+    return len(changed.union(context.fragment_ids_this_run or ())) > 1

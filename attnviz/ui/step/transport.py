@@ -9,7 +9,7 @@ from attnviz.ui.components.branches.branches import branch_cards
 from attnviz.ui.components.messenger.messenger import is_heard, messenger
 from attnviz.ui.components.player.player import player
 from attnviz.ui.language import speak_as_chosen
-from attnviz.ui.page_state.parts import TRANSPORT, part, run_again
+from attnviz.ui.page_state.parts import TRANSPORT, part, run_again, tells_of_more
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
 from attnviz.ui.step.what_if import take_up
@@ -31,7 +31,7 @@ def _moving(view: View) -> None:
     key, session = view.key("step"), st.session_state
 
     def moved() -> None:
-        if is_heard(view):  # a step was taken elsewhere, and the slider has not followed yet
+        if is_heard(view) or tells_of_more():  # a step was taken elsewhere, and the slider has not followed yet
             run_again(view, [TRANSPORT])
             return
         choose(session, view, {"step": session[key] - 1})
