@@ -8,9 +8,11 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
+from attnviz.ui.admission import admitted
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
 from attnviz.ui.page_state.address import went_through_history
+from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.turns import in_turn
 
@@ -27,6 +29,8 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
     offered = [make() for make in pages]
     current = st.navigation(offered, position="hidden")
     apply_style(theme_name())
+    if not (signed_in() and admitted()):
+        return
     load_library()
     _masthead(offered, current)
     current.run()
@@ -46,3 +50,4 @@ def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
                     with st.container(key="page_here" if here else f"page_{page.url_path}", width="content"):
                         st.page_link(page, width="content")
         language_switch()
+        sign_out_link()

@@ -11,11 +11,15 @@ import ctypes
 import functools
 import gc
 import gzip
+import hashlib
+import re
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -107,9 +111,35 @@ def _announced() -> str:
     return ", ".join(links)
 
 
+POLICY = {
+    "default-src": "'self'",
+    # The script that stands in Streamlit's own page; the programs of components, which it makes from their text.
+    "script-src": "'self' blob: {inline}",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' blob: data:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "worker-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+}
+"""What a page may load and run (https://www.w3.org/TR/CSP3): nothing that is not its server's."""
+
+
+@functools.cache
+def _policy() -> str:
+    """Return the policy as its header has it; scripts in Streamlit's page are allowed by the hash of their text."""
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    texts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashes = (b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in texts)
+    inline = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return "; ".join(f"{name} {sources.format(inline=inline).strip()}" for name, sources in POLICY.items())
+
+
 class _Announcement:
     """Tells the browser with the page itself what it will ask for: Streamlit's own program takes a second before it
-    asks for anything."""
+    asks for anything. And what it may not: anything from elsewhere."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -120,6 +150,9 @@ class _Announcement:
                 headers = MutableHeaders(raw=message["headers"])
                 if headers.get("content-type", "").startswith("text/html"):
                     headers.append("Link", _announced())
+                    headers["Content-Security-Policy"] = _policy()
+                    headers["Referrer-Policy"] = "same-origin"  # a sentence stands in the address
+                    headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
         await self._app(scope, receive, announce if scope["type"] == "http" else send)

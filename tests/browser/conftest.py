@@ -21,7 +21,7 @@ Opener = Callable[..., Page]
 expect.set_options(timeout=15_000)
 
 
-def _missing(what: str) -> NoReturn:
+def missing(what: str) -> NoReturn:
     """Skip the browser tests; in CI, which must run them, fail."""
     if os.environ.get("CI"):
         pytest.fail(what)
@@ -42,7 +42,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
     """
     models = Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)).resolve()
     if not (models / "en-fr").is_dir():
-        _missing(f"{models} has no model en-fr")
+        missing(f"{models} has no model en-fr")
     running: dict[str, str] = {}
     with ExitStack() as pages:
 
@@ -66,7 +66,7 @@ def chromium() -> Iterator[Browser]:
     """A browser for the tests of a module and no longer: while Playwright runs, no other test has an event loop."""
     path = find_chromium()
     if path is None:
-        _missing("there is no Chromium on this machine; name one in CHROMIUM")
+        missing("there is no Chromium on this machine; name one in CHROMIUM")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield browser
@@ -86,8 +86,9 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
     """Return a function that opens the page, or another at a `path`, at EXAMPLE where no sentence is named and with all
-    it can show where no depth is, and waits until it is `ready`, a selector; afterwards, no request left the machine
-    and no script failed. Nothing that an earlier test kept in the browser is there any more.
+    it can show where no depth is, and waits until it is `ready`, a selector; afterwards, no request left the machine,
+    no script failed, and nothing was tried that the page's policy forbids. Nothing that an earlier test kept in the
+    browser is there any more.
 
     The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
     """
@@ -105,6 +106,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
+        page.on("console", lambda said: strays.append(said.text) if "Content Security Policy" in said.text else None)
         for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
             if f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"

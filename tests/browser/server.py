@@ -50,21 +50,22 @@ def running_server(
     models: Path, log: Path, script: str = "app.py", repository: Path = REPOSITORY, **settings: str
 ) -> Iterator[tuple[str, int]]:
     """Run as `running_page` does the program of a checkout, with `settings` in its environment; yield its address and
-    its process id."""
-    port = free_port()
+    its process id. `PORT` among them is the port, a free one otherwise."""
+    port = int(settings.get("PORT", free_port()))
+    root = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     environment = os.environ | {"ATTNVIZ_MODELS": str(models), "OMP_WAIT_POLICY": "PASSIVE"} | settings
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=repository, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-            yield f"http://127.0.0.1:{port}", process.pid
+            wait_for(f"{root}/_stcore/health", process, log)
+            yield root, process.pid
         finally:
             process.terminate()
             process.wait(timeout=20)
 
 
-def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:

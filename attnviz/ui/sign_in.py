@@ -1,0 +1,29 @@
+"""Signing in, where a host's `.streamlit/secrets.toml` names who vouches for visitors (`st.login`, OpenID Connect)."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.languages import say
+
+
+def asked_for() -> bool:
+    """Return whether the host has named a provider, in the section `auth` of the secrets."""
+    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+
+
+def signed_in() -> bool:
+    """Return whether this visitor may see the page; where not, offer to sign in."""
+    if not asked_for() or st.user.is_logged_in:
+        return True
+    with st.container(key="sign_in"):
+        st.subheader(say("This page asks who you are"), anchor=False)
+        st.text(say("Its host lets in those who sign in. What you type is not kept."))
+        st.button(say("Sign in"), on_click=st.login, type="primary")
+    return False
+
+
+def sign_out_link() -> None:
+    """Draw the way out for those who have signed in."""
+    if asked_for() and st.user.is_logged_in:
+        st.button(say("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")

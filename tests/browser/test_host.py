@@ -1,0 +1,97 @@
+"""The page as a host puts it online: seats, signing in, a path of its own, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import missing
+from tests.browser.server import READY, REPOSITORY, free_port, running_server, wait_for
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+SECRET = "Zanzibar keeps 4711 parrots."
+
+
+@contextmanager
+def hosted(folder: Path, **settings: str) -> Iterator[tuple[str, Path]]:
+    """Run the page; yield its address and its log."""
+    log = folder / "page.log"
+    with running_server(SHIPPED_MODEL.parent, log, **settings) as (address, _):
+        yield address, log
+
+
+def arrive(chromium: Browser, stack: ExitStack, address: str) -> Page:
+    """Return the page as a visitor with a browser of his own opens it."""
+    context = chromium.new_context()
+    stack.callback(context.close)
+    page = context.new_page()
+    page.goto(address)
+    return page
+
+
+def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Browser, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        address, log = stack.enter_context(
+            hosted(tmp_path, ATTNVIZ_VISITORS="1", STREAMLIT_SERVER_BASE_URL_PATH="attnviz")
+        )
+        first = arrive(chromium, stack, address)
+        first.wait_for_selector(READY, timeout=120_000)
+        second = arrive(chromium, stack, f"{address}/?sentence=Two+dogs+play.&lang=fr")
+        expect(second.locator(".st-key-queue")).to_contain_text("C’est bientôt à vous")
+        third = arrive(chromium, stack, address)
+        expect(third.locator(".st-key-queue")).to_contain_text("You are number 2")
+        first.locator(".st-key-sentence textarea").fill(SECRET)
+        first.keyboard.press("Control+Enter")
+        expect(first.locator(".player .source")).to_contain_text("Zanzibar")
+        first.context.close()
+        second.wait_for_selector(READY)
+        expect(second.locator(".player .source")).to_contain_text("dogs")
+        expect(third.locator(".st-key-queue")).to_contain_text("You are the next")
+        second.context.close()
+        third.wait_for_selector(READY)
+        assert "Zanzibar" not in log.read_text(encoding="utf-8")  # what visitors type is not logged
+
+
+def test_signing_in_and_out(chromium: Browser, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        port, provider = free_port(), free_port()
+        _provider(stack, provider, tmp_path)
+        secrets = tmp_path / "secrets.toml"
+        secrets.write_text(
+            f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "a secret of a test"\n'
+            'client_id = "attnviz"\nclient_secret = "another"\n'
+            f'server_metadata_url = "http://127.0.0.1:{provider}/.well-known/openid-configuration"\n'
+        )
+        address, _ = stack.enter_context(hosted(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port)))
+        page = arrive(chromium, stack, address)
+        for _ in range(2):  # and once more
+            page.get_by_role("button", name="Sign in").click(timeout=120_000)
+            page.wait_for_selector(READY, timeout=60_000)
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_text("This page asks who you are")).to_be_visible()
+            expect(page.locator(".st-key-sentence")).to_have_count(0)
+
+
+def _provider(stack: ExitStack, port: int, folder: Path) -> None:
+    log = folder / "provider.log"
+    command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(port)]
+    process = subprocess.Popen(command, stdout=stack.enter_context(log.open("wb")), stderr=subprocess.STDOUT)
+    stack.callback(process.wait, 20)
+    stack.callback(process.terminate)
+    wait_for(f"http://127.0.0.1:{port}/keys", process, log)
+
+
+def test_without_a_network(tmp_path: Path) -> None:
+    """In a network namespace that has nothing but its own loopback, the page opens and translates."""
+    if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
+        missing("this machine lets nobody make a network namespace")
+    command = ["unshare", "--net", sys.executable, "-m", "tests.browser.offline", str(tmp_path)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
