@@ -181,3 +181,44 @@ def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) 
         assert mounted(app, "gallery")[0]["groups"][0]["name"] == "Encodeur\u00a0: auto-attention"
     finally:
         speak("en")
+
+
+def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -> None:
+    app = page(**{"step-energies": "3", "source-energies": "2"})
+    assert not app.exception
+    additive, dot = [fetched(one["at"]) for one in mounted(app, "microscope")]
+    assert (additive["bounded"], dot["bounded"]) == (True, False)
+    assert additive["targets"] == dot["targets"]
+    badges = [fetched(one["at"], 2) for one in mounted(app, "proof")]
+    assert [found["holds"] for found in badges] == [True, True]
+    assert len(list(all_records(app))) >= 8
+    assert {"step-energies": "3", "source-energies": "2"}.items() <= address(app).items()
+    costs = next(one for one in mounted(app, "chart") if "captions" in one)["captions"]["every"][1]
+    assert "multiplications, or" in costs
+
+
+def test_the_pictures_of_the_energies_have_their_numbers(page: Run) -> None:
+    app = page()
+    app.session_state["tables-energies"] = True
+    app.run()
+    assert not app.exception
+    assert len(app.dataframe) == 5
+    assert list(app.dataframe[-1].value.index) == ["additive", "dot product"]
+
+
+@pytest.mark.parametrize("name", [ADDITIVE, DOT])
+def test_the_first_rung_needs_both_models(page: Run, folder: Path, name: str) -> None:
+    shutil.rmtree(folder / name)
+    app = page()
+    assert not app.exception
+    assert f"Not among the models here: {name}" in texts(app)
+
+
+def test_models_that_cut_the_words_otherwise_have_no_cells_in_common(
+    page: Run, folder: Path, make_network: ModelFactory
+) -> None:
+    coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
+    save_model(folder / DOT, make_network("dot", vocabulary_size=len(coarse)), coarse)
+    app = page()
+    assert not app.exception
+    assert "cut these sentences into different pieces" in texts(app)

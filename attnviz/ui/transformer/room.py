@@ -23,7 +23,7 @@ from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import passage, references
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import WIDTH, picture_file
-from attnviz.ui.transformer import heads
+from attnviz.ui.transformer import energies, heads
 from attnviz.ui.transformer.exhibit import Asked, Exhibit
 from attnviz.ui.turns import in_turn
 from attnviz.wording import ladder
@@ -31,7 +31,7 @@ from attnviz.wording.ladder import LINES, Rung, ladder_equation, rung_names
 
 RUNG = "rung"
 """The rung on show, in the session and in the address."""
-EXHIBITS: Mapping[str, Exhibit] = {"heads": heads.EXHIBIT}
+EXHIBITS: Mapping[str, Exhibit] = {"dot": energies.EXHIBIT, "heads": heads.EXHIBIT}
 """By their names in the address, in the order of the page."""
 _CHOICES = (RUNG, heads.HEAD)
 _HELD = "transformer_on_show"
