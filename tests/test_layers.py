@@ -29,9 +29,16 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 UI_FLOORS = {
-    "language": 0, "pictures": 0, "turns": 0, "admission": 0, "sign_in": 0, "resources": 1, "page_state": 2,
-    "records": 2, "components": 3, "style": 4, "chrome": 5, "step": 5, "toolbar": 6, "lab": 7, "learns": 7, "why": 7,
-    "pages": 8, "server": 9,
+    "language": 0, "passage": 0, "pictures": 0, "turns": 0, "admission": 0, "sign_in": 0,
+    "resources": 1,
+    "page_state": 2, "records": 2,
+    "components": 3,
+    "style": 4,
+    "chrome": 5, "step": 5,
+    "toolbar": 6,
+    "lab": 7, "learns": 7, "transformer": 7, "why": 7,
+    "pages": 8,
+    "server": 9,
 }  # fmt: skip
 """The same inside the page's own room."""
 

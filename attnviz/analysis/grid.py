@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
@@ -67,7 +68,7 @@ def scale_end(largest: float) -> float:
 
 
 def grid(
-    trace: Record,
+    trace: Record | OpenHead,
     by: By = "words",
     end: bool = True,
     face: Face = "before",
@@ -109,7 +110,7 @@ def grid(
 
 
 def _numbers(
-    trace: Record, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
+    trace: Record | OpenHead, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
 ) -> NDArray[np.floating]:
     """Return what the cells of pieces show, (Ty, Tx); raise as `grid` does."""
     if face not in FACES:

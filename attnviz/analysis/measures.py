@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.trace import Record
+from attnviz.trace.looks import Looks
 
 
 def entropy(alignment: ArrayLike) -> NDArray[np.float64]:
@@ -37,12 +37,12 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     return sorted((int(j), int(i)) for i, j in zip(*np.nonzero(rows >= threshold), strict=True))
 
 
-def weight_order(trace: Record, step: int) -> list[int]:
+def weight_order(trace: Looks, step: int) -> list[int]:
     """Return the 0-based source pieces of 0-based `step` by weight, largest first, ties in sentence order."""
     return [int(j) for j in np.argsort(-trace.alignment[step], kind="stable")]
 
 
-def looks_alike(trace: Record, step: int) -> bool:
+def looks_alike(trace: Looks, step: int) -> bool:
     """Return whether 0-based `step` looks at all of several source pieces alike, to a millionth of the weight."""
     weights = trace.alignment[step]
     return len(weights) > 1 and float(np.ptp(weights)) < 1e-6

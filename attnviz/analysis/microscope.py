@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.recomputation import Weights, below
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
@@ -22,7 +23,7 @@ could still move it much."""
 @dataclass(frozen=True)
 class Microscope:
     """The units k = 1 ... n' of one energy e_ij. Additive: contribution_k = v_k tanh(query_k + key_k); dot product:
-    contribution_k = query_k key_k, without tanh and with `score` 1."""
+    contribution_k = query_k key_k, without tanh and with `score` 1; scaled: that times 1 / sqrt(units)."""
 
     query: Array
     """(W_a s_{i-1})_k, or (s_{i-1})_k for the dot product, (n',)."""
@@ -31,9 +32,11 @@ class Microscope:
     activation: Array
     """tanh(query + key), or query * key, (n',)."""
     score: Array
-    """(v_a)_k, or 1, (n',)."""
+    """(v_a)_k, or 1, or 1 / sqrt(n'), (n',)."""
     bounded: bool = True
     """Whether the activation is a tanh, as in the additive energy."""
+    names: tuple[str, str] = ("sₖ", "(P h)ₖ")
+    """What query and key of a product are called."""
 
     @property
     def contributions(self) -> Array:
@@ -61,6 +64,14 @@ def microscope(trace: Trace, weights: Weights | None, step: int, position: int) 
     key = np.asarray(trace.keys[position], dtype=np.float64)
     scorer = scorer_of(trace.config)
     return Microscope(query, key, scorer.activations(query, key), score_vector(trace, weights), scorer.bounded)
+
+
+def head_microscope(opened: OpenHead, row: int, column: int) -> Microscope:
+    """Take the score of a transformer's head apart, in float64: contribution_k = q_k k_k / sqrt(d/H), for 0-based `row`
+    and `column`. What the decoder's mask hides is taken apart as it was before that."""
+    query, key = (np.asarray(one, dtype=np.float64) for one in (opened.queries[row], opened.keys[column]))
+    score = np.full(len(query), 1 / np.sqrt(len(query)))
+    return Microscope(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"))
 
 
 def score_vector(trace: Trace, weights: Weights | None) -> Array:

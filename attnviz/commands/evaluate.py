@@ -9,7 +9,7 @@ import argparse
 import csv
 import json
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -53,6 +53,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--threshold-from", type=Path, action="append", default=[], metavar="FILE",
         help="gold links (.jsonl) to choose a threshold of attention on; may be given more than once")  # fmt: skip
     add("--heads", action="store_true", help="the alignment error of every head of a transformer too")
+    add("--heads-csv", type=Path, metavar="FILE", help="write the table of the heads to this file")
     add("--tune", action="store_true", help="try out widths and length penalties on the files instead")
     add("--sentences", action="store_true", help="translate the paper's sentences and long ones too")
     form = command.add_mutually_exclusive_group()
@@ -105,6 +106,8 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError(f"The figure must be a .html or .json file, not {options.figure}.")
     if options.heads and not any(map(_is_gold, options.files)):
         raise AttnvizError("--heads needs a .jsonl file of gold links to report on.")
+    if options.heads_csv and not options.heads:
+        raise AttnvizError("--heads-csv holds the table of the heads: give --heads with it.")
     if options.threshold_from and not any(map(_is_gold, options.files)):
         raise AttnvizError("--threshold-from needs a .jsonl file of gold links to report on as well.")
 
@@ -190,9 +193,11 @@ def _measure(
             sections.append(section)
             _write(scores, options)
     if gold:
-        from attnviz.evaluation.alignment_report import alignment_section
+        from attnviz.evaluation.alignment_report import HEADS_COLUMNS, alignment_section, heads_table
 
         sections.append(alignment_section(models, gold, choosing, progress, judges, heads=options.heads))
+        if options.heads_csv:
+            _write_rows(options.heads_csv, heads_table(sections[-1]), HEADS_COLUMNS)
     if options.sentences:
         sections.append(report.sentence_section(models, options.beams, options.length_penalty))
     return sections
@@ -201,12 +206,9 @@ def _measure(
 def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
     """Write the CSV and the figure that were asked for; raise AttnvizError where that fails."""
     records = [score.record() for score in scores]
+    if options.csv:
+        _write_rows(options.csv, records, list(records[0]))
     try:
-        if options.csv:
-            with options.csv.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(records)
         if options.figure:
             from attnviz.figures.bleu_by_length import bleu_by_length
 
@@ -215,6 +217,17 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
                 options.figure.write_text(figure.to_json() + "\n", encoding="utf-8")
             else:
                 figure.write_html(options.figure, include_plotlyjs=True)
+    except OSError as error:
+        raise AttnvizError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
+
+
+def _write_rows(place: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
+    """Write a table; raise AttnvizError where that fails."""
+    try:
+        with place.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
     except OSError as error:
         raise AttnvizError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
 

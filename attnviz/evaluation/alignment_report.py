@@ -34,6 +34,12 @@ WHEN = ("before", "after")
 """Attention, and its posterior once the word is known."""
 LOOKS = ("target looks", "both look")
 """The attend matrix of a detector, one way and both ways."""
+HEADS_COLUMNS = (
+    "transformer", "weights", "file", "sentences", "layer", "head", "links", "aer", "precision", "recall",
+)  # fmt: skip
+"""Of the file of all heads."""
+DIGITS = 12
+"""Of the digest of the weights, in that file: it tells whether they are those that the heads were measured with."""
 _NOTE = (
     "AER = 1 − (|A∩S| + |A∩(S∪P)|) / (|A| + |S|), lower is better; under forced decoding, between words. Before the "
     "word: attention, α. After the word: its posterior, once the piece written is known (`analysis.posterior`). Argmax "
@@ -68,7 +74,8 @@ def alignment_section(
         if heads and not network.attends_once:
             for one in _heads_of(network.config):
                 find = partial(head_alignments, model.translator, one)
-                records += _rated(f"{model.name}, {heads_name(one)}", WHEN[0], find, gold, choosing)
+                rated = _rated(f"{model.name}, {heads_name(one)}", WHEN[0], find, gold, choosing)
+                records += [record | _whose(model, one) for record in rated]
         for when in WHEN if network.attends_once else WHEN[:1]:
             records += _of_model(model, when, gold, choosing, progress)
     for judge in judges:
@@ -90,6 +97,22 @@ def alignment_section(
         notes.append(f"The threshold is the multiple of 0.01 with the lowest AER on {' and '.join(choosing)}.")
     columns = ["gold links", "model", "word", "links", "sentences", "AER", "precision", "recall", "pairs/s"]
     return Section("alignment", "Alignment error rate", records, markdown_table(columns, rows, 4), "gold", (), notes)
+
+
+def heads_table(section: Section) -> list[TableRow]:
+    """Return the rows of the heads in what `alignment_section` returned, for a file: see HEADS_COLUMNS."""
+    rows = [{name: record[name] for name in HEADS_COLUMNS} for record in section.records if "layer" in record]
+    return [row | {rate: round(row[rate], 4) for rate in ("aer", "precision", "recall")} for row in rows]
+
+
+def _whose(model: Model, heads: Heads) -> TableRow:
+    """Return which model, as its weights are, and which heads a row is of, counted from 1; no head is all of a
+    layer's."""
+    layer, head = heads.layer, heads.head
+    return {
+        "transformer": model.name, "weights": model.translator.weights_digest[:DIGITS],
+        "layer": None if layer is None else layer + 1, "head": None if head is None else head + 1,
+    }  # fmt: skip
 
 
 def _heads_of(config: Any) -> list[Heads]:

@@ -11,7 +11,8 @@ from attnviz.figures.labels import axis_labels
 from attnviz.languages import say
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Record, Trace
+from attnviz.trace import FloatArray, Trace
+from attnviz.trace.looks import Looks
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
 
@@ -34,7 +35,7 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray
 
 
 def weighted_terms(
-    trace: Record, alpha: FloatArray, vectors: FloatArray, total: FloatArray, name: str
+    trace: Looks, alpha: FloatArray, vectors: FloatArray, total: FloatArray, name: str
 ) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum of `vectors`, one of each source piece, (Tx, units), by the weights `alpha`,
     (Tx,): the largest terms, the rest as one, and last the `total`, (units,), under its `name`."""

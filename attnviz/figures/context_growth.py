@@ -8,7 +8,8 @@ from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
 from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_height, row_names
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Record, Trace
+from attnviz.trace import Trace
+from attnviz.trace.looks import Looks
 
 
 def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
@@ -22,7 +23,7 @@ def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "li
 
 
 def growth_frame(
-    trace: Record, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
+    trace: Looks, units: int, hidden: int, parts: list[str], alt: str, *, thinned: bool, theme: ThemeName
 ) -> go.Figure:
     """Return the picture of a weighted sum that grows, of vectors of so many `units`, without its numbers, which the
     browser multiplies out itself.

@@ -1,4 +1,4 @@
-"""One step of a transformer's head: its scores, the weights they become, and the values these add up."""
+"""One look of a transformer's head: its scores, the weights they become, and the values these add up."""
 
 from __future__ import annotations
 
@@ -29,67 +29,72 @@ from attnviz.palette import PALE, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.wording.labels import subscript
 
+Seen = TransformerTrace | OpenHead
+"""A head, or a record that is seen by one: `open_head` says which."""
 
-def scores_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+
+def scores_template(seen: Seen, theme: ThemeName) -> Spec:
     """Return the template of the scores: a signed bar for each source piece, the axis the same at every step."""
-    opened, ink = open_head(trace), palette(theme)
-    bars = piece_bars(opened.trace, Slot("scores"), "s") | signed_colours(ink)
-    layout = source_layout(opened.trace, ink)
-    layout["xaxis"] = value_axis(ink, say("score s"), energy_range(opened.scores))
-    return {"data": [bars, *bar_numbers(opened.trace, ink)], "layout": layout}
+    opened, ink = open_head(seen), palette(theme)
+    bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink)
+    layout = source_layout(opened, ink)
+    layout["xaxis"] = value_axis(ink, say("score s"), energy_range(opened.finite_scores))
+    return {"data": [bars, *bar_numbers(opened, ink)], "layout": layout}
 
 
-def scores_values(trace: TransformerTrace, step: int) -> Values:
+def scores_values(seen: Seen, step: int) -> Values:
     """Return what fills `scores_template` at 0-based `step`: s_ij of the opened head."""
-    opened = open_head(trace)
-    scores, best = opened.scores[step], _strongest(opened, step)
+    opened = open_head(seen)
+    scores, best = opened.finite_scores[step], _strongest(opened, step)
     alt = say(
         "Scores of step {step}, a bar for each of {count} source pieces. The highest, {score:.2f}, is that of piece "
         "{number}, {name}.", step=step + 1, count=len(scores), score=scores[best], number=best + 1,
-        name=short_name(trace, best),
+        name=short_name(opened, best),
     )  # fmt: skip
-    return {"scores": scores} | signs(scores) | bar_texts(scores) | source_values(opened.trace, step, alt)
+    return {"scores": scores} | signs(scores) | bar_texts(scores) | source_values(opened, step, alt)
 
 
-def weights_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def weights_template(seen: Seen, theme: ThemeName) -> Spec:
     """Return the template of the softmax: beside each score the weight it becomes, in [0, 1]."""
-    opened, ink = open_head(trace), palette(theme)
-    before = piece_bars(opened.trace, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
-    after = piece_bars(opened.trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
-    layout = source_layout(opened.trace, ink)
-    layout["xaxis"] = value_axis(ink, say("score s"), energy_range(opened.scores, room=0.06)) | {"domain": [0, 0.36]}
+    opened, ink = open_head(seen), palette(theme)
+    before = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
+    after = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
+    layout = source_layout(opened, ink)
+    layout["xaxis"] = value_axis(ink, say("score s"), energy_range(opened.finite_scores, room=0.06)) | {
+        "domain": [0, 0.36]
+    }
     layout["xaxis2"] = value_axis(ink, say("weight α"), [0, 1.16]) | {
         "domain": [0.44, 1], "tickvals": [0, 0.5, 1], "anchor": "y",
     }  # fmt: skip
-    texts = ({**one, "xaxis": "x2"} for one in bar_numbers(opened.trace, ink))
+    texts = ({**one, "xaxis": "x2"} for one in bar_numbers(opened, ink))
     return {"data": [before, after, *texts], "layout": layout}
 
 
-def weights_values(trace: TransformerTrace, step: int) -> Values:
+def weights_values(seen: Seen, step: int) -> Values:
     """Return what fills `weights_template` at 0-based `step`: s_ij and alpha_ij of the opened head."""
-    opened = open_head(trace)
-    scores, alpha, best = opened.scores[step], opened.weights[step], _strongest(opened, step)
+    opened = open_head(seen)
+    scores, alpha, best = opened.finite_scores[step], opened.weights[step], _strongest(opened, step)
     alt = say(
         "Softmax of step {step}: beside each score the weight it becomes. The largest weight, {weight:.2f}, is that of "
-        "piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=short_name(trace, best),
+        "piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=short_name(opened, best),
     )  # fmt: skip
     numbers = {"scores": scores, "weights": alpha}
-    return numbers | signs(scores) | bar_texts(alpha) | source_values(opened.trace, step, alt)
+    return numbers | signs(scores) | bar_texts(alpha) | source_values(opened, step, alt)
 
 
-def scores_table(trace: TransformerTrace, step: int) -> pd.DataFrame:
+def scores_table(seen: Seen, step: int) -> pd.DataFrame:
     """Return s_ij of the opened head at 0-based `step`, one row for each source piece j (counted from 1)."""
-    return head_table(trace, step)[[say("source piece"), say("score")]]
+    return head_table(seen, step)[[say("source piece"), say("score")]]
 
 
-def head_table(trace: TransformerTrace, step: int) -> pd.DataFrame:
+def head_table(seen: Seen, step: int) -> pd.DataFrame:
     """Return how the opened head's weights come about at 0-based `step`: s_ij, exp(s_ij - max_k s_ik), alpha_ij."""
-    opened = open_head(trace)
+    opened = open_head(seen)
     scores = opened.scores[step]
     return pd.DataFrame(
         {
-            "j": np.arange(1, len(trace.source_pieces) + 1),
-            say("source piece"): list(trace.source_pieces),
+            "j": np.arange(1, len(opened.source_pieces) + 1),
+            say("source piece"): list(opened.source_pieces),
             say("score"): scores,
             "exp(s - max)": np.exp(scores - scores.max()),
             "alpha": opened.weights[step],
@@ -97,35 +102,35 @@ def head_table(trace: TransformerTrace, step: int) -> pd.DataFrame:
     ).set_index("j")
 
 
-def values_strips(trace: TransformerTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def values_strips(seen: Seen, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw alpha_ij v_j of the opened head for the pieces of largest weight and, below them, their sum z_i."""
-    names, rows = _terms(trace, step)
+    names, rows = _terms(seen, step)
     units = rows.shape[1]
     alt = say("What the head found at step {step} as a sum of weighted values, {count} units wide, the sum below them.",
               step=step + 1, count=units)  # fmt: skip
     return sum_strips(names, rows, [(say("values of the head"), units / 2)], alt, theme)
 
 
-def values_table(trace: TransformerTrace, step: int) -> pd.DataFrame:
+def values_table(seen: Seen, step: int) -> pd.DataFrame:
     """Return the rows of `values_strips` as columns, one row for each unit (counted from 1)."""
-    return terms_table(*_terms(trace, step))
+    return terms_table(*_terms(seen, step))
 
 
-def values_frame(trace: TransformerTrace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
+def values_frame(seen: Seen, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the picture of the sum of values that grows, without its numbers: see `growth_frame`."""
-    opened = open_head(trace)
+    opened = open_head(seen)
     units = opened.values.shape[1]
     alt = say("Weighted values, a strip of {count} units for each source piece, and below them their sum.", count=units)
     return growth_frame(
-        opened.trace, units, units, [say("values of the head")], alt, thinned=thinned, theme=theme
+        opened, units, units, [say("values of the head")], alt, thinned=thinned, theme=theme
     )  # fmt: skip
 
 
-def _terms(trace: TransformerTrace, step: int) -> tuple[list[str], FloatArray]:
-    opened = open_head(trace)
+def _terms(seen: Seen, step: int) -> tuple[list[str], FloatArray]:
+    opened = open_head(seen)
     name = say("{context} = sum", context=f"z{subscript(step + 1)}")
-    return weighted_terms(trace, opened.weights[step], opened.values, opened.outputs[step], name)
+    return weighted_terms(opened, opened.weights[step], opened.values, opened.outputs[step], name)
 
 
 def _strongest(opened: OpenHead, step: int) -> int:
-    return weight_order(opened.trace, step)[0]
+    return weight_order(opened, step)[0]

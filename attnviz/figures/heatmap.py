@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.heads import OpenHead
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
 from attnviz.figures.heatmap_table import heatmap_alt
@@ -24,7 +25,7 @@ MOST_TEXTS = 10_000
 
 
 def heatmap(
-    trace: Record,
+    trace: Record | OpenHead,
     *,
     by: By = "words",
     face: Face = "before",
@@ -75,7 +76,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     } | _hover(cells, root)  # fmt: skip
 
 
-def _meta(trace: Record, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: Record | OpenHead, cells: Grid, sizes: Cells, alt: str) -> Spec:
     """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
     scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
 

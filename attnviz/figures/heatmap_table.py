@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.analysis.heads import OpenHead
 from attnviz.languages import say
 from attnviz.trace import FloatArray, Record
 from attnviz.wording.faces import SYMBOLS
@@ -15,7 +16,7 @@ from attnviz.wording.numbers import decimal, signed
 
 
 def heatmap_alt(
-    trace: Record,
+    trace: Record | OpenHead,
     *,
     by: By = "words",
     face: Face = "before",
@@ -55,7 +56,7 @@ def _amount(cells: Grid, number: float) -> str:
 
 
 def heatmap_table(
-    trace: Record,
+    trace: Record | OpenHead,
     *,
     by: By = "words",
     face: Face = "before",

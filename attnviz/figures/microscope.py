@@ -35,6 +35,11 @@ def hover_template(bounded: bool) -> str:
     return say("unit {k}<br>{q} × {u} = {c}")
 
 
+def head_hover(units: int) -> str:
+    """Return the same for a head of a transformer with so many `units`."""
+    return say("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
+
+
 def microscope_table(units: Microscope) -> pd.DataFrame:
     """Return the units of an energy, largest |contribution| first, with the running sum; the index is the unit's
     number, from 1."""
@@ -107,9 +112,12 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
     limit = 1.08 * float(np.abs([query, key, query + key]).max() or 1)
     inputs = panel(ink, [0, 0.27], "") | {"range": [-limit, limit], "nticks": 3}
     if not units.bounded:
-        inputs["title"]["text"] = f"{_tint('sₖ', ink.decoder)}, {_tint('(P h)ₖ', ink.encoder)}"
-        return traces, {"xaxis2": inputs | {"domain": [0, 0.4]},
-                        "xaxis": panel(ink, [0.46, 1], say("→ product, running sum"))}  # fmt: skip
+        inputs["title"]["text"] = f"{_tint(units.names[0], ink.decoder)}, {_tint(units.names[1], ink.encoder)}"
+        sums = (
+            say("→ product / √{units}, running sum", units=len(units.query)) if _scaled(units)
+            else say("→ product, running sum")
+        )  # fmt: skip
+        return traces, {"xaxis2": inputs | {"domain": [0, 0.4]}, "xaxis": panel(ink, [0.46, 1], sums)}
     inputs["title"]["text"] = f"{_tint('(Wₐ s)ₖ', ink.decoder)} + {_tint('(Uₐ h)ₖ', ink.encoder)} ◆"
     diamonds = {
         "type": "scatter", "mode": "markers", "name": "together", "xaxis": "x2", "y": rows, "x": (query + key).tolist(),
@@ -131,7 +139,13 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
 def _hover(units: Microscope, k: int) -> str:
     numbers = {"q": units.query[k], "u": units.key[k], "a": units.activation[k], "v": units.score[k]}
     written = {name: decimal(float(value), 3) for name, value in numbers.items()}
-    return hover_template(units.bounded).format(k=k + 1, c=signed(units.contributions[k], 4), **written)
+    template = head_hover(len(units.query)) if _scaled(units) else hover_template(units.bounded)
+    return template.format(k=k + 1, c=signed(units.contributions[k], 4), **written)
+
+
+def _scaled(units: Microscope) -> bool:
+    """Return whether each product is divided by the root of their number."""
+    return not units.bounded and bool(units.score[0] != 1)
 
 
 def _tint(text: str, colour: str) -> str:

@@ -13,6 +13,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from attnviz.analysis.context_units import context_units
+from attnviz.analysis.heads import open_head
+from attnviz.analysis.microscope import Microscope, head_microscope
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import attention_bars, attention_table
 from attnviz.figures.build import Spec
@@ -113,11 +115,17 @@ def _anew(draw: Callable[..., go.Figure]) -> Picture:
     return whole(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
 
 
+def _of_head(subject: Subject) -> Microscope:
+    """Return the units of the score that the opened head gives the examined piece."""
+    return head_microscope(open_head(subject.trace), subject.step, subject.examined)
+
+
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
     return lambda subject: tabulate(subject.trace, subject.step)
 
 
 ENERGY, SOFTMAX = _of_step(energy_template, energy_values), _of_step(softmax_template, softmax_values)
+PRODUCTS = whole(lambda subject, theme: microscope_figure(_of_head(subject), theme=theme))
 SCORES, WEIGHTS_OF_HEAD = _of_step(scores_template, scores_values), _of_step(weights_template, weights_values)
 STREAM = _of_step(stream_template, stream_values)
 CONTEXT_UNITS = Picture(
@@ -203,6 +211,8 @@ STEP_FIGURES: dict[str, StepFigure] = {
                         (RECURRENT, ATTENTION)),
     "state": StepFigure(lambda _: say("State"), STATE, _table(state_table), (RECURRENT,)),
     "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, (RECURRENT,), uses_weights=True),
+    "products": StepFigure(lambda _: say("Score, unit by unit"), PRODUCTS,
+                           lambda subject: microscope_table(_of_head(subject)), (HEADS,), summary=True),
     "scores": StepFigure(lambda _: say("Scores"), SCORES, _table(scores_table), (HEADS,)),
     "weights": StepFigure(lambda _: say("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
     "values": StepFigure(lambda _: say("Values"), _anew(values_strips), _table(values_table), (HEADS,)),

@@ -20,7 +20,8 @@ from attnviz.figures.template import Slot, Values
 from attnviz.languages import say
 from attnviz.palette import Palette
 from attnviz.text import piece_name
-from attnviz.trace import Record, Trace
+from attnviz.trace import Trace
+from attnviz.trace.looks import Looks
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
 
@@ -42,7 +43,7 @@ def row_height(count: int) -> int:
     return 23 if count <= 18 else 20 if count <= 28 else 17 if count <= 48 else 14 if count <= 90 else 12
 
 
-def row_names(trace: Record) -> list[str]:
+def row_names(trace: Looks) -> list[str]:
     """Return a label for each source piece, with its number where the sentence has another of that name."""
     names = [shorten(piece_name(piece), LABEL) for piece in trace.source_pieces]
     return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
@@ -60,7 +61,7 @@ def energy_range(energies: NDArray[np.float32], room: float = 0.2) -> list[float
     return [low - room * spread * (low < 0), high + room * spread * (high > 0)]
 
 
-def piece_bars(trace: Record, lengths: Slot, symbol: str, form: str = ".4f") -> Spec:
+def piece_bars(trace: Looks, lengths: Slot, symbol: str, form: str = ".4f") -> Spec:
     """Return one horizontal bar for each source piece, of these `lengths`, (Tx,), with their `symbol` in the hover and
     the number in the `form` of D3."""
     return {
@@ -70,7 +71,7 @@ def piece_bars(trace: Record, lengths: Slot, symbol: str, form: str = ".4f") -> 
     }  # fmt: skip
 
 
-def bar_numbers(trace: Record, ink: Palette) -> list[Spec]:
+def bar_numbers(trace: Looks, ink: Palette) -> list[Spec]:
     """Return the numbers at the ends of the bars, where there is room for them; `bar_texts` fills them."""
     count = len(trace.source_pieces)
     return [] if count > MOST_ROWS else [numbers(label_size(count) - 1, ink)]
@@ -102,7 +103,7 @@ def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
     }  # fmt: skip
 
 
-def source_layout(trace: Record, ink: Palette) -> Spec:
+def source_layout(trace: Looks, ink: Palette) -> Spec:
     """Return a layout whose rows are the source pieces, as all of the first three stages have them."""
     count = len(trace.source_pieces)
     return base_layout(ink) | {
@@ -119,7 +120,7 @@ def source_layout(trace: Record, ink: Palette) -> Spec:
     }  # fmt: skip
 
 
-def source_values(trace: Record, step: int, alt: str) -> Values:
+def source_values(trace: Looks, step: int, alt: str) -> Values:
     """Return what fills a `source_layout` at 0-based `step`: the order of the pieces by weight, and `alt`."""
     return {"order": weight_order(trace, step), "alt": alt}
 
@@ -136,6 +137,6 @@ def label_size(count: int) -> int:
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
-def short_name(trace: Record, j: int) -> str:
+def short_name(trace: Looks, j: int) -> str:
     """Return the name of 0-based source piece j, short enough for a sentence."""
     return shorten(piece_name(trace.source_pieces[j]), 30)

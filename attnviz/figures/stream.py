@@ -1,11 +1,11 @@
-"""The decoder's residual stream at one step: what each block added to it, from the embedding to what scores words."""
+"""The residual stream at one step, or of one source piece: what each block added to it, from the embedding on."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from attnviz.analysis.heads import BLOCKS, added, open_head
+from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
@@ -21,12 +21,14 @@ _STRIPS = [0, 0.68]
 _LENGTHS = [0.72, 0.92]
 
 
-def stream_rows(trace: TransformerTrace, step: int) -> tuple[list[str], FloatArray]:
-    """Return names and rows of the sum that the stream of 0-based `step` is: the embedding of the word before with its
-    position, what each of the 3L blocks added, and the stream after the last, (3L + 2, d)."""
-    names = [_name(kind, layer) for layer in range(1, len(trace.cross_weights) + 1) for kind in BLOCKS]
-    streams = trace.decoder_streams[:, step]
-    return [say("embedding"), *names, say("sum")], np.concatenate([streams[:1], added(trace)[:, step], streams[-1:]])
+def stream_rows(seen: TransformerTrace | OpenHead, step: int) -> tuple[list[str], FloatArray]:
+    """Return names and rows of the sum that the stream of 0-based `step` is: the embedding with its position, what each
+    of the 3L blocks of the decoder, or 2L of the encoder, added, and the stream after the last, (blocks + 2, d)."""
+    opened = open_head(seen)
+    layers = range(1, len(opened.trace.cross_weights) + 1)
+    names = [_name(kind, layer) for layer in layers for kind in opened.blocks]
+    streams = opened.streams[:, step]
+    return [say("embedding"), *names, say("sum")], np.concatenate([streams[:1], opened.added[:, step], streams[-1:]])
 
 
 def _name(kind: str, layer: int) -> str:
@@ -38,15 +40,16 @@ def _name(kind: str, layer: int) -> str:
     return say("feed-forward {layer}", layer=layer)
 
 
-def stream_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec:
     """Return the template of the stream: a strip of units for each term, in its colours as strong as the root of the
     amount, and beside it the term's length as a bar; the block of the opened head is framed."""
-    ink, opened = palette(theme), open_head(trace)
-    count, units = len(trace.decoder_streams) + 1, trace.decoder_streams.shape[2]
-    longest = float(np.linalg.norm(trace.decoder_streams, axis=-1).max())
-    longest = max(longest, float(np.linalg.norm(added(trace), axis=-1).max())) or 1.0
-    limit = float(np.quantile(np.abs(trace.decoder_streams[-1]), STRONGEST)) or 1.0
-    rows, names = list(range(count)), stream_rows(trace, 0)[0]
+    ink, opened = palette(theme), open_head(seen)
+    streams = opened.streams
+    count, units = len(streams) + 1, streams.shape[2]
+    longest = float(np.linalg.norm(streams, axis=-1).max())
+    longest = max(longest, float(np.linalg.norm(opened.added, axis=-1).max())) or 1.0
+    limit = float(np.quantile(np.abs(streams[-1]), STRONGEST)) or 1.0
+    rows, names = list(range(count)), stream_rows(opened, 0)[0]
     labels, here = axis_labels(names, 20), opened.block + 1
     labels[here], labels[-1] = emphasise(labels[here], ink.context), emphasise(labels[-1], ink.decoder)
     strips = {
@@ -83,9 +86,9 @@ def stream_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
 
 
-def stream_values(trace: TransformerTrace, step: int) -> Values:
+def stream_values(seen: TransformerTrace | OpenHead, step: int) -> Values:
     """Return what fills `stream_template` at 0-based `step`."""
-    names, rows = stream_rows(trace, step)
+    names, rows = stream_rows(seen, step)
     lengths = np.linalg.norm(rows, axis=1)
     told = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))
     alt = say("The residual stream of step {step}, term by term, with their lengths: {told}.", step=step + 1, told=told)
@@ -93,8 +96,8 @@ def stream_values(trace: TransformerTrace, step: int) -> Values:
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
 
-def stream_table(trace: TransformerTrace, step: int) -> pd.DataFrame:
+def stream_table(seen: TransformerTrace | OpenHead, step: int) -> pd.DataFrame:
     """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
-    names, rows = stream_rows(trace, step)
+    names, rows = stream_rows(seen, step)
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names)])

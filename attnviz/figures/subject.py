@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from attnviz.analysis import readout
 from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.best_look import best_look
+from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.looks import Trial
 from attnviz.analysis.measures import weight_order
@@ -180,7 +181,7 @@ ONE_LOOK = Need(
                   "could tell what a look was about once its word is known."),
 )  # fmt: skip
 HEADS = Need(
-    lambda subject: isinstance(subject.trace, TransformerTrace),
+    lambda subject: isinstance(subject.trace, TransformerTrace | OpenHead),
     lambda _: say("This model is a recurrent translator: it has no heads, of which this picture is."),
 )
 ATTENTION = Need(

@@ -52,6 +52,8 @@ class Asked:
     """Whether α′ is on show, the reading of the steps after their words."""
     parent: Any = None
     """The translation that was changed by hand, where it is asked about."""
+    part: str = ""
+    """Which part of the translation is asked about, as its maker calls it."""
 
 
 Maker = Callable[[Asked], Mapping[str, Any]]
@@ -65,18 +67,18 @@ def on_show(trace: Trace) -> Trace:
 
 def address(
     trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False,
-    parent: Trace | None = None, models: str = "",
+    parent: Trace | None = None, models: str = "", part: str = "",
 ) -> str:  # fmt: skip
     """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
 
     It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
     chosen, `{word}` in its place; `after` says that α′ is on show. The `parent`, what was changed by hand, must be on
     show as well. Another record has another address, also where it is another only because the model was replaced;
-    `models` tells other models that it is made by from those they may be replaced by.
+    `models` tells other models that it is made by from those they may be replaced by, and `part` which part of the
+    translation it is of.
     """
     asked = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
-    if models:
-        asked["models"] = models
+    asked |= {name: value for name, value in (("models", models), ("part", part)) if value}
     if parent is not None:
         asked["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
@@ -95,12 +97,13 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
         raise UnknownRecordError(name)
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
     after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
+    part = asked.get("part", "")[:40]
     key = (fingerprint, name, theme, code, steps, word, after, parent and parent.fingerprint, weights_digest_of(trace),
-           asked.get("models", "")[:40])  # fmt: skip
+           asked.get("models", "")[:40], part)  # fmt: skip
 
     def made() -> bytes:
         speak(code)
-        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent)
+        given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
         text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 

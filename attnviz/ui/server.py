@@ -49,9 +49,10 @@ def _record(request: Request) -> Response:
     from attnviz.ui.lab import records as lab
     from attnviz.ui.records import UnknownRecordError, record
     from attnviz.ui.step import records as step
+    from attnviz.ui.transformer import records as transformer
     from attnviz.ui.why import records as why
 
-    wanted, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS}
+    wanted, makers = request.path_params, {**step.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
     try:
         packed = record(makers, wanted["fingerprint"], wanted["name"], request.query_params)
     except UnknownRecordError:
@@ -205,6 +206,7 @@ def get_ready() -> None:
         from attnviz.ui.lab import records  # noqa: F401  so that they need not be imported when they are asked for
         from attnviz.ui.pages.translate import translate_opening
         from attnviz.ui.step import records as of_steps  # noqa: F401
+        from attnviz.ui.transformer import records as of_transformer  # noqa: F401
         from attnviz.ui.why import records as of_why  # noqa: F401
 
         with suppress(AttnvizError):

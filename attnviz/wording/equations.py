@@ -13,6 +13,7 @@ from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import acting_on
+from attnviz.trace.looks import Looks
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
 
 _TERMS = 3
@@ -123,9 +124,10 @@ def _energy(trace: Trace, colours: Palette) -> Equation:
     return Equation(1, aligned(*lines), note)
 
 
-def softmax_equation(trace: Record, note: str) -> Equation:
-    """Return the template of a softmax over the source pieces, of numbers called ⟦symbol⟧."""
-    everything = rf"\sum_{{k=1}}^{{{len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
+def softmax_equation(trace: Looks, note: str, last: str = "") -> Equation:
+    """Return the template of a softmax over the source pieces, or those up to the `last`, of numbers called
+    ⟦symbol⟧."""
+    everything = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} e^{{⟦symbol⟧_{{⟦i⟧,k}}}}"
     lines = (
         rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{e^{{⟦symbol⟧_{{⟦i⟧,⟦j⟧}}}}}}{{{everything}}}",
         r"&= \frac{e^{⟦exponent⟧}}{⟦exponentials⟧}",

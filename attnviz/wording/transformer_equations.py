@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.heads import OpenHead, added, open_head
+from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
@@ -16,38 +16,48 @@ def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple
 
     They are filled with `head_texts_of_step`, `head_texts_of_source` and, for that piece, `head_texts_of_cells`.
     """
-    opened, colours = open_head(trace), palette(theme)
+    return (*opened_equations(open_head(trace), theme), _word(palette(theme)))
+
+
+def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return those of a head alone, of whichever kind: scores, softmax, values, stream. They are filled with
+    `opened_texts_of_step` and, for a piece that is asked, `head_texts_of_source` and `head_texts_of_cells`."""
+    colours = palette(theme)
     note = say("Scores become weights: all positive, and they add up to 1.")
     return (
-        _scores(opened, colours), softmax_equation(trace, note), _values(opened, colours), _stream(opened, colours),
-        _word(colours),
+        _scores(opened, colours), softmax_equation(opened, note, _last(opened)), _values(opened, colours),
+        _stream(opened, colours),
     )  # fmt: skip
 
 
 def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts that are those of 0-based `step`, whatever the source piece."""
-    opened = open_head(trace)
-    streams = trace.decoder_streams[:, step]
+    return opened_texts_of_step(open_head(trace), step, theme) | chosen_texts(trace, step)
+
+
+def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light") -> Texts:
+    """Return the texts of a head that are those of 0-based row `step`, whatever is asked."""
+    streams, seen = opened.streams[:, step], opened.seen(step)
     return {
         "i": str(step + 1), "symbol": "s",
         "query": vector(opened.queries[step]),
-        "exponentials": exponentials(opened.scores[step].astype(float)),
-        "summands": summands(opened.weights[step], "v", palette(theme)),
+        "exponentials": exponentials(opened.scores[step, :seen].astype(float)),
+        "summands": summands(opened.weights[step, :seen], "v", palette(theme)),
         "output": vector(opened.outputs[step]),
         "before": vector(streams[opened.block]),
-        "added": vector(added(trace)[opened.block, step]),
+        "added": vector(opened.added[opened.block, step]),
         "after": vector(streams[opened.block + 1]),
-    } | chosen_texts(trace, step)  # fmt: skip
+    }  # fmt: skip
 
 
-def head_texts_of_source(trace: TransformerTrace, source: int) -> Texts:
+def head_texts_of_source(seen: TransformerTrace | OpenHead, source: int) -> Texts:
     """Return the texts that are those of 0-based piece `source`, whatever the step."""
-    return {"j": str(source + 1), "key": vector(open_head(trace).keys[source])}
+    return {"j": str(source + 1), "key": vector(open_head(seen).keys[source])}
 
 
-def head_texts_of_cells(trace: TransformerTrace, step: int) -> dict[str, list[str]]:
+def head_texts_of_cells(seen: TransformerTrace | OpenHead, step: int) -> dict[str, list[str]]:
     """Return the texts that are those of 0-based `step` and a source piece: lists of all pieces'."""
-    opened = open_head(trace)
+    opened = open_head(seen)
     rows = {"score": opened.scores[step], "exponent": opened.scores[step], "weight": opened.weights[step]}
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
 
@@ -61,22 +71,37 @@ def _scores(opened: OpenHead, colours: Palette) -> Equation:
         rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
         r"&= ⟦score⟧",
     )
-    note = say(
-        "{head}: how well its query, made from the normalised stream of this step, fits the key of a source piece, "
-        "here piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the softmax "
-        "sharp.", head=opened_name(opened), piece="⟦j⟧", units=units,
-    )  # fmt: skip
+    told: dict[str, object] = {"head": opened_name(opened), "piece": "⟦j⟧", "units": units}
+    if opened.kind == "cross":
+        note = say(
+            "{head}: how well its query, made from the normalised stream of this step, fits the key of a source piece, "
+            "here piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the "
+            "softmax sharp.", **told,
+        )  # fmt: skip
+    else:
+        note = say(
+            "{head}: query and key are made from the same normalised streams, by two matrices; here the key is that of "
+            "piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the softmax "
+            "sharp.", **told,
+        )  # fmt: skip
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
 def _values(opened: OpenHead, colours: Palette) -> Equation:
     found, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
     lines = (
-        rf"{found} &= \sum_{{j=1}}^{{{len(opened.trace.source_pieces)}}} \alpha_{{⟦i⟧,j}}\, {value}",
+        rf"{found} &= \sum_{{j=1}}^{{{_last(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
         r"&= ⟦summands⟧",
         r"&= ⟦output⟧",
     )
-    return Equation(3, aligned(*lines), say("What this head finds in the source: a weighted sum of values."))
+    if opened.kind == "cross":
+        return Equation(3, aligned(*lines), say("What this head finds in the source: a weighted sum of values."))
+    return Equation(3, aligned(*lines), say("What this head finds in its own sentence: a weighted sum of values."))
+
+
+def _last(opened: OpenHead) -> str:
+    """Return the number of the last piece that a row may look at."""
+    return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
 
 
 def _stream(opened: OpenHead, colours: Palette) -> Equation:
@@ -84,8 +109,13 @@ def _stream(opened: OpenHead, colours: Palette) -> Equation:
     before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
     found = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")
     lines = (rf"{after} &= {before} + W_O\,{found}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
-    note = say("The residual stream before and after the cross-attention of layer {layer}, block {block} of {count}.",
-               layer=opened.layer + 1, block=opened.block + 1, count=len(opened.trace.decoder_streams) - 1)  # fmt: skip
+    told = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
+    if opened.kind == "cross":
+        note = say("The residual stream before and after the cross-attention of layer {layer}, block {block} of "
+                   "{count}.", **told)  # fmt: skip
+    else:
+        note = say("The residual stream before and after the self-attention of layer {layer}, block {block} of "
+                   "{count}.", **told)  # fmt: skip
     return Equation(4, aligned(*lines), note)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.heads import OpenHead, added, open_head
+from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import say
 from attnviz.trace import TransformerTrace
@@ -52,7 +52,7 @@ def shown_heads(trace: TransformerTrace) -> str:
 
 def opened_name(opened: OpenHead) -> str:
     """Return what the opened head is called."""
-    return shown_heads(opened.trace)
+    return heads_name(Heads(opened.layer, opened.head))
 
 
 def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def _values(opened: OpenHead, step: int) -> tuple[str, str]:
 
 def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
     trace = opened.trace
-    terms, streams = added(trace)[:, step], trace.decoder_streams[:, step]
+    terms, streams = opened.added[:, step], opened.streams[:, step]
     lengths = np.linalg.norm(terms, axis=1)
     told = {
         "added": decimal(float(lengths[opened.block])),

@@ -7,7 +7,7 @@ one look has three numbers: wherever they meet, each says which it is.
 from __future__ import annotations
 
 from attnviz.languages import say
-from attnviz.trace import Record
+from attnviz.trace.looks import Looks
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 
@@ -28,7 +28,7 @@ def summed(pieces: int) -> str:
     return say("both pieces") if pieces == 2 else say("all {count} pieces", count=pieces)
 
 
-def with_its_word(trace: Record, step: int, piece: int) -> str:
+def with_its_word(trace: Looks, step: int, piece: int) -> str:
     """Return, for 0-based `piece` of a source word of several, the share of the whole word at 0-based `step`."""
     words = trace.words()
     for word, group in zip(words.source, words.source_groups, strict=True):

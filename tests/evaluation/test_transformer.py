@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -104,3 +105,21 @@ def test_the_alignment_error_of_every_head(
     assert found["a-transformer", "mutual argmax"] == pytest.approx(own.aer)
     assert main(["evaluate", str(own_pairs), "--model", str(transformer), "--heads"]) != 0
     assert "--heads needs" in capfd.readouterr().err
+
+
+def test_the_table_of_the_heads_is_written(transformer: Path, gold_links: Path, tmp_path: Path) -> None:
+    place = tmp_path / "heads.csv"
+    given = ["evaluate", str(gold_links), "--model", str(transformer), "--device", "cpu", "--heads"]
+    assert main([*given, "--heads-csv", str(place)]) == 0
+    with place.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
+    gold = read_gold(gold_links)
+    assert {row["weights"] for row in rows} == {translator.weights_digest[:12]}
+    assert len(rows) == 2 * (2 + 2 * 4)  # by two rules, the means of two layers and their heads
+    for row in rows:
+        heads = Heads(int(row["layer"]) - 1, int(row["head"]) - 1 if row["head"] else None)
+        if row["links"] == "mutual argmax":
+            rate = error_rate(map(mutual_links, head_alignments(translator, heads, gold)), gold)
+            assert float(row["aer"]) == pytest.approx(rate.aer, abs=1e-4)
+    assert main([*given[:-1], "--heads-csv", str(place)]) != 0

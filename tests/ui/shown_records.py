@@ -13,10 +13,11 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui.lab import records as lab
 from attnviz.ui.records import record
 from attnviz.ui.step import records as step_records
+from attnviz.ui.transformer import records as transformer
 from attnviz.ui.why import records as why
 from attnviz.wording.equations import Equation
 
-MAKERS = {**step_records.MAKERS, **lab.MAKERS, **why.MAKERS}
+MAKERS = {**step_records.MAKERS, **lab.MAKERS, **why.MAKERS, **transformer.MAKERS}
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:

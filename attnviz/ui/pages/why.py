@@ -9,10 +9,11 @@ from attnviz import AttnvizError
 from attnviz.languages import say
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import View
+from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
-from attnviz.ui.why.room import forget_why, passage, why_room
+from attnviz.ui.why.room import forget_why, why_room
 from attnviz.ui.why.trio import Trio, missing, trio
 from attnviz.wording import why_story
 

@@ -16,6 +16,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.kept import Kept
 from attnviz.languages import say
 from attnviz.palette import ThemeName
+from attnviz.trace import Record
 from attnviz.ui.components.proof.proof import proof
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, UnknownRecordError, address
@@ -50,9 +51,19 @@ def proof_record(asked: Asked) -> dict[str, Any]:
     if asked.weights is None or others:
         raise UnknownRecordError("proof")
     try:
-        found = _prover(asked).prove(step, () if asked.word is None else (asked.word,), reading=asked.after)
+        found = prover_for(asked).prove(step, () if asked.word is None else (asked.word,), reading=asked.after)
     except MisfitError:  # altered, or not made by this model
-        return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
+        return misfit_record(trace, step)
+    return badge_record(trace, found, step)
+
+
+def misfit_record(trace: Record, step: int) -> dict[str, Any]:
+    """Return what the badge says where the model at hand cannot have made `trace`."""
+    return {"holds": False, "told": misfit_text(trace, step), "wrong": [], "about": "", "names": [], "rows": []}
+
+
+def badge_record(trace: Record, found: Proof, step: int) -> dict[str, Any]:
+    """Return what the badge of 0-based `step` says of what was `found`."""
     return {
         "holds": found.holds, "told": badge_text(found, step), "about": what_is_proved(),
         "wrong": [discrepancy_text(trace, wrong, step) for wrong in found.discrepancies],
@@ -75,7 +86,7 @@ def proof_rows(proof: Proof) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _prover(asked: Asked) -> AnyProver:
+def prover_for(asked: Asked) -> AnyProver:
     """Return the prover of a translation, one for all its steps and visitors.
 
     Its fingerprint is of every number, so that one that was altered is proved for itself.

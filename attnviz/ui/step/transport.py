@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.ui.components.branches.branches import branch_cards
 from attnviz.ui.components.messenger.messenger import is_heard, messenger
-from attnviz.ui.components.player.player import player
+from attnviz.ui.components.player.player import Pair, player
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.parts import TRANSPORT, part, run_again, tells_of_more
 from attnviz.ui.page_state.selection import choose, selection_of
@@ -15,14 +15,15 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.step.what_if import take_up
 
 
-def transport(view: View) -> None:
-    """Draw the sentences, what moves through the steps, and what was tried by hand."""
+def transport(view: View, pair: Pair | None = None) -> None:
+    """Draw the sentences, what moves through the steps, and what was tried by hand; the sentences may be another `pair`
+    than English and French."""
     player_box, slider = st.container(key=view.key("player_box")), st.container(key=view.key("slider"))
     branch_cards(view)
     with slider:
         part(view, TRANSPORT, _moving)(view)
     with player_box:
-        player(view)
+        player(view, pair)
 
 
 def _moving(view: View) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from html import escape
 
 import pandas as pd
 import streamlit as st
@@ -19,6 +18,7 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TRANSPORT, part
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.passage import passage, references
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import models, translate
 from attnviz.ui.style import theme_name
@@ -32,7 +32,7 @@ from attnviz.ui.why.race import race, race_tables
 from attnviz.ui.why.signals import signals, signals_pictures, signals_tables
 from attnviz.ui.why.trio import Trio, judge
 from attnviz.wording import why_story
-from attnviz.wording.why_story import REFERENCES, Passage
+from attnviz.wording.why_story import REFERENCES
 
 RACE, GROWTH = "why", "growing"
 """The views of the page: the three translations, and the sentence that grows."""
@@ -65,14 +65,6 @@ def why_room(three: Trio, main: View) -> None:
         part(view, TRANSPORT, _speaking)(view)
     session[_HELD] = three, long  # records are made as long as somebody holds what they are of
     _foot(view, three, long)
-
-
-def passage(told: Passage, french: str = "") -> None:
-    """Write a heading and what stands below it, a text in French at its end."""
-    paragraphs = [f'<p class="reading">{escape(paragraph)}</p>' for paragraph in told.paragraphs]
-    if french:
-        paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
-    st.html(f'<div class="passage"><h2>{escape(told.heading)}</h2>{"".join(paragraphs)}</div>')
 
 
 def forget_why(session: Session) -> None:
@@ -111,12 +103,7 @@ def _foot(view: View, three: Trio, long: Trace | None) -> None:
         _downloads(three, long)
         copy_link(view)
     part(view, "why_tables", _tables)(view, three, long)
-    listed = "".join(
-        f"<li>{escape(who)}. {escape(title)}."
-        + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "") + "</li>"
-        for who, title, number in REFERENCES
-    )  # fmt: skip
-    st.html(f'<h2 class="section">{say("Who said it first")}</h2><ul class="references" lang="en">{listed}</ul>')
+    references(REFERENCES)
 
 
 def _tables(view: View, three: Trio, long: Trace | None) -> None:

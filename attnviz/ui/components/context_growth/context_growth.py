@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.analysis.heads import open_head
+from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.figures.context_growth import context_frame
 from attnviz.figures.head import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
@@ -31,7 +31,7 @@ def growth_record(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) 
     return _record(partial(context_frame, trace, theme=theme), "c", vectors, trace.alignment, sentences)
 
 
-def values_record(trace: TransformerTrace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+def values_record(trace: TransformerTrace | OpenHead, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
     """Return the same of what the opened head of a transformer finds: the sum of its values."""
     opened = open_head(trace)
     return _record(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)

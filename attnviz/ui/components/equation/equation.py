@@ -23,6 +23,12 @@ def equation(view: View, stage: int | str, at: str) -> None:
     component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
 
 
+def inline_equation(view: View, set_as: Equation, name: str) -> None:
+    """Draw an equation that is the same at every step of `view`; `name` tells it from others of the view."""
+    record = equation_record(set_as, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
+    component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=record)
+
+
 def equation_records(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:
     """Return, by stage, what the browser needs to set its equation at any of `steps`, for any source piece.
 

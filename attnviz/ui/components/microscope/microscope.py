@@ -9,20 +9,23 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from attnviz.analysis.microscope import SATURATED
+from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.microscope import SATURATED, Microscope, head_microscope
 from attnviz.analysis.microscope import microscope as units_of
-from attnviz.figures.microscope import MARK, UNITS, hover_template, microscope_figure
+from attnviz.figures.microscope import MARK, UNITS, head_hover, hover_template, microscope_figure
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import FloatArray, Trace
+from attnviz.trace.looks import Looks
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 
 
-def microscope(view: View, at: str) -> None:
-    """Draw the energy of the cell on show; what it is drawn from lies at the address `at`."""
-    component("microscope", isolate=False)(key=view.key("microscope"), data={"at": at})
+def microscope(view: View, at: str, name: str = "microscope") -> None:
+    """Draw the energy of the cell on show; what it is drawn from lies at the address `at`. `name` tells it from others
+    of the view."""
+    component("microscope", isolate=False)(key=view.key(name), data={"at": at})
 
 
 def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
@@ -30,17 +33,36 @@ def microscope_record(trace: Trace, score: NDArray[Any], theme: ThemeName) -> di
 
     It is the same at every step, so that it is sent once. `score` is v_a, (n',).
     """
-    bounded = trace.config["attention"] == "additive"
     units = units_of(trace, {"decoder.attention.score": score}, 0, 0)
+    return units_record(trace, units, trace.queries, trace.keys, theme)
+
+
+def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
+    """Return the same of a head of a transformer, whose score is a dot product divided by the root of its units."""
+    record = units_record(opened, head_microscope(opened, 0, 0), opened.queries, opened.keys, theme)
+    words = {
+        "heading": say("Score, unit by unit: {i} asks “{word}”"), "hover": head_hover(opened.queries.shape[1]),
+        "product": say(
+            "q · k / √d is {energy}: the sum of {n} products, each divided by the root of their number, {for} for and "
+            "{against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, {c}."
+        ),
+    }  # fmt: skip
+    return record | {"words": record["words"] | words}
+
+
+def units_record(
+    looks: Looks, units: Microscope, queries: FloatArray, keys: FloatArray, theme: ThemeName
+) -> dict[str, Any]:
+    """Return what the browser needs of `looks`, made from `queries` and `keys`; `units` are those of one cell of it."""
     return {
-        "queries": packed(trace.queries), "keys": packed(trace.keys), "score": packed(score), "width": len(score),
-        "peaks": trace.alignment.argmax(axis=1).tolist(),
-        "sources": [piece_name(piece) for piece in trace.source_pieces],
-        "targets": [piece_name(piece) for piece in trace.target_pieces],
+        "queries": packed(queries), "keys": packed(keys), "score": packed(units.score), "width": len(units.score),
+        "peaks": looks.alignment.argmax(axis=1).tolist(),
+        "sources": [piece_name(piece) for piece in looks.source_pieces],
+        "targets": [piece_name(piece) for piece in looks.target_pieces],
         "wide": microscope_figure(units, theme=theme).to_json(),
         "narrow": microscope_figure(units, operands=False, theme=theme).to_json(),
-        "language": language(), "bounded": bounded, "saturated": SATURATED, "named": UNITS,
-        "words": _words(bounded),
+        "language": language(), "bounded": units.bounded, "saturated": SATURATED, "named": UNITS,
+        "words": _words(units.bounded),
     }  # fmt: skip
 
 

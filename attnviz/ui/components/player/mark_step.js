@@ -43,12 +43,12 @@ function paintSource(root, { data, step, source: chosen }, source) {
 
 /**
  * @param {HTMLElement} root
- * @param {number} step
+ * @param {PlayerState} state
  */
-function paintTarget(root, step) {
+function paintTarget(root, { data, step }) {
   for (const piece of findAll(root, ".target .piece, .french .piece")) {
     piece.classList.toggle("chosen", Number(piece.dataset.index) === step);
-    piece.classList.toggle("later", Number(piece.dataset.index) > step);
+    piece.classList.toggle("later", data.written && Number(piece.dataset.index) > step);
   }
   for (const word of findAll(root, ".target .word, .french .word")) {
     const current = word.querySelector(".chosen") !== null;
@@ -106,7 +106,7 @@ function paint(root, state) {
   const { data, step } = state;
   const source = looked(state);
   if (data.looks) paintSource(root, state, source);
-  paintTarget(root, step);
+  paintTarget(root, state);
   paintPointed(root, state);
   find(root, ".verb").textContent = state.playing ? data.words.pause : data.words.play;
   for (const button of findAll(root, ".previous", HTMLButtonElement)) button.disabled = step <= 0;

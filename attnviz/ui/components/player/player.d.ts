@@ -32,6 +32,9 @@ interface PlayerRecord {
   /** Whether the model has attention. */
   looks: boolean;
   by: "words" | "pieces";
+  /** The languages of the two sentences, and whether the second is written step by step. */
+  spoken: [string, string];
+  written: boolean;
   words: Words;
 }
 

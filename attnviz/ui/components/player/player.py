@@ -6,6 +6,7 @@ the messenger.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,21 +28,38 @@ NO_BREAK_SPACE = "\u00a0"
 """Stands for a piece that is a blank and nothing else: empty, but underlined and clicked like any other step."""
 
 
-def player(view: View) -> None:
+@dataclass(frozen=True)
+class Pair:
+    """What the two sentences are, where they are not English and its French as it is written."""
+
+    names: tuple[str, str]
+    """What stands before each, in the language in use."""
+    spoken: tuple[str, str] = ("en", "fr")
+    """Their languages."""
+    written: bool = True
+    """Whether the second is written step by step; else all of it is there from the beginning."""
+
+
+def player(view: View, pair: Pair | None = None) -> None:
     """Show both sentences, in which the browser marks the step on show and its source piece, and what moves them."""
     by = heatmap_choices(st.session_state, view).by
-    component("player")(key=view.key("player"), data=_record(view.trace, view.identity, by, language()))
+    component("player")(key=view.key("player"), data=_record(view.trace, view.identity, by, pair, language()))
 
 
 @made_once
-def _record(_trace: Trace, identity: str, by: By, code: str) -> dict[str, Any]:  # noqa: ARG001  the key of the cache
-    return player_record(_trace, by)
+def _record(
+    _trace: Trace, identity: str, by: By, pair: Pair | None, code: str  # noqa: ARG001  the key of the cache
+) -> dict[str, Any]:  # fmt: skip
+    return player_record(_trace, by, pair)
 
 
-def player_record(trace: Trace, by: By = "words") -> dict[str, Any]:
+def player_record(trace: Trace, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
     """Return what the browser draws: words with their pieces, each source word's share of every alpha (and `of` what
     that is the sum), and for every step the source pieces by weight; `by` is what the rows and columns of the heatmap
     stand for."""
+    told = player_words()
+    if pair is not None:
+        told |= {"english": pair.names[0], "french": pair.names[1]}
     words = trace.words()
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
@@ -74,7 +92,9 @@ def player_record(trace: Trace, by: By = "words") -> dict[str, Any]:
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "looks": trace.attends,
         "by": by,
-        "words": player_words(),
+        "words": told,
+        "spoken": list(pair.spoken if pair else ("en", "fr")),
+        "written": pair is None or pair.written,
     }
 
 

@@ -79,7 +79,7 @@ function targetWord(word, choose) {
  * @param {PlayerRecord} data
  * @param {PlayerControl["choose"]} choose
  */
-function buildSentences(root, { source, target, orders }, choose) {
+function buildSentences(root, { source, target, orders, spoken }, choose) {
   /** @type {<Word extends PlayerWord>(name: string, words: Word[], button: (word: Word) => HTMLElement) => void} */
   const line = (name, words, button) => {
     find(root, name).replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));
@@ -94,6 +94,9 @@ function buildSentences(root, { source, target, orders }, choose) {
     word.tabIndex = -1; // the keyboard goes through the words once
     return pointing(kind, word);
   };
+  for (const [k, lines] of [[".source", ".english"], [".target", ".french"]].entries()) {
+    for (const name of lines) find(root, name).lang = spoken[k];
+  }
   line(".source", source, (word) => pointing("source", sourceWord(word, orders, choose)));
   line(".target", target, (word) => pointing("step", targetWord(word, choose)));
   line(".english", source, (word) => again("source", sourceWord(word, orders, choose)));

@@ -6,6 +6,7 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
 
-def proof(view: View, at: str) -> None:
-    """Draw the badge of the step on show; what it says lies at the address `at`."""
-    component("proof", isolate=False)(key=view.key("proof"), data={"at": at, "steps": view.steps})
+def proof(view: View, at: str, name: str = "proof") -> None:
+    """Draw the badge of the step on show; what it says lies at the address `at`. `name` tells it from others of the
+    view."""
+    component("proof", isolate=False)(key=view.key(name), data={"at": at, "steps": view.steps})

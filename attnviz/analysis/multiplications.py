@@ -1,0 +1,42 @@
+"""How much work the energies of a sentence are, in multiplications, counted from the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Work:
+    """Multiplications for all energies of a sentence, by what they are for."""
+
+    keys: int
+    """Once for each source piece: U_a h_j, or P h_j."""
+    queries: int
+    """Once for each step: W_a s_{i-1}; the dot product asks with the state as it is."""
+    pairs: int
+    """For each step and source piece: the units, times v_a or times one another."""
+    tanh: int
+    """Of these pairs of units, how many have a tanh taken, which is no multiplication, and costs several."""
+
+    @property
+    def total(self) -> int:
+        """All multiplications."""
+        return self.keys + self.queries + self.pairs
+
+
+def work(config: Mapping[str, Any], source: int, target: int) -> Work:
+    """Count for a model's `config`, additive or dot-product, `source` pieces Tx and `target` pieces Ty.
+
+    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. Dot product:
+    2n n Tx + n Tx Ty. Raise ValueError for another kind of attention.
+    """
+    n, kind = int(config["hidden_size"]), str(config["attention"])
+    if kind == "dot":
+        return Work(2 * n * n * source, 0, n * source * target, 0)
+    if kind == "additive":
+        units = int(config["alignment_size"])
+        pairs = units * source * target
+        return Work(2 * n * units * source, n * units * target, pairs, pairs)
+    raise ValueError(f"nothing is counted for attention {kind!r}")

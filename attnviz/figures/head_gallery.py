@@ -1,0 +1,105 @@
+"""All heads of a transformer as small heatmaps: three kinds of attention, a row a layer, a column a head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from attnviz.analysis.heads import Kind, OpenHead, heads_of
+from attnviz.analysis.measures import entropy
+from attnviz.analysis.thumbnail import thumbnail
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.languages import say
+from attnviz.palette import GREYS, Palette, ThemeName, palette
+from attnviz.trace import TransformerTrace
+from attnviz.wording.numbers import decimal
+from attnviz.wording.opened_head import kind_name
+
+Rates = Mapping[tuple[int, int], float]
+"""Alignment error rates of the heads of the cross-attention, by 0-based layer and head."""
+_ROW, _GAP, _NAME = 120, 0.012, 34
+
+
+def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw every head's weights, rows asking and columns asked, shaded by their roots, with its number and, where it is
+    known, its alignment error rate."""
+    ink, kinds = palette(theme), get_args(Kind)
+    layers, heads = trace.cross_weights.shape[:2]
+    layout = base_layout(ink) | {
+        "height": _NAME + len(kinds) * (layers * _ROW + _NAME), "margin": {"l": 8, "r": 8, "t": _NAME, "b": 8},
+        "annotations": [], "meta": {"alt": _alt(trace, rates), "narrowest": 560},
+    }  # fmt: skip
+    panels: list[Spec] = []
+    for block, kind in enumerate(kinds):
+        top = 1 - block / len(kinds)
+        layout["annotations"].append(_note(kind_name(kind), 0, top, ink, size=14))
+        for place, one in enumerate(heads_of(trace, kind)):
+            number = len(panels) + 1
+            left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(kinds)
+            low = high - 0.78 / (layers + 0.3) / len(kinds)
+            panels.append(_panel(one, number))
+            layout |= _axes(number, (left, left + 1 / heads - _GAP), (low, high), ink)
+            layout["annotations"].append(_note(_name(one, rates), left, high, ink))
+    return build(panels, layout)
+
+
+def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
+    """Return a row for each head: how far it looks apart, in bits, its largest weight on the average, and its alignment
+    error rate where it is known."""
+    rows = [
+        {
+            say("attention"): kind_name(kind),
+            say("layer"): one.layer + 1,
+            say("head"): one.head + 1,
+            say("mean entropy, bits"): float(entropy(one.weights).mean()),
+            say("mean largest weight"): float(one.weights.max(axis=1).mean()),
+            say("alignment error rate"): rates.get((one.layer, one.head), np.nan) if kind == "cross" else np.nan,
+        }
+        for kind in get_args(Kind)
+        for one in heads_of(trace, kind)
+    ]
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
+
+
+def _panel(one: OpenHead, number: int) -> Spec:
+    return {
+        "type": "heatmap", "z": np.sqrt(thumbnail(one.weights)), "zmin": 0, "zmax": 1, "colorscale": GREYS,
+        "showscale": False, "hoverinfo": "skip", "xaxis": f"x{number}", "yaxis": f"y{number}",
+    }  # fmt: skip
+
+
+def _axes(number: int, across: tuple[float, float], down: tuple[float, float], ink: Palette) -> Spec:
+    axis = base_axis(ink) | {"showticklabels": False, "showgrid": False, "zeroline": False, "linecolor": ink.line,
+                             "mirror": True}  # fmt: skip
+    return {
+        f"xaxis{number}": axis | {"domain": across, "anchor": f"y{number}"},
+        f"yaxis{number}": axis | {"domain": down, "anchor": f"x{number}", "autorange": "reversed"},
+    }
+
+
+def _name(one: OpenHead, rates: Rates) -> str:
+    rate = rates.get((one.layer, one.head)) if one.kind == "cross" else None
+    number = f"{one.layer + 1}.{one.head + 1}"
+    return number if rate is None else f"{number}  " + say("AER {rate}", rate=decimal(rate))
+
+
+def _note(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
+    return {
+        "text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom",
+        "showarrow": False, "font": {"size": size, "color": ink.ink if size > 12 else ink.quiet},
+    }  # fmt: skip
+
+
+def _alt(trace: TransformerTrace, rates: Rates) -> str:
+    layers, heads = trace.cross_weights.shape[:2]
+    told = say("Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
+               layers=layers, heads=heads)  # fmt: skip
+    if not rates:
+        return told
+    layer, head = min(rates, key=rates.__getitem__)
+    return told + " " + say("Of the cross-attention, head {head} of layer {layer} aligns best, AER {rate}.",
+                            head=head + 1, layer=layer + 1, rate=decimal(rates[layer, head]))  # fmt: skip

@@ -1,0 +1,1 @@
+"""Many small heatmaps, one of which is opened."""

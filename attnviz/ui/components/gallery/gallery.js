@@ -1,0 +1,143 @@
+// Small heatmaps in groups, each a canvas with a pixel for each of its numbers. Where one can be chosen they are one group
+// of radio buttons: Tab comes to the chosen one, the arrows go from one to the next.
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {string} [text]
+ */
+function made(tag, className, text) {
+  const node = document.createElement(tag);
+  node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+/** @param {GalleryCell} cell */
+function picture({ bytes, columns }) {
+  const shades = Uint8ClampedArray.from(atob(bytes), (sign) => sign.charCodeAt(0));
+  const canvas = made("canvas", "cells"), rows = shades.length / columns;
+  Object.assign(canvas, { width: columns, height: rows });
+  canvas.setAttribute("aria-hidden", "true");
+  const context = canvas.getContext("2d");
+  if (!context) return canvas;
+  const pixels = context.createImageData(columns, rows);
+  shades.forEach((shade, k) => pixels.data.set([shade, shade, shade, 255], 4 * k));
+  context.putImageData(pixels, 0, 0);
+  return canvas;
+}
+
+/**
+ * @param {GalleryCell} cell
+ * @param {string} chosen
+ */
+function cellOf(cell, chosen) {
+  const node = made(chosen ? "button" : "div", "cell");
+  const below = made("span", "below");
+  below.append(made("span", "name", cell.name), " ", made("span", "note", cell.note));
+  node.append(picture(cell), below);
+  node.dataset.code = cell.code;
+  node.setAttribute("aria-label", cell.label);
+  node.setAttribute("role", chosen ? "radio" : "img");
+  return node;
+}
+
+/**
+ * Marks the one that is on show.
+ * @param {HTMLElement} root
+ * @param {string} chosen
+ */
+function mark(root, chosen) {
+  for (const node of findAll(root, "button.cell")) {
+    const here = node.dataset.code === chosen;
+    node.setAttribute("aria-checked", String(here));
+    node.tabIndex = here ? 0 : -1;
+  }
+}
+
+/**
+ * Chooses one: it is marked at once, and the server hears of it.
+ * @param {HTMLElement} root
+ * @param {GalleryState} state
+ * @param {HTMLElement} node
+ */
+function choose(root, state, node) {
+  const { code } = node.dataset;
+  mark(root, code ?? "");
+  state.tell("chosen", code);
+}
+
+/** @type {Record<string, (place: number, across: number) => number>} */
+const WAYS = {
+  ArrowRight: (place) => place + 1,
+  ArrowLeft: (place) => place - 1,
+  ArrowDown: (place, across) => place + across,
+  ArrowUp: (place, across) => place - across,
+};
+
+/**
+ * @param {HTMLElement} root
+ * @param {GalleryState} state
+ * @param {KeyboardEvent} event
+ */
+function press(root, state, event) {
+  const way = WAYS[event.key];
+  if (!way || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const nodes = findAll(root, "button.cell");
+  const place = nodes.findIndex((node) => node === event.target);
+  if (place < 0) return;
+  event.preventDefault(); // and no step is taken
+  event.stopPropagation();
+  const next = nodes[way(place, Number(nodes[place].dataset.across))];
+  if (!next) return;
+  next.focus();
+  choose(root, state, next);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {GalleryState} state
+ * @param {GalleryRecord} record
+ */
+function build(root, state, { groups, chosen }) {
+  root.replaceChildren(...groups.map(({ name, told, across, cells }) => {
+    const group = made("section", "group"), grid = made("div", "grid");
+    grid.style.setProperty("--across", String(across));
+    if (chosen) {
+      grid.setAttribute("role", "radiogroup");
+      grid.setAttribute("aria-label", name);
+    }
+    for (const cell of cells) {
+      const node = cellOf(cell, chosen);
+      node.dataset.across = String(across);
+      if (chosen) {
+        node.onclick = (event) => {
+          choose(root, state, node);
+          letGo(event);
+        };
+      }
+      grid.append(node);
+    }
+    group.append(made("h3", "title", name), made("p", "told", told), grid);
+    return group;
+  }));
+}
+
+/** @param {Mounted<GalleryRecord>} mounted */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = find(parentElement, ".gallery");
+  speak(data.language);
+  /** @type {GalleryState} */
+  const state = states.get(root) ?? { record: "", tell: setTriggerValue };
+  states.set(root, state);
+  state.tell = setTriggerValue;
+  const record = JSON.stringify(data.groups) + Boolean(data.chosen);
+  if (record !== state.record) {
+    state.record = record;
+    build(root, state, data);
+    root.onkeydown = (event) => press(root, state, event);
+  }
+  mark(root, data.chosen);
+  return () => states.delete(root);
+}

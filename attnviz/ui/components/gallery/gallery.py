@@ -1,0 +1,48 @@
+"""Small heatmaps in groups: light to draw, however many, and one of them can be chosen."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz.analysis.thumbnail import thumbnail
+from attnviz.languages import language
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import Keyed
+
+
+def gallery(
+    view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", on_choice: Callable[[str], None] | None = None,
+    name: str = "gallery",
+) -> None:  # fmt: skip
+    """Draw the `groups`, which `group` returns; with `on_choice`, which is called with the code of the one that a
+    visitor chose, the one that is called `chosen` is marked, and each can be chosen."""
+    key = view.key(name)
+
+    def told() -> None:
+        said = st.session_state[key].chosen
+        if on_choice and said:
+            on_choice(str(said))
+
+    record = {"language": language(), "groups": list(groups), "chosen": chosen}
+    component("gallery")(key=key, data=record, on_chosen_change=told)
+
+
+def group(name: str, told: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:
+    """Return a group of `cells`, so many `across`, under its name and what is to be known of it."""
+    return {"name": name, "told": told, "across": across, "cells": list(cells)}
+
+
+def cell(code: str, weights: NDArray[np.floating], name: str, note: str, label: str) -> dict[str, Any]:
+    """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their roots; its `name` and a `note`
+    stand below it, the `label` is for those who do not see it."""
+    shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1))).astype(np.uint8)
+    return {
+        "code": code, "name": name, "note": note, "label": label, "columns": shades.shape[1],
+        "bytes": base64.b64encode(shades.tobytes()).decode("ascii"),
+    }  # fmt: skip

@@ -1,0 +1,43 @@
+"""The page *To the transformer*: a ladder from additive attention to the transformer, with the sentence on show."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from attnviz.languages import say
+from attnviz.ui.page_state import address
+from attnviz.ui.passage import passage
+from attnviz.ui.resources import models
+from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
+from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
+from attnviz.ui.transformer.exhibit import Asked
+from attnviz.ui.transformer.room import forget_transformer, transformer_room
+from attnviz.wording import ladder
+
+_ENTRY = "transformer "
+
+
+def page() -> StreamlitPage:
+    """Return the page as the navigation knows it."""
+    return st.Page(_draw, title=say("To the transformer"), url_path="transformer")
+
+
+def _draw() -> None:
+    if address.went_through_history():
+        follow_link()
+        forget_transformer(st.session_state)
+    available = models()
+    with st.container(key="transformer_opening"):
+        passage(ladder.opening())
+    request = None
+    if available:
+        with st.container(key="transformer_sentence"):
+            sentence_box()
+        request = standing_request(available)
+    shown = translation_on_show(request, back=False)
+    if shown.view is None:
+        return
+    open_shown(shown.view, request_address(request, available) if shown.asked and request else None, _ENTRY)
+    device, beam = (request.device, request.beam) if request else ("auto", 5)
+    transformer_room(Asked(shown.view, device, beam))

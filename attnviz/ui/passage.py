@@ -1,0 +1,29 @@
+"""Text that a page tells its story by: passages with a heading, and the list of those who said it first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.wording.why_story import Passage
+
+
+def passage(told: Passage, french: str = "") -> None:
+    """Write a heading and what stands below it, a text in French at its end."""
+    paragraphs = [f'<p class="reading">{escape(paragraph)}</p>' for paragraph in told.paragraphs]
+    if french:
+        paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
+    st.html(f'<div class="passage"><h2>{escape(told.heading)}</h2>{"".join(paragraphs)}</div>')
+
+
+def references(listed: Sequence[tuple[str, str, str]]) -> None:
+    """Write who said it first: authors, title, number at arXiv where it has one."""
+    items = "".join(
+        f"<li>{escape(who)}. {escape(title)}."
+        + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "") + "</li>"
+        for who, title, number in listed
+    )  # fmt: skip
+    st.html(f'<h2 class="section">{say("Who said it first")}</h2><ul class="references" lang="en">{items}</ul>')

@@ -1,0 +1,121 @@
+"""The first rung: one energy of additive and one of dot-product attention, unit by unit, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.multiplications import Work, work
+from attnviz.figures.multiplications import work_figure, work_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, steady_record
+from attnviz.ui.components.equation.equation import equation, inline_equation
+from attnviz.ui.components.microscope.microscope import microscope
+from attnviz.ui.components.proof.proof import proof
+from attnviz.ui.page_state.selection import carry_over, selection_of, source_of
+from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.records import address, on_show
+from attnviz.ui.resources import weights_of
+from attnviz.ui.step.transport import transport
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, Asked, Exhibit, missing
+from attnviz.wording.multiplications import work_equation, work_sentence
+from attnviz.wording.proof import not_proved_text
+from attnviz.wording.why import attention_name, short_name
+
+_PICTURES = ("microscope", "softmax")
+
+
+def _open(asked: Asked) -> View:
+    if told := missing(ADDITIVE, DOT):
+        raise AttnvizError(told)
+    additive, dot = _both(asked)
+    if additive.target_pieces != dot.target_pieces or additive.source_pieces != dot.source_pieces:
+        raise AttnvizError(say("The models {one} and {other} cut these sentences into different pieces: their energies "
+                               "are not of the same cells.", one=ADDITIVE, other=DOT))  # fmt: skip
+    view = View(EXHIBIT.view_id, additive)
+    carry_over(st.session_state, view)
+    return view
+
+
+def _both(asked: Asked) -> tuple[Trace, Trace]:
+    """Return both models led through what the additive one makes of the sentence; raise AttnvizError on bad input."""
+    given = asked.translated(ADDITIVE).translation
+    if not given.strip():
+        raise AttnvizError(say("The translation to lead the models through is empty."))
+    return on_show(asked.translated(ADDITIVE, given)), on_show(asked.translated(DOT, given))
+
+
+def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
+    traces = _both(asked)
+    transport(view)
+    for trace, column in zip(traces, st.columns(2, gap="large"), strict=True):
+        with column:
+            _energy(view, trace, theme)
+    found = _work(traces)
+    with st.container(key=view.key("work")):
+        st.html(f'<h2 class="section">{say("What it costs")}</h2>')
+        left, right = st.columns([11, 10], gap="large")
+        with left:
+            _work_chart(view, traces, found, theme)
+        with right, st.container(key=view.key("ladder_work")):
+            sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
+            lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
+            additive, dot = found.values()
+            inline_equation(view, work_equation(additive, dot, sizes, lengths), "work")
+
+
+def _energy(view: View, trace: Trace, theme: ThemeName) -> None:
+    """Draw the energy of the cell on show in one model: its units, what the softmax makes of it, its proof."""
+    kind = str(trace.config["attention"])
+    st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
+    microscope(view, address(trace, "microscope", theme, every=True), f"microscope_{kind}")
+    chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
+    with st.container(key=view.key(f"ladder_{kind}")):
+        equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
+    if weights_of(trace) is None:
+        st.text(not_proved_text(trace))
+    else:
+        proof(view, address(trace, "proof", theme, every=False), f"proof_{kind}")
+
+
+def _work(traces: tuple[Trace, ...]) -> dict[str, Work]:
+    return {
+        short_name(str(one.config["attention"])): work(one.config, len(one.source_pieces), len(one.target_pieces))
+        for one in traces
+    }
+
+
+def _work_chart(view: View, traces: tuple[Trace, ...], found: dict[str, Work], theme: ThemeName) -> None:
+    identity = "-".join(trace.fingerprint for trace in traces)
+    given_chart(view, _work_record(found, identity, theme, language()), "work_chart")
+
+
+@made_once
+def _work_record(_found: dict[str, Work], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
+    figure = work_figure(_found, theme=theme)
+    return steady_record(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_found.values()))})
+
+
+def _pictures(view: View, asked: Asked) -> Iterator[Picture]:
+    traces, selection = _both(asked), selection_of(st.session_state, view)
+    source = source_of(selection, view.trace)
+    for trace in traces:
+        subject = Subject(trace, selection.step, weights_of(trace), source)
+        for name in _PICTURES:
+            figure = STEP_FIGURES[name]
+            title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
+            yield Picture(title, f"{figure.headline(subject)} ({trace.model})",
+                          f"{trace.model}-{selection.step + 1}-{name}", figure.draw(subject),
+                          figure.table(subject))  # fmt: skip
+    found, title = _work(traces), say("Multiplications")
+    yield Picture(title, title, "multiplications", work_figure(found), work_table(found))
+
+
+EXHIBIT = Exhibit(_open, _panel, _pictures, "energies")

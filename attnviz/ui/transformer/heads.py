@@ -1,0 +1,179 @@
+"""The third rung: all heads of the small transformer for the visitor's sentence, and one of them opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.heads import Kind, OpenHead, heads_of, named_head
+from attnviz.figures.head_gallery import head_gallery, head_gallery_table
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.trace import TransformerTrace
+from attnviz.ui.components.chart.chart import chart, steady_chart
+from attnviz.ui.components.context_growth.context_growth import context_growth
+from attnviz.ui.components.equation.equation import equation
+from attnviz.ui.components.gallery.gallery import cell, gallery, group
+from attnviz.ui.components.microscope.microscope import microscope
+from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.proof.proof import proof
+from attnviz.ui.page_state.selection import carry_over, selection_of, source_of
+from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.records import address
+from attnviz.ui.resources import weights_of
+from attnviz.ui.step.transport import transport
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.transformer.exhibit import TRANSFORMER, Asked, Exhibit, missing
+from attnviz.ui.transformer.measured import HeadErrors, head_errors
+from attnviz.wording.numbers import decimal
+from attnviz.wording.opened_head import (
+    STAGES,
+    head_title,
+    kind_name,
+    kind_told,
+    opened_titles,
+    row_names,
+)
+from attnviz.wording.proof import not_proved_text
+
+HEAD = "head"
+"""The head that is opened, in the session and in the address."""
+PICTURES = ("scores", "weights", "values", "stream")
+"""Of a head, by their names in the registry."""
+
+
+def _open(asked: Asked) -> View:
+    if told := missing(TRANSFORMER):
+        raise AttnvizError(told)
+    trace = asked.translated(TRANSFORMER)
+    opened = named_head(trace, str(st.session_state.get(HEAD) or st.query_params.get(HEAD)))
+    opened = opened or heads_of(trace, "cross")[_best(trace)]
+    st.session_state[HEAD] = opened.name
+    view = View(EXHIBIT.view_id, opened)
+    carry_over(st.session_state, view)
+    return view
+
+
+def _best(trace: TransformerTrace) -> int:
+    """Return which of the heads of the cross-attention is opened first: the one that aligns best."""
+    measured = head_errors(trace)
+    if measured is None:
+        return 0
+    names = [(one.layer, one.head) for one in heads_of(trace, "cross")]
+    return names.index(min(measured.rates, key=measured.rates.__getitem__)) if set(names) == set(measured.rates) else 0
+
+
+def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001  as those of the others
+    opened: OpenHead = view.trace
+
+    def choose(name: str) -> None:
+        st.session_state[HEAD] = name
+
+    measured = head_errors(opened.trace)
+    gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(measured), language()), opened.name, choose)
+    if measured:
+        st.html(f'<p class="reading">{_measured_told(measured)}</p>')
+    st.html(f'<h2 class="section">{head_title(opened)}</h2><p class="reading">{kind_told(opened.kind)}</p>')
+    transport(view, _pair(opened.kind))
+    left, right = st.columns([11, 10], gap="large")
+    with left:
+        steady_chart(view, _heatmap(opened, opened.fingerprint, theme, language()), "{}", "heatmap")
+    with right:
+        _proof(view, opened, theme)
+        microscope(view, _at(opened, "open-products", theme))
+    with st.container(key=view.key("stages")):
+        for number, title in opened_titles().items():
+            with st.container(key=view.key(f"stage_{number}")):
+                _stage(view, opened, number, title, theme)
+
+
+def _at(opened: OpenHead, name: str, theme: ThemeName, *, every: bool = True) -> str:
+    trace: Any = opened.trace
+    return address(trace, name, theme, every=every, part=opened.name)
+
+
+def _stage(view: View, opened: OpenHead, number: int, title: str, theme: ThemeName) -> None:
+    """Draw a stage of the look that is on show: a sentence, a picture, an equation with its numbers."""
+    st.html(f'<h3><span class="number">{number}</span>{title}</h3>')
+    if number == STAGES[2]:
+        context_growth(view, _at(opened, "open-values", theme))
+    else:
+        name = PICTURES[number - 1]
+        chart(view, _at(opened, f"open-{name}", theme), name)
+    equation(view, number, _at(opened, f"open-equation-{number}", theme))
+
+
+def _proof(view: View, opened: OpenHead, theme: ThemeName) -> None:
+    trace: Any = opened.trace
+    if weights_of(trace) is None:
+        st.text(not_proved_text(trace))
+        return
+    at = _at(opened, "open-proof", theme, every=False)
+    # All of the encoder is proved with any step: its positions are not steps.
+    proof(view, at.replace("steps={step}", "steps=0") if opened.kind == "encoder" else at)
+
+
+def _pair(kind: Kind) -> Pair:
+    spoken = {"encoder": ("en", "en"), "decoder": ("fr", "fr"), "cross": ("en", "fr")}[kind]
+    return Pair(row_names(kind), spoken, written=kind != "encoder")
+
+
+@made_once
+def _groups(
+    _trace: TransformerTrace, identity: str, rated: str, code: str  # noqa: ARG001  the key of the cache
+) -> list[dict[str, object]]:  # fmt: skip
+    measured, groups = head_errors(_trace), []
+    for kind in get_args(Kind):
+        rates = measured.rates if measured and kind == "cross" else {}
+        heads = heads_of(_trace, kind)
+        cells = [_cell(one, rates.get((one.layer, one.head))) for one in heads]
+        groups.append(group(kind_name(kind), kind_told(kind), cells, len(heads) // (heads[-1].layer + 1)))
+    return groups
+
+
+def _cell(one: OpenHead, rate: float | None) -> dict[str, object]:
+    note = "" if rate is None else say("AER {rate}", rate=decimal(rate))
+    label = ", ".join(filter(None, (head_title(one), note)))
+    return cell(one.name, one.weights, f"{one.layer + 1}.{one.head + 1}", note, label)
+
+
+def _measured_told(measured: HeadErrors) -> str:
+    layer, head = min(measured.rates, key=measured.rates.__getitem__)
+    return say(
+        "Below each: layer and head; below those of the cross-attention also the alignment error rate, on {sentences} "
+        "sentences whose words people have linked, lower is better. Head {head} of layer {layer} aligns best, {rate}. "
+        "Nobody told it to: no alignment was guided.", sentences=measured.sentences, layer=layer + 1, head=head + 1,
+        rate=decimal(measured.rates[layer, head]),
+    )  # fmt: skip
+
+
+@made_once
+def _heatmap(_opened: OpenHead, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  the key
+    return str(heatmap(_opened, theme=theme).to_json())
+
+
+def _pictures(view: View, asked: Asked) -> Iterator[Picture]:  # noqa: ARG001  as those of the others
+    opened: OpenHead = view.trace
+    selection, name = selection_of(st.session_state, view), head_title(opened)
+    measured = head_errors(opened.trace)
+    rates = measured.rates if measured else {}
+    title = say("All heads")
+    yield Picture(title, title, "heads", head_gallery(opened.trace, rates), head_gallery_table(opened.trace, rates))
+    yield Picture(name, name, f"head-{opened.name}", heatmap(opened), heatmap_table(opened))
+    subject = Subject(opened, selection.step, source=source_of(selection, view.trace))
+    for each in ("products", *PICTURES):
+        figure = STEP_FIGURES[each]
+        heading = say("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1)
+        yield Picture(figure.title(subject), heading, f"head-{opened.name}-{selection.step + 1}-{each}",
+                      figure.draw(subject), figure.table(subject))  # fmt: skip
+
+
+EXHIBIT = Exhibit(_open, _panel, _pictures, "head")

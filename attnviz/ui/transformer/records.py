@@ -1,0 +1,11 @@
+"""The records of the page *To the transformer*: what the browser may fetch of a translation, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.ui.records import Maker
+from attnviz.ui.transformer import head_records
+
+MAKERS: Mapping[str, Maker] = {**head_records.MAKERS}
+"""By the names in their addresses."""

@@ -1,0 +1,129 @@
+"""The page *To the transformer* below its sentence: the rung on show, its exhibit, and what there is to take away.
+
+The server makes what is in the exhibit on show and nothing of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.languages import say
+from attnviz.ui.components.copy_link.copy_link import copy_link
+from attnviz.ui.components.equation.equation import inline_equation
+from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
+from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.page_state import address
+from attnviz.ui.page_state.parts import TABLES, part
+from attnviz.ui.page_state.selection import open_view
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.passage import passage, references
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.downloads import WIDTH, picture_file
+from attnviz.ui.transformer import energies, heads
+from attnviz.ui.transformer.exhibit import Asked, Exhibit
+from attnviz.ui.turns import in_turn
+from attnviz.wording import ladder
+from attnviz.wording.ladder import LINES, Rung, ladder_equation, rung_names
+
+RUNG = "rung"
+"""The rung on show, in the session and in the address."""
+EXHIBITS: Mapping[str, Exhibit] = {"dot": energies.EXHIBIT, "heads": heads.EXHIBIT}
+"""By their names in the address, in the order of the page."""
+_CHOICES = (RUNG, heads.HEAD)
+_HELD = "transformer_on_show"
+
+
+def transformer_room(asked: Asked) -> None:
+    """Draw the rung that was chosen, for the sentence of `asked`."""
+    session = st.session_state
+    for name in _CHOICES:
+        session.setdefault(name, st.query_params.get(name))
+    chosen = _chosen_rung()
+    exhibit = EXHIBITS[chosen]
+    passage(ladder.story(_rung(chosen)))
+    try:
+        with st.spinner(say("Translating…")):
+            view = exhibit.open(asked)
+    except AttnvizError as error:
+        with st.container(key="transformer_problem"):
+            st.text(str(error))
+        return
+    session[_HELD] = view.trace, asked.view.trace  # records are made as long as somebody holds what they are of
+    open_view(session, view, st.query_params)
+    _write_address(view, asked, chosen)
+    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+        if LINES[_rung(chosen)]:
+            with st.container(key=view.key("ladder")):
+                inline_equation(view, ladder_equation(_rung(chosen), theme_name()), "ladder")
+        exhibit.panel(view, asked, theme_name())
+        part(view, TABLES, _tables)(view, exhibit, asked)
+    with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
+        _downloads(view, exhibit, asked)
+        copy_link(view)
+    references(ladder.REFERENCES)
+
+
+def forget_transformer(session: Session) -> None:
+    """Forget what was chosen on the page: another link is to be followed."""
+    for name in _CHOICES:
+        session.pop(name, None)
+    for exhibit in EXHIBITS.values():
+        address.forget_view(session, exhibit.view_id)
+
+
+def _chosen_rung() -> str:
+    """Draw the ladder; return the rung that is chosen on it."""
+    names = {name: title for name, title in rung_names().items() if name in EXHIBITS}
+    return localised(
+        st.segmented_control, say("Rung"), names, key=RUNG, default=next(iter(names)), required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _rung(name: str) -> Rung:
+    return next(one for one in get_args(Rung) if one == name)
+
+
+def _write_address(view: View, asked: Asked, chosen: str) -> None:
+    """Have in the address what is on show on other pages, and here."""
+    session = st.session_state
+    address.write_too(session, address.address_record(session, asked.view)["parameters"])
+    first = next(iter(EXHIBITS))
+    address.write_too(session, {
+        RUNG: None if chosen == first else chosen, heads.HEAD: session[heads.HEAD] if chosen == "heads" else None,
+    })  # fmt: skip
+    address.lead(session, view)
+
+
+def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
+    """Offer the numbers in the pictures, made only when opened."""
+    speak_as_chosen()
+    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        with st.spinner(say("Computing…")):
+            found = [(one.heading, one.numbers) for one in exhibit.pictures(view, asked)]
+            found += list(exhibit.tables(view, asked)) if exhibit.tables else []
+        for name, table in found:
+            st.markdown(f"**{name}**")
+            st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+@st.fragment
+@in_turn
+def _downloads(view: View, exhibit: Exhibit, asked: Asked) -> None:
+    """Offer the pictures, drawn when the box is opened."""
+    speak_as_chosen()
+    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
+    if not box.open:
+        return
+    with box, st.container(key="files", width=WIDTH, gap="small"):
+        st.caption(say("The pictures as they are on show."))
+        with st.spinner(say("Drawing…")):
+            files = [picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked)]
+        picture_file_buttons(files, key="export")

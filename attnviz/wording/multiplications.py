@@ -1,0 +1,41 @@
+"""How the multiplications of a sentence's energies are counted: the formulas with its numbers, and what they say."""
+
+from __future__ import annotations
+
+from attnviz.analysis.multiplications import Work
+from attnviz.languages import say
+from attnviz.wording.equations import Equation
+from attnviz.wording.latex import aligned
+from attnviz.wording.numbers import thousands
+
+
+def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tuple[int, int]) -> Equation:
+    """Return both counts as formulas; `sizes` are n and n', `lengths` Tx and Ty."""
+    (n, units), (source, target) = sizes, lengths
+    lines = (
+        rf"\text{{{say('additive')}}} &= 2n n' T_x + n n' T_y + n' T_x T_y",
+        rf"&= 2 \cdot {n} \cdot {units} \cdot {source} + {n} \cdot {units} \cdot {target}",
+        rf"&\quad + {units} \cdot {source} \cdot {target}",
+        rf"&= {_number(additive.total)}",
+        rf"\text{{{say('dot product')}}} &= 2n n\, T_x + n\, T_x T_y",
+        rf"&= 2 \cdot {n} \cdot {n} \cdot {source} + {n} \cdot {source} \cdot {target}",
+        rf"&= {_number(dot.total)}",
+    )
+    note = say(
+        "n units of the state, n′ of the additive energy, Tₓ English and Tᵧ French pieces; an annotation has 2n."
+    )
+    return Equation(1, aligned(*lines), note)
+
+
+def work_sentence(additive: Work, dot: Work) -> str:
+    """Return what is saved, and where."""
+    return say(
+        "All energies of this sentence take {additive} multiplications, or {dot} with dot products. The dot product "
+        "asks with the state as it is, which saves {queries}; and it takes no tanh, of which the additive energy takes "
+        "{tanh}. What is left of a step is one product of a matrix and a vector.", additive=thousands(additive.total),
+        dot=thousands(dot.total), queries=thousands(additive.queries), tanh=thousands(additive.tanh),
+    )  # fmt: skip
+
+
+def _number(count: int) -> str:
+    return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")

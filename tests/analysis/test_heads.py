@@ -1,0 +1,67 @@
+"""A head of each of a transformer's attentions, opened: it says what the record says, and its score splits exactly."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.heads import Kind, heads_of, named_head, open_head
+from attnviz.analysis.microscope import head_microscope
+from attnviz.analysis.thumbnail import thumbnail
+from attnviz.checkpoint import save_model
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import TransformerTrace
+from attnviz.translator import Translator
+from tests.transformers import random_transformer
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> TransformerTrace:
+    folder = tmp_path_factory.mktemp("transformer")
+    save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 3), tokenizer)
+    return Translator.load(folder, "cpu").translate("A green house.", beam=2)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_rows_ask_columns_are_asked_and_scores_split_into_units(trace: TransformerTrace, kind: Kind) -> None:
+    for one in heads_of(trace, kind):
+        shape = (len(one.target_pieces), len(one.source_pieces))
+        assert one.alignment.shape == shape
+        assert one.words().alignment.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        for row in range(shape[0]):
+            assert not one.weights[row, one.seen(row) :].any()
+            for column in range(one.seen(row)):
+                units = head_microscope(one, row, column)
+                assert units.energy == pytest.approx(float(one.scores[row, column]), abs=1e-5)
+        np.testing.assert_allclose(one.outputs, one.weights @ one.values, atol=1e-6)
+        terms = one.streams[0] + one.added.sum(axis=0)
+        np.testing.assert_allclose(terms, one.streams[-1], atol=1e-4)
+        assert named_head(trace, one.name) is not None
+        assert one.name == f"{kind}.{one.layer + 1}.{one.head + 1}"
+        assert one.blocks[one.block % len(one.blocks)] == ("cross" if kind == "cross" else "attention")
+
+
+def test_the_decoder_asks_what_it_has_read(trace: TransformerTrace) -> None:
+    one = heads_of(trace, "decoder")[0]
+    assert one.source_pieces == ("<s>", *trace.target_pieces[:-1])
+    assert np.isnan(one.finite_scores[0, 1:]).all()
+
+
+def test_a_head_that_is_open_stays_as_it_is(trace: TransformerTrace) -> None:
+    one = heads_of(trace, "encoder")[3]
+    assert open_head(one) is one
+    assert named_head(trace, "cross.3.1") is None
+
+
+@given(st.integers(1, 200), st.integers(1, 200))
+def test_a_thumbnail_keeps_the_brightest_cell(rows: int, columns: int) -> None:
+    matrix = np.random.default_rng(rows * 1000 + columns).random((rows, columns))
+    small = thumbnail(matrix)
+    assert small.shape == (min(rows, 48), min(columns, 48))
+    assert small.max() == matrix.max()
+    assert set(small.ravel()) <= set(matrix.ravel())

@@ -1,0 +1,224 @@
+"""The page *To the transformer* as Streamlit runs it, without a browser: its rungs, its records, its address."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Translator
+from attnviz.analysis.heads import heads_of
+from attnviz.checkpoint import save_model
+from attnviz.languages import speak
+from attnviz.model_folder import weights_digest
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import TransformerTrace
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER
+from attnviz.ui.transformer.measured import head_errors
+from tests.conftest import REPOSITORY, ModelFactory
+from tests.transformers import random_transformer
+from tests.ui.shown_records import address, all_records, fetched, mounted, texts
+
+Run = Callable[..., AppTest]
+SENTENCE = "Two dogs play in the snow."
+KINDS = {FIXED: "none", DOT: "dot", ADDITIVE: "additive"}
+PAGE = """
+from attnviz.ui.chrome import run_pages
+from attnviz.ui.pages import transformer
+run_pages([transformer.page])
+"""
+
+
+@pytest.fixture
+def folder(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> Path:  # fmt: skip
+    """Return a folder with all translators of the page."""
+    save_model(tmp_path / LARGE, make_network(hidden_size=9), tokenizer)
+    for name, kind in KINDS.items():
+        save_model(tmp_path / name, make_network(kind), tokenizer)
+    save_model(
+        tmp_path / TRANSFORMER, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer
+    )
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def page(folder: Path) -> Run:
+    """Return a function that opens the page as a link does."""
+
+    def run(**linked: str) -> AppTest:
+        app = AppTest.from_string(PAGE, default_timeout=60)
+        for name, value in ({"sentence": SENTENCE} | linked).items():
+            app.query_params[name] = value
+        return app.run()
+
+    return run
+
+
+def trace_of(folder: Path) -> TransformerTrace:
+    return Translator.load(folder / TRANSFORMER, "cpu").translate(SENTENCE, beam=5)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_head_of_each_kind_is_opened_with_all_its_numbers(page: Run, folder: Path, kind: str) -> None:
+    app = page(rung="heads", head=f"{kind}.2.3", **{"step-head": "3"})
+    assert not app.exception
+    trace = trace_of(folder)
+    (opened,) = [one for one in heads_of(trace, kind) if (one.layer, one.head) == (1, 2)]  # type: ignore[arg-type]
+    (player,) = mounted(app, "player")
+    assert player["orders"] == np.argsort(-opened.weights, axis=1, kind="stable").tolist()
+    assert len(player["weights"]) == len(opened.target_pieces)
+    assert len(list(all_records(app))) >= 9
+    scores, weights, stream = [fetched(one["at"]) for one in mounted(app, "chart") if "at" in one]
+    assert len(scores["values"]) == len(weights["values"]) == len(stream["values"]) == len(opened.target_pieces)
+    found = fetched(mounted(app, "proof")[0]["at"], 2)
+    assert found["holds"]
+    assert len(found["rows"]) == 6  # five quantities of the attention, and the stream
+    (score_equation, *_) = [fetched(one["at"]) for one in mounted(app, "equation") if "at" in one]
+    assert score_equation["ofCell"]["score"][2][0].startswith(f"{opened.scores[2, 0]:.2f}"[:4])
+    assert {"sentence": SENTENCE, "head": f"{kind}.2.3", "step-head": "3"}.items() <= address(app).items()
+
+
+def test_the_gallery_has_every_head_and_opens_the_one_that_is_chosen(page: Run, folder: Path) -> None:
+    app = page(rung="heads")
+    (gallery,) = mounted(app, "gallery")
+    assert [len(group["cells"]) for group in gallery["groups"]] == [8, 8, 8]
+    assert gallery["chosen"] == "cross.1.1"  # nothing was measured of this model
+    assert all(not cell["note"] for group in gallery["groups"] for cell in group["cells"])
+    app.session_state["head"] = "decoder.1.4"
+    app.run()
+    assert mounted(app, "gallery")[0]["chosen"] == "decoder.1.4"
+    assert address(app)["head"] == "decoder.1.4"
+
+
+@pytest.mark.parametrize("name", ["cross.9.1", "x", "encoder.0.1", "", "cross.1.1.1"])
+def test_a_head_that_is_not_there_is_not_opened(page: Run, name: str) -> None:
+    app = page(rung="heads", head=name)
+    assert not app.exception
+    assert mounted(app, "gallery")[0]["chosen"] == "cross.1.1"
+
+
+def test_what_was_measured_of_the_heads_stands_below_them(page: Run, folder: Path) -> None:
+    write_heads(folder, weights_digest(folder / TRANSFORMER)[:12])
+    app = page(rung="heads")
+    (gallery,) = mounted(app, "gallery")
+    *_, cross = gallery["groups"]
+    assert [cell["note"] for cell in cross["cells"]][:2] == ["AER 0.90", "AER 0.80"]
+    assert gallery["chosen"] == "cross.2.4"  # the best
+    shown = json.dumps([str(one.proto.body) for one in app.get("html")])
+    assert "Head 4 of layer 2 aligns best, 0.20" in shown
+
+
+@pytest.mark.parametrize("damage", ["weights", "empty", "text"])
+def test_what_was_measured_of_other_weights_or_is_damaged_is_not_shown(page: Run, folder: Path, damage: str) -> None:
+    write_heads(folder, "0" * 12)
+    if damage != "weights":
+        (folder / TRANSFORMER / "heads.csv").write_text("" if damage == "empty" else "a,b\n1,2\n", encoding="utf-8")
+    app = page(rung="heads")
+    assert not app.exception
+    assert not any(cell["note"] for group in mounted(app, "gallery")[0]["groups"] for cell in group["cells"])
+    assert head_errors(trace_of(folder)) is None
+
+
+def write_heads(folder: Path, weights: str) -> None:
+    """Write a table as `attnviz evaluate --heads-csv` does."""
+    lines = ["transformer,weights,file,sentences,layer,head,links,aer,precision,recall"]
+    for place in range(8):
+        layer, head = place // 4 + 1, place % 4 + 1
+        lines += [f"x,{weights},gold.jsonl,3,{layer},{head},mutual argmax,{0.9 - place / 10:.4f},0.5,0.5"]
+        lines += [f"x,{weights},other.jsonl,3,{layer},{head},mutual argmax,0.0,0.5,0.5"]
+    (folder / TRANSFORMER / "heads.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_the_measured_heads_are_those_of_the_model_in_the_repository_and_of_its_card() -> None:
+    place = REPOSITORY / "models" / TRANSFORMER
+    with (place / "heads.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["weights"] for row in rows} == {weights_digest(place)[:12]}
+    card = (place / "README.md").read_text(encoding="utf-8")
+    for layer in (1, 2, 3):
+        for head in (1, 2, 3, 4):
+            told = next(line for line in card.splitlines() if line.startswith(f"| head {head} of layer {layer} |"))
+            here = [row for row in rows if (row["layer"], row["head"]) == (str(layer), str(head))]
+            rates = {(row["file"], row["links"]): float(row["aer"]) for row in here}
+            expected = [float(cell) for cell in told.strip("| ").split("|")[1:]]
+            names = ("hansards-dev37", "europarl100", "hansards-test200")
+            found = [rates[f"align/{name}.jsonl", "mutual argmax"] for name in names]
+            found.append(rates["align/hansards-test200.jsonl", "argmax"])
+            np.testing.assert_allclose(found, expected, atol=6e-4)
+
+
+def test_without_its_model_a_rung_says_so(page: Run, folder: Path) -> None:
+    shutil.rmtree(folder / TRANSFORMER)
+    app = page(rung="heads")
+    assert not app.exception
+    assert f"Not among the models here: {TRANSFORMER}" in texts(app)
+
+
+def test_bad_input_is_told_and_loses_nothing(page: Run) -> None:
+    app = page(rung="heads", sentence=" ")
+    assert not app.exception
+    assert "The sentence is empty" in texts(app)
+    assert mounted(app, "gallery")
+
+
+def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) -> None:
+    app = page(rung="heads", lang="fr")
+    app.session_state["tables-head"] = True
+    app.run()
+    try:
+        assert not app.exception
+        assert len(app.dataframe) == 7
+        assert mounted(app, "gallery")[0]["groups"][0]["name"] == "Encodeur\u00a0: auto-attention"
+    finally:
+        speak("en")
+
+
+def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -> None:
+    app = page(**{"step-energies": "3", "source-energies": "2"})
+    assert not app.exception
+    additive, dot = [fetched(one["at"]) for one in mounted(app, "microscope")]
+    assert (additive["bounded"], dot["bounded"]) == (True, False)
+    assert additive["targets"] == dot["targets"]
+    badges = [fetched(one["at"], 2) for one in mounted(app, "proof")]
+    assert [found["holds"] for found in badges] == [True, True]
+    assert len(list(all_records(app))) >= 8
+    assert {"step-energies": "3", "source-energies": "2"}.items() <= address(app).items()
+    costs = next(one for one in mounted(app, "chart") if "captions" in one)["captions"]["every"][1]
+    assert "multiplications, or" in costs
+
+
+def test_the_pictures_of_the_energies_have_their_numbers(page: Run) -> None:
+    app = page()
+    app.session_state["tables-energies"] = True
+    app.run()
+    assert not app.exception
+    assert len(app.dataframe) == 5
+    assert list(app.dataframe[-1].value.index) == ["additive", "dot product"]
+
+
+@pytest.mark.parametrize("name", [ADDITIVE, DOT])
+def test_the_first_rung_needs_both_models(page: Run, folder: Path, name: str) -> None:
+    shutil.rmtree(folder / name)
+    app = page()
+    assert not app.exception
+    assert f"Not among the models here: {name}" in texts(app)
+
+
+def test_models_that_cut_the_words_otherwise_have_no_cells_in_common(
+    page: Run, folder: Path, make_network: ModelFactory
+) -> None:
+    coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
+    save_model(folder / DOT, make_network("dot", vocabulary_size=len(coarse)), coarse)
+    app = page()
+    assert not app.exception
+    assert "cut these sentences into different pieces" in texts(app)
