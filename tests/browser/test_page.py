@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.select_box import choose
-from tests.browser.views import EXAMPLE
+from tests.browser.views import EXAMPLE, on_screen
 
 pytestmark = pytest.mark.browser
 
@@ -45,16 +45,7 @@ def query(page: Page) -> dict[str, list[str]]:
 
 def cell(page: Page, row: int, column: int) -> tuple[float, float]:
     """Return the middle of a cell of the heatmap on the screen."""
-    chart = page.locator(".st-key-heatmap .js-plotly-plot")
-    chart.scroll_into_view_if_needed()
-    x, y = chart.evaluate(
-        """(chart, [row, column]) => {
-          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
-          return [box.x + xaxis._offset + xaxis.c2p(column), box.y + yaxis._offset + yaxis.c2p(row)];
-        }""",
-        [row, column],
-    )
-    return float(x), float(y)
+    return on_screen(page, "heatmap", column, row)
 
 
 def framed_row(page: Page) -> float:

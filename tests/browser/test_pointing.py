@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace
 from attnviz.translator import Translator
 from tests.browser.settled import settled
-from tests.browser.views import EXAMPLE, on_both
+from tests.browser.views import EXAMPLE, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -112,15 +112,7 @@ def test_a_written_word_shows_where_it_looked(open_page: Opener, opening: Trace)
 
 def pointer_over(page: Page, key: str, x: float, y: float) -> None:
     """Move the mouse to a point of the axes of a picture."""
-    chart = page.locator(f".st-key-{key} .js-plotly-plot")
-    chart.scroll_into_view_if_needed()
-    left, top = chart.evaluate(
-        """(chart, [x, y]) => {
-          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
-          return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)];
-        }""",
-        [x, y],
-    )
+    left, top = on_screen(page, key, x, y)
     page.mouse.move(left - 2, top)
     page.mouse.move(left, top)
 

@@ -20,7 +20,7 @@ from attnviz.translator import Translator
 from attnviz.wording.stages import narrate
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, framed_row, steps
-from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -74,15 +74,7 @@ def expect_source(page: Page, piece: int) -> None:
 
 def press_on(page: Page, key: str, x: float, y: float) -> None:
     """Click the picture `key` at a point of its axes."""
-    chart = plot(page, key)
-    chart.scroll_into_view_if_needed()
-    left, top = chart.evaluate(
-        """(chart, [x, y]) => {
-          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
-          return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)];
-        }""",
-        [x, y],
-    )
+    left, top = on_screen(page, key, x, y)
     page.mouse.move(left - 2, top)
     page.mouse.click(left, top)
 

@@ -1,10 +1,11 @@
-"""The windows a page is looked at in: a wide screen and a telephone, light and dark."""
+"""The windows a page is looked at in: a wide screen and a telephone, light and dark; and what is where in them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import pytest
+from playwright.sync_api import Page
 
 from attnviz.ui.toolbar.examples import FORMER_OPENING
 
@@ -33,3 +34,17 @@ everywhere = pytest.mark.parametrize("open_page", [WIDE, WIDE_DARK, NARROW, NARR
 """Runs a test in every window, for what the page is for."""
 on_both = pytest.mark.parametrize("open_page", [WIDE, NARROW_DARK], indirect=True, ids=str)
 """Runs a test on a wide light screen and a dark telephone."""
+
+
+def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
+    """Return where a point of the axes of the picture `key` is in the window, which it is scrolled into."""
+    chart = page.locator(f".st-key-{key} .js-plotly-plot")
+    chart.scroll_into_view_if_needed()
+    left, top = chart.evaluate(
+        """(chart, [x, y]) => {
+          const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
+          return [box.x + xaxis._offset + xaxis.c2p(x), box.y + yaxis._offset + yaxis.c2p(y)];
+        }""",
+        [x, y],
+    )
+    return float(left), float(top)

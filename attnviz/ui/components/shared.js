@@ -3,6 +3,9 @@
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
+// Milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind.
+const PATIENCE = 30000;
+
 /**
  * What a component keeps about each of its root elements.
  * @type {WeakMap<Element, any>}
@@ -101,6 +104,31 @@ function number(value, places) {
  */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+/**
+ * Buttons and names of a component in the language of the page.
+ * @param {ParentNode} root
+ * @param {Words} words
+ */
+function wordIn(root, words) {
+  for (const node of findAll(root, "[data-say]")) write(node, words[node.dataset.say ?? ""]);
+  for (const node of findAll(root, "[data-label]")) {
+    node.setAttribute("aria-label", words[node.dataset.label ?? ""]);
+  }
+}
+
+/**
+ * The address of the page with other `parameters`; null takes one out.
+ * @param {AddressRecord["parameters"]} parameters
+ */
+function addressWith(parameters) {
+  const address = new URL(location.href);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === null) address.searchParams.delete(name);
+    else address.searchParams.set(name, value);
+  }
+  return address;
 }
 
 // Calls `work` when the browser has nothing better to do, but within a second; Safari has no such call.
@@ -216,6 +244,19 @@ function follow(root, state, names, onChange) {
   };
   states.set(root, state);
   return state;
+}
+
+/**
+ * Has `state.stop` call `end` before it does what it did.
+ * @param {{ stop(): void }} state
+ * @param {() => void} end
+ */
+function endWith(state, end) {
+  const { stop } = state;
+  state.stop = () => {
+    end();
+    stop();
+  };
 }
 
 /**

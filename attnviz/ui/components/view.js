@@ -132,3 +132,23 @@ function belongsTo(node, event) {
   const [last] = views.toSorted((one, other) => other.attnvizView.touched - one.attnvizView.touched);
   return (views.find((root) => path.includes(root)) ?? last) === viewOf(node);
 }
+
+/**
+ * Calls `onKey` at each key that belongs to the view of `root`, takes note of when a visitor touches it, and hears what
+ * it says under the names of `heard`, until the returned function is called.
+ * @param {HTMLElement} root
+ * @param {(event: KeyboardEvent) => void} onKey
+ * @param {Record<string, (event: any) => void>} heard
+ */
+function attend(root, onKey, heard) {
+  const view = viewOf(root), until = new AbortController(), { signal } = until;
+  const touch = () => {
+    shown(root).touched = performance.now();
+  };
+  document.addEventListener("keydown", (event) => {
+    if (belongsTo(root, event)) onKey(event);
+  }, { signal });
+  for (const name of ["pointerdown", "focusin"]) view.addEventListener(name, touch, { signal });
+  for (const [name, hear] of Object.entries(heard)) view.addEventListener(`attnviz:${name}`, hear, { signal });
+  return () => until.abort();
+}

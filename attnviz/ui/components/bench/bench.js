@@ -199,7 +199,7 @@ function read(root, state, record) {
   state.record = record;
   speak(record.language);
   const { words } = record;
-  for (const node of findAll(root, "[data-say]")) write(node, words[node.dataset.say ?? ""]);
+  wordIn(root, words);
   for (
     const [name, label] of [[".degrees", "temperature"], [".lender", "lender"], [".of", "step"], [".links", "links"]]
   ) {

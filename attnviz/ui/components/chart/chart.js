@@ -217,12 +217,10 @@ function start(root) {
     }),
     watchTrials(root, state),
   ];
-  const { stop } = state;
-  state.stop = () => {
+  endWith(state, () => {
     room.disconnect();
     for (const end of ends) end();
-    stop();
-  };
+  });
   return state;
 }
 

@@ -241,12 +241,11 @@ function start(root) {
   state.chart.classList.add("clickable");
   // The running sum on the screen, unit by unit, for whoever wants to check it.
   state.chart.runningSum = () => Array.from(state.running);
-  const leave = state.stop, end = listenIn(root, "point", ({ detail }) => light(root, state, detail));
-  state.stop = () => {
+  const end = listenIn(root, "point", ({ detail }) => light(root, state, detail));
+  endWith(state, () => {
     stop(state);
     end();
-    leave();
-  };
+  });
   return state;
 }
 

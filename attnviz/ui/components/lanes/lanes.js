@@ -2,20 +2,7 @@
 // browser: the other components of the view hear of one at once, and the server afterwards.
 
 const PACE = 800; // milliseconds a step stays while playing
-const PATIENCE = 30000; // milliseconds after which the server is believed again, whatever it says
-
-const TYPING = [
-  "input:not([type='range']):not([type='radio'])",
-  "textarea",
-  "select",
-  "[contenteditable='true']",
-  "[role='slider']",
-  "[role='listbox']",
-  "[role='menu']",
-  "[role='radio']",
-  "[role='dialog']",
-].join();
-const PRESSED = "button, a, summary, input"; // Space presses these themselves
+const OWN = "[type='range']"; // the slider of the steps
 
 /**
  * Shows the step of `state`, and has the view hear of it.
@@ -91,15 +78,12 @@ function play(root, state) {
  * @param {KeyboardEvent} event
  */
 function press(root, state, event) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const path = event.composedPath().filter((node) => node instanceof Element);
-  if (path.some((node) => node.matches(TYPING))) return;
-  /** @type {Record<string, number>} */
-  const ways = { ArrowRight: state.step + 1, ArrowLeft: state.step - 1, Home: 0, End: last(state) };
-  if (event.key in ways) {
+  if (!isForPage(event, OWN)) return;
+  const step = stepBy(event, state.step, last(state));
+  if (step !== null) {
     pause(root, state);
-    take(root, state, ways[event.key]);
-  } else if (event.key === " " && !path[0]?.closest(PRESSED)) play(root, state);
+    take(root, state, step);
+  } else if (plays(event)) play(root, state);
   else return;
   event.preventDefault();
 }
@@ -130,10 +114,7 @@ function draw(root, state) {
   speak(record.language);
   if (state.record && state.record.identity !== record.identity) state.sent = null;
   state.record = record;
-  for (const node of findAll(root, "[data-say]")) node.textContent = record.words[node.dataset.say ?? ""];
-  for (const node of findAll(root, "[data-label]")) {
-    node.setAttribute("aria-label", record.words[node.dataset.label ?? ""]);
-  }
+  wordIn(root, record.words);
   build(root, record);
   show(root, state);
 }
@@ -171,31 +152,18 @@ function start(root) {
   const state = /** @type {LanesState} */ (/** @type {Partial<LanesState>} */ (begun));
   follow(root, state, ["step"], () => soon(root, state, draw));
   controls(root, state);
-  const view = viewOf(root);
-  const touch = () => {
-    shown(root).touched = performance.now();
-  };
-  /** @type {[EventTarget, string, (event: any) => void][]} */
-  const heard = [
-    [document, "keydown", (event) => {
-      if (belongsTo(root, event)) press(root, state, event);
-    }],
-    [view, "pointerdown", touch],
-    [view, "focusin", touch],
-    [view, "attnviz:choose", ({ detail }) => {
+  const leave = attend(root, (event) => press(root, state, event), {
+    choose: ({ detail }) => {
       if (detail.step === undefined) return;
       pause(root, state);
       take(root, state, detail.step);
-    }],
-    [view, "attnviz:server", () => hear(root, state)],
-  ];
-  for (const [where, name, listener] of heard) where.addEventListener(name, listener);
-  const { stop } = state;
-  state.stop = () => {
+    },
+    server: () => hear(root, state),
+  });
+  endWith(state, () => {
     clearTimeout(state.timer);
-    for (const [where, name, listener] of heard) where.removeEventListener(name, listener);
-    stop();
-  };
+    leave();
+  });
   return state;
 }
 

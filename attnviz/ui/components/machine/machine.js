@@ -172,12 +172,10 @@ function start(root) {
   });
   state.size.observe(find(root, ".scroll"));
   reachStages(root);
-  const { stop } = state;
-  state.stop = () => {
+  endWith(state, () => {
     cancelAnimationFrame(state.frame);
     end();
-    stop();
-  };
+  });
   return state;
 }
 

@@ -15,10 +15,5 @@ function writeAddress(state, { entry, parameters }) {
   const other = here !== undefined && here !== entry;
   if (other && performance.now() - (state.wentBack ?? -BEHIND) < BEHIND) return;
   state.written = text;
-  const address = new URL(location.href);
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value === null) address.searchParams.delete(name);
-    else address.searchParams.set(name, value);
-  }
-  history[other ? "pushState" : "replaceState"]({ attnvizEntry: entry }, "", address);
+  history[other ? "pushState" : "replaceState"]({ attnvizEntry: entry }, "", addressWith(parameters));
 }

@@ -1,17 +1,4 @@
-// The keys of the player: what each does, and when a key belongs to somebody else.
-
-const TYPING = [
-  "input:not([type='checkbox'])",
-  "textarea",
-  "select",
-  "[contenteditable='true']",
-  "[role='slider']",
-  "[role='listbox']",
-  "[role='menu']",
-  "[role='radio']",
-  "[role='dialog']",
-].join();
-const PRESSED = "button, a, summary, input"; // Space presses these themselves
+// The keys of the player: what each does.
 
 /**
  * The source piece `by` stops further down, in the order the rows of the stages stand in. Where the heatmap is by pieces
@@ -37,12 +24,8 @@ function neighbour(state, by) {
 
 /** @type {Record<string, (state: PlayerState) => Choice>} */
 const KEYS = {
-  ArrowRight: (state) => ({ step: state.step + 1 }),
-  ArrowLeft: (state) => ({ step: state.step - 1 }),
   ArrowDown: (state) => ({ source: neighbour(state, 1) }),
   ArrowUp: (state) => ({ source: neighbour(state, -1) }),
-  Home: () => ({ step: 0 }),
-  End: (state) => ({ step: state.data.weights.length - 1 }),
 };
 
 /**
@@ -73,11 +56,11 @@ function leave(event) {
  * @param {HTMLElement} root
  */
 function keys(event, state, { choose, play }, root) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-  const path = event.composedPath().filter((node) => node instanceof Element);
-  if (path.some((node) => node.matches(TYPING))) return; // also from within a component of its own
-  if (KEYS[event.key]) choose(KEYS[event.key](state));
-  else if (event.key === " " && !path[0]?.closest(PRESSED)) play();
+  if (!isForPage(event)) return;
+  const step = stepBy(event, state.step, state.data.weights.length - 1);
+  if (step !== null) choose({ step });
+  else if (KEYS[event.key]) choose(KEYS[event.key](state));
+  else if (plays(event)) play();
   else if (event.key.toLowerCase() === "b") turn(root);
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;

@@ -1,21 +1,6 @@
 // The two sentences and the buttons that move through the steps. A step, or a source piece, is chosen here, in the browser:
 // the other components of the view hear of it at once, and the server afterwards.
 
-// Milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind.
-const PATIENCE = 30000;
-
-/**
- * Buttons and names in the language of the page.
- * @param {HTMLElement} root
- * @param {Words} words
- */
-function say(root, words) {
-  for (const node of findAll(root, "[data-say]")) node.textContent = words[node.dataset.say ?? ""];
-  for (const node of findAll(root, "[data-label]")) {
-    node.setAttribute("aria-label", words[node.dataset.label ?? ""]);
-  }
-}
-
 /**
  * Streamlit names its slider by itself and by its label: "Step Step". One of both is taken away whenever it is drawn.
  * @param {HTMLElement} root
@@ -67,29 +52,20 @@ function watchBar(root, onShown) {
  * @param {PlayerControl} control
  */
 function listen(root, state, control) {
-  const view = viewOf(root);
-  const touch = () => {
-    shown(root).touched = performance.now();
-  };
-  /** @type {[EventTarget, string, (event: any) => void][]} */
-  const heard = [
-    [document, "keydown", (event) => {
-      if (belongsTo(root, event)) keys(event, state, control, root);
-    }],
-    [document, "keydown", leave],
-    [document, "pointerup", release],
-    [view, "pointerdown", touch],
-    [view, "focusin", touch],
-    [view, "attnviz:choose", ({ detail }) => control.choose(detail)],
-    [view, "attnviz:server", () => hear(root, state)],
-    [view, "attnviz:point", ({ detail }) => {
+  const end = attend(root, (event) => keys(event, state, control, root), {
+    choose: ({ detail }) => control.choose(detail),
+    server: () => hear(root, state),
+    point: ({ detail }) => {
       state.pointed = detail;
       if (state.data) paintPointed(root, state);
-    }],
-  ];
-  for (const [where, name, hear] of heard) where.addEventListener(name, hear);
+    },
+  });
+  document.addEventListener("keydown", leave);
+  document.addEventListener("pointerup", release);
   return () => {
-    for (const [where, name, hear] of heard) where.removeEventListener(name, hear);
+    end();
+    document.removeEventListener("keydown", leave);
+    document.removeEventListener("pointerup", release);
   };
 }
 
@@ -168,7 +144,7 @@ export default function ({ data, parentElement }) {
   states.set(root, state);
   const other = state.data?.identity !== data.identity;
   state.data = data;
-  say(root, data.words);
+  wordIn(root, data.words);
   if (other) open(root, state, data);
   hear(root, state);
   return state.stop;

@@ -82,11 +82,7 @@ function start(root) {
     open(root, false);
     badge.focus();
   }, { ...heard, capture: true });
-  const leave = state.stop;
-  state.stop = () => {
-    until.abort();
-    leave();
-  };
+  endWith(state, () => until.abort());
   return state;
 }
 

@@ -134,11 +134,7 @@ function arrive(root, stage) {
 function start(root) {
   const state = /** @type {SummaryState} */ ({});
   follow(root, state, ["step"], () => show(root, state));
-  const end = listenIn(root, "visit", ({ detail }) => go(root, detail)), { stop } = state;
-  state.stop = () => {
-    end();
-    stop();
-  };
+  endWith(state, listenIn(root, "visit", ({ detail }) => go(root, detail)));
   return state;
 }
 

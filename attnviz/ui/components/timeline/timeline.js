@@ -2,9 +2,7 @@
 // address has the update that is on show, unless it is the last.
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
-const ELSEWHERE =
-  "input, textarea, select, [contenteditable='true'], [role='listbox'], [role='radio'], [role='dialog']";
-const PRESSED = "button, a, summary"; // Space presses these themselves
+const OWN = "[type='range']"; // the slider of the moments
 
 /**
  * Shows the moment of `state`, and tells the view of it.
@@ -32,12 +30,8 @@ function paint(root, state) {
  */
 function writeMoment({ data, moment, playing }) {
   if (!data || playing) return;
-  const last = moment === data.updates.length - 1, address = new URL(location.href);
-  const parameters = { ...data.parameters, update: last ? null : String(data.updates[moment]) };
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value === null) address.searchParams.delete(name);
-    else address.searchParams.set(name, value);
-  }
+  const last = moment === data.updates.length - 1;
+  const address = addressWith({ ...data.parameters, update: last ? null : String(data.updates[moment]) });
   if (address.href !== location.href) history.replaceState(history.state, "", address);
 }
 
@@ -77,7 +71,7 @@ function controller(root, state) {
     else paint(root, state);
     if (state.playing) state.timer = setTimeout(tick, PACE / shown(root).speed);
   };
-  return { go, play, pause };
+  return { go, play, pause, last };
 }
 
 /**
@@ -85,7 +79,7 @@ function controller(root, state) {
  * @param {TimelineState} state
  */
 function start(root, state) {
-  const { go, play, pause } = controller(root, state);
+  const { go, play, pause, last } = controller(root, state);
   /** @type {(selector: string, act: () => void) => void} */
   const press = (selector, act) => {
     find(root, selector).onclick = (event) => {
@@ -109,13 +103,10 @@ function start(root, state) {
   }
   /** @type {(event: KeyboardEvent) => void} */
   const keys = (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const path = event.composedPath().filter((node) => node instanceof Element);
-    if (path.some((node) => node.matches(ELSEWHERE) && node !== slider)) return;
-    /** @type {Record<string, number>} */
-    const ways = { ArrowLeft: state.moment - 1, ArrowRight: state.moment + 1, Home: 0, End: Infinity };
-    if (event.key in ways) go(ways[event.key]);
-    else if (event.key === " " && !path[0]?.closest(PRESSED)) play();
+    if (!isForPage(event, OWN)) return;
+    const moment = stepBy(event, state.moment, last());
+    if (moment !== null) go(moment);
+    else if (plays(event)) play();
     else return;
     event.preventDefault();
   };
@@ -149,10 +140,7 @@ export default function ({ data, parentElement }) {
   if (!states.has(root)) start(root, state);
   state.moment = opening(state, data);
   state.data = data;
-  for (const node of findAll(root, "[data-say]")) write(node, data.words[node.dataset.say ?? ""]);
-  for (const node of findAll(parentElement, "[data-label]")) {
-    node.setAttribute("aria-label", data.words[node.dataset.label ?? ""]);
-  }
+  wordIn(parentElement, data.words);
   write(find(root, ".first"), data.ends[0]);
   write(find(root, ".last"), data.ends[1]);
   paint(root, state);

@@ -1,0 +1,48 @@
+// What a key of the keyboard means to what goes through the steps of a view, and when it is somebody else's.
+
+const FIELDS = [
+  "input:not([type='checkbox'])",
+  "textarea",
+  "select",
+  "[contenteditable='true']",
+  "[role='slider']",
+  "[role='listbox']",
+  "[role='menu']",
+  "[role='radio']",
+  "[role='dialog']",
+].join(); // what has keys of its own
+const PRESSED = "button, a, summary, input:not([type='range'])"; // Space presses these themselves
+
+/** @type {Record<string, number>} */
+const WAYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+
+/**
+ * Whether a key that was pressed is for the page: not for what has keys of its own, also within a component, but for the
+ * fields that `own` names, nor for the browser.
+ * @param {KeyboardEvent} event
+ * @param {string} [own]
+ */
+function isForPage(event, own) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false;
+  const path = event.composedPath().filter((node) => node instanceof Element);
+  return !path.some((node) => node.matches(FIELDS) && !(own && node.matches(own)));
+}
+
+/**
+ * The step that a key leads to from `step`, where `last` is the last; null where it leads nowhere.
+ * @param {KeyboardEvent} event
+ * @param {number} step
+ * @param {number} last
+ */
+function stepBy({ key }, step, last) {
+  return key in WAYS ? Math.min(Math.max(step + WAYS[key], 0), last) : null;
+}
+
+/**
+ * Whether a key plays and pauses: Space, where it presses nothing.
+ * @param {KeyboardEvent} event
+ */
+function plays(event) {
+  const [here] = event.composedPath();
+  return event.key === " " && !(here instanceof Element && here.closest(PRESSED));
+}
