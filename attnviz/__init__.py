@@ -3,23 +3,29 @@
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
-from attnviz.trace import Trace
+from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import drawn_by
 
 if TYPE_CHECKING:
+    from attnviz.importing.huggingface import from_huggingface
     from attnviz.trace.drawing import Drawing
     from attnviz.translator import Translator
 
-__all__ = ["AttnvizError", "Trace", "Translator"]
+__all__ = ["Attention", "AttnvizError", "Trace", "Translator", "attention", "from_huggingface"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `Translator`, and torch with it, only when it is asked for: a saved trace needs neither."""
+    """Import `Translator`, and torch with it, only when it is asked for: a saved trace needs neither. So are
+    others."""
     if name == "Translator":
         from attnviz.translator import Translator
 
         return Translator
+    if name == "from_huggingface":
+        from attnviz.importing.huggingface import from_huggingface
+
+        return from_huggingface
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -8,15 +8,15 @@ import plotly.graph_objects as go
 
 from attnviz import export, figures
 from attnviz.analysis.recomputation import Weights
-from attnviz.trace import BeamTree, Record
+from attnviz.trace import Aligned, BeamTree
 
 
-def heatmap(trace: Record, **choices: Any) -> go.Figure:
+def heatmap(trace: Aligned, **choices: Any) -> go.Figure:
     """Return the alignment, or without attention what there is instead; choices as those of `figures.heatmap`."""
     return figures.translation_figure(trace, **choices)
 
 
-def step_figure(trace: Record, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
+def step_figure(trace: Aligned, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
     """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name, and
     where it needs the `weights` of the model that made the trace and they are not given."""
     subject = figures.Subject(trace, step, weights)
@@ -28,6 +28,6 @@ def beam_tree(tree: BeamTree, **choices: Any) -> go.Figure:
     return figures.beam_tree_figure(tree, **choices)
 
 
-def table_html(trace: Record) -> str:
+def table_html(trace: Aligned) -> str:
     """Return the alignment as a table that needs no script."""
     return export.heatmap_html(trace)

@@ -20,7 +20,7 @@ FLOORS = {
     "trace": 2, "devices": 2,
     "checkpoint": 3, "decoding": 3,
     "translator": 4, "detector": 4, "analysis": 4,
-    "shared_translator": 5, "wording": 5, "training": 5,
+    "shared_translator": 5, "wording": 5, "training": 5, "importing": 5,
     "figures": 6, "evaluation": 6,
     "export": 7,
     "notebook": 8, "ui": 8, "commands": 8,
@@ -64,6 +64,7 @@ FORBIDDEN = {
     "shared_translator": {"streamlit", "plotly"},
     "training": {"streamlit", "plotly"},
     "evaluation": {"streamlit", "plotly"},
+    "importing": {"streamlit", "plotly"},
     "ui": {"torch"},
     "commands": {"torch", "streamlit"},
 }
@@ -148,7 +149,14 @@ def test_what_can_be_imported_without_what(modules: str, absent: str) -> None:
 def test_exported_names() -> None:
     import attnviz
 
-    assert sorted(attnviz.__all__) == ["AttnvizError", "Trace", "Translator"]
+    assert sorted(attnviz.__all__) == [
+        "Attention",
+        "AttnvizError",
+        "Trace",
+        "Translator",
+        "attention",
+        "from_huggingface",
+    ]
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name
     with pytest.raises(AttributeError, match="Transformer"):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attnviz.commands.program import _parser
@@ -34,7 +35,16 @@ def folder(tmp_path: Path, shipped_model: Path) -> Path:
     link = {"id": "1", "en": ["A", "dog"], "fr": ["Un", "chien"], "S": [[0, 0], [1, 1]], "P": []}
     for name in ("gold.jsonl", "other-gold.jsonl"):
         (tmp_path / name).write_text(json.dumps(link) + "\n", encoding="utf-8")
+    _attention(tmp_path)
     return tmp_path
+
+
+def _attention(folder: Path) -> None:
+    """Put the attention of other programs in the folder, as they would write it."""
+    soft = ["La maison verte . ||| 1,0,0,0,0 0,0,1,0,0 0,1,0,0,0 0,0,0,1,0 0,0,0,0,1",
+            "Deux chiens jouent . ||| 1,0,0,0,0 0,1,0,0,0 0,0,1,0,0 0,0,0,1,0 0,0,0,0,1"]  # fmt: skip
+    (folder / "marian.txt").write_text("\n".join(soft) + "\n", encoding="utf-8")
+    np.save(folder / "weights.npy", np.eye(4) + 0.1)
 
 
 def _environment() -> dict[str, str]:

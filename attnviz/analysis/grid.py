@@ -14,7 +14,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Record
+from attnviz.trace import Aligned, FloatArray, Record
 
 By = Literal["words", "pieces"]
 Face = Literal["before", "after", "difference"]
@@ -68,7 +68,7 @@ def scale_end(largest: float) -> float:
 
 
 def grid(
-    trace: Record | OpenHead,
+    trace: Aligned | OpenHead,
     by: By = "words",
     end: bool = True,
     face: Face = "before",
@@ -110,13 +110,15 @@ def grid(
 
 
 def _numbers(
-    trace: Record | OpenHead, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
+    trace: Aligned | OpenHead, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
 ) -> NDArray[np.floating]:
     """Return what the cells of pieces show, (Ty, Tx); raise as `grid` does."""
     if face not in FACES:
         raise ValueError(f"face must be one of {', '.join(FACES)}, not {face!r}")
     if face == "before":
         return alignment
+    if not isinstance(trace, Record):
+        raise AttnvizError(say("There is no reading after the word of attention alone: it takes the whole model."))
     if posterior is None:
         told = say("What a step was about after its word is reckoned from the weights of the model {model}: give them, "
                    "or show the alignment before the word.", model=trace.model)  # fmt: skip

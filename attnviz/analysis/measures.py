@@ -29,11 +29,11 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     """Return (source, target) links of a (target words, source words) matrix, sorted, 0-based.
 
     Each target word is linked to the source word it looked at most (the first of equals), or, given a
-    `threshold`, to every source word with at least that much of its attention.
+    `threshold`, to every source word with at least that much of its attention. One that looked at nothing has none.
     """
     rows = np.asarray(alignment, dtype=np.float64)
     if threshold is None:
-        return sorted((int(row.argmax()), i) for i, row in enumerate(rows))
+        return sorted((int(row.argmax()), i) for i, row in enumerate(rows) if row.any())
     return sorted((int(j), int(i)) for i, j in zip(*np.nonzero(rows >= threshold), strict=True))
 
 

@@ -17,10 +17,10 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     `words_after`, of the posterior), and to none where that is `</s>`; with a `threshold`, to all with at least that
     share.
     """
-    # </s> is the last word of both sides. Its row goes; its column stays until the links are drawn, for a word that
-    # looked most at the end of the sentence has no counterpart.
-    last = len(words.source) - 1
-    return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:-1], threshold) if i < last)
+    # The row of </s> goes; its column stays until the links are drawn, for a word that looked most at the end of the
+    # sentence has no counterpart.
+    rows, last = (len(side) - (side[-1] == "</s>") for side in (words.target, words.source))
+    return " ".join(f"{i}-{j}" for i, j in links(words.alignment[:rows], threshold) if i < last)
 
 
 def read_pharaoh(text: str) -> list[tuple[int, int]]:

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import add_head_options, add_model_options, load_translator, positive, seen_by_heads
+from attnviz.commands.shared import about, add_head_options, add_model_options, load_translator, positive, seen_by_heads
 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
-    from attnviz.trace import Trace
+    from attnviz.trace import Attention, Trace
 
 
-SUMMARY = "save a sentence's alignment, or a step, as a file"
+SUMMARY = "save a sentence's alignment, or a step, or another program's attention, as a file"
 
 WITHOUT_THE_MODEL = {
     "html": "The page has no logit ledger",
@@ -30,10 +30,20 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("text", nargs="?", help="the sentence; left out, --trace says what to draw")
     add("--trace", type=Path, metavar="FILE", help="a saved trace to draw, without any model")
+    add("--attention", type=Path, metavar="FILE",
+        help="attention of another program to draw: JSON (see the README), .npy, .npz, Marian's --alignment, Pharaoh's "
+        "links, a log of OpenNMT-py or eole")  # fmt: skip
+    add("--sentence", type=positive, default=1, metavar="N", help="of --attention: which of the file's, from 1")
+    add("--source-tokens", metavar="TEXT",
+        help="of --attention: the source's tokens with blanks between them, where the file has none; those of the "
+        "target are given by --target")  # fmt: skip
+    add("--normalise", action="store_true", help="of --attention: scale rows that do not add up to 1")
     add("-o", "--output", type=Path, required=True, metavar="FILE",
         help=".png, .svg, .pdf: the picture; .csv: its numbers; .html: all steps, for a lecture; .tex: TikZ; "
         ".json: the trace; .pharaoh: word links")  # fmt: skip
-    add("--target", metavar="TEXT", help="a translation to lead the decoder through, instead of a search")
+    add("--target", metavar="TEXT",
+        help="a translation to lead the decoder through, instead of a search; of --attention, the target's "
+        "tokens")  # fmt: skip
     add("--picture", default="heatmap", metavar="NAME",
         help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
         "candidates, posterior, ledger; of a transformer scores, weights, values, stream, candidates")  # fmt: skip
@@ -59,8 +69,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that do not go together, and for what cannot be drawn or
     written."""
-    if (options.text is None) == (options.trace is None):
-        raise AttnvizError("Give a sentence or --trace FILE, one of the two.")
+    if sum(given is not None for given in (options.text, options.trace, options.attention)) != 1:
+        raise AttnvizError("Give a sentence, --trace FILE or --attention FILE, one of the three.")
     if options.trace and options.target:
         raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
     from attnviz.export.files import Look, check_ending, save
@@ -80,6 +90,8 @@ def run(options: argparse.Namespace) -> None:
     if options.trace:
         branches = Branches.load(options.trace)
         trace = branches.first
+    elif options.attention:
+        trace = _attention(options)
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
     trace = seen_by_heads(trace, options)
@@ -103,6 +115,23 @@ def run(options: argparse.Namespace) -> None:
             f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
         )  # fmt: skip
     save(trace, options.output, look, weights, branches)
+
+
+def _attention(options: argparse.Namespace) -> Attention:
+    """Return the attention in a file of another program, and tell what is to be known of how it was read."""
+    from attnviz.importing.reading import open_attention
+    from attnviz.wording.given import remarks_of
+
+    if options.face not in (None, "before"):
+        raise AttnvizError("Attention alone has one face: what a look was about after its word takes the whole model.")
+    found = open_attention(options.attention)
+    with about(f"{options.attention}, sentence {options.sentence}"):
+        trace = found.sentence(options.sentence).attention(
+            options.source_tokens, options.target, normalise=options.normalise
+        )
+    for remark in remarks_of(trace):
+        print(remark, file=sys.stderr)
+    return trace
 
 
 def _from_0(number: int | None) -> int | None:

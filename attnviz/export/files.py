@@ -24,7 +24,7 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName, palette
-from attnviz.trace import Branches, Record, Trace, TransformerTrace
+from attnviz.trace import Aligned, Branches, Record, Trace
 from attnviz.wording.file_headings import heatmap_heading
 from attnviz.wording.kinds import told
 
@@ -58,7 +58,7 @@ class Look:
 
 
 def save(
-    trace: Trace | TransformerTrace, path: str | Path, look: Look | None = None, weights: Weights | None = None,
+    trace: Aligned, path: str | Path, look: Look | None = None, weights: Weights | None = None,
     branches: Branches | None = None,
 ) -> None:  # fmt: skip
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
@@ -89,10 +89,9 @@ def check_ending(path: Path) -> str:
 def contents(
     trace: Any, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
 ) -> bytes:
-    """Return what a file of this `ending`, one of ENDINGS, holds of a `Trace` or a `TransformerTrace`; raise
-    AttnvizError as `save` does."""
+    """Return what a file of this `ending`, one of ENDINGS, holds of a record; raise AttnvizError as `save` does."""
     if not isinstance(trace, Trace):
-        weights = None  # a transformer has no ledger, and no posterior
+        weights = None  # others have no ledger, and no posterior
     _check(trace, ending, look, weights)
     if ending in IMAGES:
         return image(_sheet(trace, look, weights), IMAGES[ending])
@@ -116,7 +115,7 @@ def contents(
     return text.encode("utf-8", "replace")
 
 
-def heading(trace: Record, look: Look, weights: Weights | None = None) -> str:
+def heading(trace: Aligned, look: Look, weights: Weights | None = None) -> str:
     """Return what the picture is, in a few words."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
@@ -126,7 +125,7 @@ def heading(trace: Record, look: Look, weights: Weights | None = None) -> str:
     return ", ".join(filter(None, (heatmap_heading(look.by, look.root, look.face), told(trace).whose(trace))))
 
 
-def _sheet(trace: Record, look: Look, weights: Weights | None) -> go.Figure:
+def _sheet(trace: Aligned, look: Look, weights: Weights | None) -> go.Figure:
     """Return the picture as an image holds it."""
     drawn = picture(trace, look, weights)
     if look.title:
@@ -134,12 +133,12 @@ def _sheet(trace: Record, look: Look, weights: Weights | None) -> go.Figure:
     return for_print(drawn, palette(look.theme).sheet)
 
 
-def _subject(trace: Record, look: Look, weights: Weights | None) -> Subject:
+def _subject(trace: Aligned, look: Look, weights: Weights | None) -> Subject:
     """Return what a picture of a step is drawn from."""
     return Subject(trace, look.step or 0, weights, look.source)
 
 
-def picture(trace: Record, look: Look, weights: Weights | None = None) -> go.Figure:
+def picture(trace: Aligned, look: Look, weights: Weights | None = None) -> go.Figure:
     """Return the heatmap, or the picture of the step, as Plotly draws it."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
@@ -150,7 +149,7 @@ def picture(trace: Record, look: Look, weights: Weights | None = None) -> go.Fig
     )  # fmt: skip
 
 
-def table(trace: Record, look: Look, weights: Weights | None = None) -> pd.DataFrame:
+def table(trace: Aligned, look: Look, weights: Weights | None = None) -> pd.DataFrame:
     """Return the numbers of the picture."""
     if look.picture != HEATMAP:
         subject = _subject(trace, look, weights)
@@ -163,7 +162,7 @@ def csv(numbers: pd.DataFrame) -> bytes:
     return numbers.to_csv().encode("utf-8-sig")
 
 
-def _check(trace: Record, ending: str, look: Look, weights: Weights | None) -> None:
+def _check(trace: Aligned, ending: str, look: Look, weights: Weights | None) -> None:
     """Raise AttnvizError unless there is what is asked for."""
     steps = len(trace.target_pieces)
     if look.step is not None and not 0 <= look.step < steps:
@@ -171,7 +170,7 @@ def _check(trace: Record, ending: str, look: Look, weights: Weights | None) -> N
     pieces = len(trace.source_pieces)
     if look.source is not None and not 0 <= look.source < pieces:
         raise AttnvizError(f"There is no source piece {look.source + 1}: this sentence has pieces 1 to {pieces}.")
-    if not trace.attends and (look.margins or ending in ("tex", "pharaoh")):
+    if isinstance(trace, Record) and not trace.attends and (look.margins or ending in ("tex", "pharaoh")):
         what = "margins" if look.margins else f"a .{ending} file"
         raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
     if look.margins and ending in ("tex", "json", "pharaoh"):

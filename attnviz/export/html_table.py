@@ -6,7 +6,7 @@ from html import escape
 
 from attnviz.analysis.grid import By, grid
 from attnviz.languages import say
-from attnviz.trace import Record
+from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
 
@@ -16,7 +16,7 @@ _ACROSS = "text-align:right;padding:0 0.4em;font-weight:normal;white-space:nowra
 _ALL = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
 
 
-def heatmap_html(trace: Record, *, by: By = "words", end: bool = True) -> str:
+def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
     """Return the heatmap as a table element, black 0 and white 1, each weight in its cell's tooltip.
 
     All style is in the cells themselves, and labels take the colours around them, light or dark. Without attention it

@@ -30,23 +30,22 @@ from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Branches, Record, Trace, TransformerTrace
+from attnviz.trace import Aligned, Branches, Trace
 from attnviz.wording.after_word import after_sentence, after_title
 from attnviz.wording.faces import face_names
 from attnviz.wording.kinds import told as told_of
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.lecture import lecture_footer, lecture_words
 from attnviz.wording.ledger import ledger_heading, ledger_sentence, ledger_title
-from attnviz.wording.stages import step_sentence
 from attnviz.wording.what_if import card_texts
 
-PICTURES = ("attention", "context", "weights", "values", "candidates")
+PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
 """The pictures of a step that the file shows, with the ledger: those that explain a word from where it was looked. The
-first two are of a recurrent translator, the next of a transformer's head."""
+first two are of a recurrent translator, the next of a transformer's head, then that of attention alone."""
 
 POSTERIOR, LEDGER = "posterior", "ledger"
 
-_STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "candidates": 5}
+_STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "look": 2, "candidates": 5}
 """The stage whose sentence stands above a picture."""
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -112,7 +111,9 @@ class _Lecture:
                 name = self._name(i)
                 note = ledger_sentence(self.trace, self.accounts[i], name, None)
                 notes[LEDGER] = {"title": ledger_heading(quote(name)), "note": note}
-            steps.append({"sentence": step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes})
+            steps.append(
+                {"sentence": told_of(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
+            )
         names = {face: name for face, name in face_names().items() if face in self.faces}
         return lecture_words() | {"steps": steps, "faces": names, "footers": self._footers()}
 
@@ -133,7 +134,7 @@ class _Lecture:
 
 
 def lecture_html(
-    trace: Trace | TransformerTrace,
+    trace: Aligned,
     *,
     by: By = "words",
     face: Face = "before",
@@ -200,18 +201,18 @@ def _variants(lecture: _Lecture) -> dict[str, Any]:
     return {"words": words, "figures": base, "changes": changes}
 
 
-def _version(weights: Weights | None, trace: Trace | TransformerTrace, **look: Any) -> dict[str, Any]:
+def _version(weights: Weights | None, trace: Aligned, **look: Any) -> dict[str, Any]:
     """Return what the page is drawn from while `trace` is on show."""
     accounts: tuple[Ledger, ...] = ()
     after = None
-    if weights is not None and isinstance(trace, Trace):  # a transformer has neither
+    if weights is not None and isinstance(trace, Trace):  # others have neither
         accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
         after = after_word(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, after=after, accounts=accounts, **look)
     return {"target": [_word(trace, i) for i in range(len(trace.target_pieces))]} | _variants(lecture)
 
 
-def _branches(branches: Branches, shown: Record, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+def _branches(branches: Branches, shown: Aligned, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """Return the cards in every language, which of them is `shown`, and what the others lead to, packed."""
     traces = [branches.first, *branches.traces]
     on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
@@ -264,7 +265,7 @@ def _plain(figure: go.Figure) -> Any:
     return json.loads(figure.to_json())
 
 
-def _word(trace: Record, step: int) -> dict[str, Any]:
+def _word(trace: Aligned, step: int) -> dict[str, Any]:
     """Return the piece of a step, and whether a blank goes before it."""
     piece = trace.target_pieces[step]
     return {

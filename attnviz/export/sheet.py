@@ -9,7 +9,8 @@ from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Record
+from attnviz.trace import Aligned
+from attnviz.wording.kinds import told
 from attnviz.wording.labels import shorten
 
 _HEADINGS, _SENTENCE = (17, 15, 13), 13
@@ -26,10 +27,10 @@ _NARROWEST = 520
 """Pixels of the narrowest sheet: the title needs some, also above a picture of three words."""
 
 
-def printed(figure: go.Figure, trace: Record, heading: str, *, theme: ThemeName = "light") -> go.Figure:
+def printed(figure: go.Figure, trace: Aligned, heading: str, *, theme: ThemeName = "light") -> go.Figure:
     """Return `figure` as a file holds it (`for_print`), below its title: `heading`, and both sentences, each on a line
     of its own, cut short where it would not fit."""
-    return titled(figure, heading, trace.model, (trace.source_text, trace.translation), theme=theme)
+    return _titled(figure, heading, told(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme)
 
 
 def titled(
@@ -38,11 +39,18 @@ def titled(
 ) -> go.Figure:  # fmt: skip
     """Return `figure` as a file holds it, below its title: `heading`, the `name` of the model, and `sentences`, source
     and target."""
+    return _titled(figure, heading, say("model {model}", model=shorten(name, 24)), sentences, theme=theme)
+
+
+def _titled(
+    figure: go.Figure, heading: str, made_by: str, sentences: tuple[str, str] | tuple[()], *, theme: ThemeName
+) -> go.Figure:
+    """Return `figure` as `titled` does; `made_by` says whose numbers it has."""
     ink = palette(theme)
     drawn = for_print(figure, ink.sheet)
     beside = max(_NARROWEST - drawn.layout.width, 0)  # blank, on the right
     room = drawn.layout.width + beside - 2 * _SIDE
-    model = "  " + say("attnviz, model {model}", model=shorten(name, 24))
+    model = "  " + say("attnviz, {made_by}", made_by=made_by)
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
     first = fit(heading, room / _BOLD, size)
     lines = [f'<span style="font-size:{size}px"><b>{literal(first)}</b></span>']

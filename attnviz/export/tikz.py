@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
 from attnviz.palette import Colours, ColourScale, palette, scale
-from attnviz.trace import Record
+from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 
 LONGEST_LABEL = 30
@@ -48,7 +48,7 @@ _SYMBOLS: dict[Face, str] = {"before": r"$\alpha$", "after": r"$\alpha'$", "diff
 
 
 def heatmap_tikz(
-    trace: Record,
+    trace: Aligned,
     *,
     by: By = "words",
     face: Face = "before",

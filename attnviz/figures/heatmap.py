@@ -14,7 +14,7 @@ from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import make_room, margin_bars, seam
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
-from attnviz.trace import FloatArray, Record
+from attnviz.trace import Aligned, FloatArray
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, localised, signed, significant
@@ -25,7 +25,7 @@ MOST_TEXTS = 10_000
 
 
 def heatmap(
-    trace: Record | OpenHead,
+    trace: Aligned | OpenHead,
     *,
     by: By = "words",
     face: Face = "before",
@@ -76,7 +76,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     } | _hover(cells, root)  # fmt: skip
 
 
-def _meta(trace: Record | OpenHead, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: Aligned | OpenHead, cells: Grid, sizes: Cells, alt: str) -> Spec:
     """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
     scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
 

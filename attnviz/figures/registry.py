@@ -37,17 +37,15 @@ from attnviz.figures.head import (
     weights_values,
 )
 from attnviz.figures.ledger import ledger_rows, ledger_table, ledger_template, ledger_values
+from attnviz.figures.look import look_table, look_template, look_values
 from attnviz.figures.maxout import maxout_table, maxout_template, maxout_values
 from attnviz.figures.microscope import microscope_figure, microscope_table
-from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
-from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
-from attnviz.figures.state import state_table, state_template, state_values
-from attnviz.figures.step_change import step_change_figure, step_change_table
-from attnviz.figures.stream import stream_table, stream_template, stream_values
-from attnviz.figures.subject import (
+from attnviz.figures.needs import (
     ATTENTION,
     CHANGED,
     CHOICE,
+    ENERGIES,
+    GIVEN,
     HEADS,
     LINEAR,
     LOOKS,
@@ -56,11 +54,17 @@ from attnviz.figures.subject import (
     RECURRENT,
     RIVAL,
     SCORE_VECTOR,
+    TRANSLATION,
     UNITS,
     WEIGHTS,
     Need,
-    Subject,
 )
+from attnviz.figures.posterior import posterior_table, posterior_template, posterior_values
+from attnviz.figures.softmax import softmax_table, softmax_template, softmax_values
+from attnviz.figures.state import state_table, state_template, state_values
+from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.stream import stream_table, stream_template, stream_values
+from attnviz.figures.subject import Subject
 from attnviz.figures.template import Picture, Values, whole
 from attnviz.figures.trials import trials_figure, trials_table
 from attnviz.languages import say
@@ -124,6 +128,7 @@ def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], 
     return lambda subject: tabulate(subject.trace, subject.step)
 
 
+LOOK = _of_step(look_template, look_values)
 ENERGY, SOFTMAX = _of_step(energy_template, energy_values), _of_step(softmax_template, softmax_values)
 PRODUCTS = whole(lambda subject, theme: microscope_figure(_of_head(subject), theme=theme))
 SCORES, WEIGHTS_OF_HEAD = _of_step(scores_template, scores_values), _of_step(weights_template, weights_values)
@@ -204,8 +209,9 @@ CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme),
 STEP_FIGURES: dict[str, StepFigure] = {
     "attention": StepFigure(lambda _: say("Energies and weights"), _anew(attention_bars), _table(attention_table),
                             (RECURRENT, ATTENTION), summary=True),
-    "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (RECURRENT, ATTENTION)),
-    "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (RECURRENT, ATTENTION)),
+    "look": StepFigure(lambda _: say("Where it looked"), LOOK, _table(look_table), (GIVEN,)),
+    "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
+    "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
     "context": StepFigure(lambda _: say("Context vector"), _anew(context_strips), _table(context_table), (RECURRENT,)),
     "units": StepFigure(lambda _: say("Units of the context vector"), CONTEXT_UNITS, _table(context_units_table),
                         (RECURRENT, ATTENTION)),
@@ -217,7 +223,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "weights": StepFigure(lambda _: say("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
     "values": StepFigure(lambda _: say("Values"), _anew(values_strips), _table(values_table), (HEADS,)),
     "stream": StepFigure(lambda _: say("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
-    "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table)),
+    "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)),
     "posterior": StepFigure(lambda _: say("Before and after the word"), BEFORE_AND_AFTER,
                             lambda subject: posterior_table(subject.trace, subject.after_word, subject.step),
                             (ONE_LOOK, CHOICE, POSTERIOR), uses_weights=True),

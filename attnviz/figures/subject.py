@@ -1,4 +1,4 @@
-"""What a picture of a step is drawn from, and what some pictures need of it that a trace alone may not have."""
+"""What a picture of a step is drawn from."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from attnviz.analysis import readout
 from attnviz.analysis.after_word import AfterWord, after_word
 from attnviz.analysis.best_look import best_look
-from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.ledger import Ledger, ledger
 from attnviz.analysis.looks import Trial
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.microscope import Microscope, microscope, score_vector
+from attnviz.analysis.microscope import Microscope, microscope
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_change import StepChange, step_change
 from attnviz.analysis.trials import Trials, trials
-from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Trace, TransformerTrace
+from attnviz.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Subject:
     """One step of a translation, and what of it is looked at more closely. All counts are from 0."""
 
     trace: Any
-    """A `Trace` or a `TransformerTrace`: which of the two a picture is of, its needs say."""
+    """A `Trace`, a `TransformerTrace` or an `Attention`: which of them a picture is of, its needs say."""
     step: int
     weights: Weights | None = None
     """Those of the model that made the trace, where they are at hand."""
@@ -141,92 +139,3 @@ class Subject:
         if self.weights is None:
             raise ValueError("a logit ledger needs the weights of the model that made the trace")
         return ledger(self.trace, self.weights, self.step, index)
-
-
-@dataclass(frozen=True)
-class Need:
-    """Something without which there is no picture."""
-
-    met: Callable[[Subject], bool]
-    sentence: Callable[[Subject], str]
-    """Says what is missing and, where something can be done, what."""
-
-
-def _has_score_vector(subject: Subject) -> bool:
-    try:
-        score_vector(subject.trace, subject.weights)
-    except ValueError:
-        return False
-    return True
-
-
-RECURRENT = Need(
-    lambda subject: isinstance(subject.trace, Trace),
-    lambda _: say("This model is a transformer, which has no recurrent state, and many looks at each step instead of "
-                  "one: this picture is one of recurrent translators."),
-)  # fmt: skip
-UNITS = Need(
-    RECURRENT.met,
-    lambda _: say("This model is a transformer: its score is the product of query and key, shown above, and no layer "
-                  "of units lies inside it to be taken apart."),
-)  # fmt: skip
-LINEAR = Need(
-    RECURRENT.met,
-    lambda _: say("This model is a transformer, and has no logit ledger: between what its heads find and the logit "
-                  "stand feed-forward networks and normalisations, so that the logit does not split into parts."),
-)  # fmt: skip
-ONE_LOOK = Need(
-    RECURRENT.met,
-    lambda _: say("This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
-                  "could tell what a look was about once its word is known."),
-)  # fmt: skip
-HEADS = Need(
-    lambda subject: isinstance(subject.trace, TransformerTrace | OpenHead),
-    lambda _: say("This model is a recurrent translator: it has no heads, of which this picture is."),
-)
-ATTENTION = Need(
-    lambda subject: subject.trace.attends,
-    lambda _: say("This model has no attention: no energy is computed, so there is none to take apart."),
-)
-SCORE_VECTOR = Need(
-    _has_score_vector,
-    lambda subject: say(
-        "This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy cannot be "
-        "taken apart. Put the model in the folder of models.", model=subject.trace.model,
-    ),
-)  # fmt: skip
-WEIGHTS = Need(
-    lambda subject: subject.weights is not None,
-    lambda subject: say(
-        "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
-        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
-    ),
-)  # fmt: skip
-LOOKS = Need(
-    lambda subject: subject.weights is not None,
-    lambda subject: say(
-        "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
-        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
-    ),
-)  # fmt: skip
-CHOICE = Need(
-    lambda subject: subject.trace.attends,
-    lambda _: say("A model without attention has no weights to try and no posterior: there is nothing to choose from, "
-                  "for all its words are written from one context."),
-)  # fmt: skip
-POSTERIOR = Need(
-    lambda subject: subject.weights is not None,
-    lambda subject: say(
-        "What a look was about once its word was known is computed from the weights of the model that made this "
-        "translation, “{model}”, which is not here. Put it in the folder of models and open the translation again.",
-        model=subject.trace.model,
-    ),
-)  # fmt: skip
-CHANGED = Need(
-    lambda subject: subject.parent is not None,
-    lambda _: say("Nothing was changed by hand in this translation: there is nothing to compare it with."),
-)
-RIVAL = Need(
-    lambda subject: subject.against is not None,
-    lambda _: say("There is no other piece to hold this one against."),
-)

@@ -18,6 +18,8 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName
+from attnviz.trace import Attention
+from attnviz.wording.given import inside_is_missing
 
 
 def translation_figure(
@@ -33,7 +35,7 @@ def translation_figure(
     step: int | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Return the heatmap of a `Trace` or a `TransformerTrace`; without attention, where every weight would be that of
+    """Return the heatmap of an `Aligned` record; without attention, where every weight would be that of
     the last source piece, the picture of the one vector instead, to which `colours`, `root` and `margins` mean nothing.
     Choices as those of `heatmap`.
 
@@ -69,6 +71,8 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
     """Return the posterior where `face` needs it and the weights are there."""
     if face == "before":
         return None
+    if isinstance(trace, Attention):
+        raise AttnvizError(inside_is_missing())
     if not trace.attends:
         raise AttnvizError(say("The model {model} has no attention, so no alignment to be shown before and after the "
                                "word.", model=trace.model))  # fmt: skip

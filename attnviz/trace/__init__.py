@@ -1,13 +1,16 @@
 """`Trace` and `TransformerTrace`: one immutable record of a translation each, with every number there is of it; and
-`Judgement`, that of a verdict on one.
+`Judgement`, that of a verdict on one; `Attention`, that of what another program computed.
 
 They are written by translator and detector and read by everything else. They save to one JSON file and open again
 without the model and without torch.
 """
 
+from attnviz.trace.aligned import Aligned
+from attnviz.trace.attention_record import Attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
 from attnviz.trace.branches import Branch, Branches
 from attnviz.trace.computation import Computation
+from attnviz.trace.given import MOST_TOKENS, attention
 from attnviz.trace.judgement import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record
@@ -15,7 +18,10 @@ from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 
 __all__ = [
+    "MOST_TOKENS",
     "STORED_CANDIDATES",
+    "Aligned",
+    "Attention",
     "BeamNode",
     "BeamTree",
     "Branch",
@@ -30,4 +36,5 @@ __all__ = [
     "Trace",
     "TransformerTrace",
     "Words",
+    "attention",
 ]

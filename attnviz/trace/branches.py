@@ -10,6 +10,7 @@ from typing import Any
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
+from attnviz.trace.attention_record import Attention
 from attnviz.trace.changes import Change, from_record, to_record
 from attnviz.trace.record import Record
 from attnviz.trace.storage import LARGEST, read_file, write_file
@@ -38,7 +39,7 @@ class Branches:
     """A translation, its branches, and the trace of each."""
 
     first: Any
-    """A `Trace` or a `TransformerTrace`."""
+    """A `Trace`, a `TransformerTrace` or an `Attention`."""
     branches: tuple[Branch, ...] = ()
     traces: tuple[Any, ...] = ()
     """One for each branch."""
@@ -68,7 +69,10 @@ class Branches:
     @classmethod
     def from_json(cls, text: str) -> Branches:
         """Return what `to_json` wrote; a saved trace has no branches. Raise AttnvizError where it is neither."""
-        first = _kind(text).from_json(text)
+        kind = _kind(text)
+        if kind is Attention:
+            return cls(Attention.from_json(text))  # of which nothing can be tried
+        first = kind.from_json(text)
         record = json.loads(text)
         written = record.pop(_FIELD, [])
         if not isinstance(written, list) or len(written) > MOST:
@@ -94,14 +98,14 @@ class Branches:
         return read_file(path, cls.from_json)
 
 
-def _kind(text: str) -> type[Record]:
+def _kind(text: str) -> type[Any]:
     """Return the kind of record that a file says it holds, or that which says what is wrong with it."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
         record = None
     mark = record.get("format") if isinstance(record, dict) else None
-    return TransformerTrace if mark == TransformerTrace.saved_as.mark else Trace
+    return {kind.saved_as.mark: kind for kind in (TransformerTrace, Attention)}.get(str(mark), Trace)
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[Branch, Record]:

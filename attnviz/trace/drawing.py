@@ -9,23 +9,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from attnviz.trace.aligned import Aligned
     from attnviz.trace.beam_tree import BeamTree
-    from attnviz.trace.record import Record
 
 
 class Drawing(Protocol):
     """What a trace needs in order to be shown in a notebook."""
 
-    def heatmap(self, trace: Record, **choices: Any) -> Any:
+    def heatmap(self, trace: Aligned, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
-    def step_figure(self, trace: Record, step: int, picture: str, **choices: Any) -> Any:
+    def step_figure(self, trace: Aligned, step: int, picture: str, **choices: Any) -> Any:
         """Return a picture of 0-based `step` as a Plotly figure."""
 
     def beam_tree(self, tree: BeamTree, **choices: Any) -> Any:
         """Return a beam search as a Plotly figure."""
 
-    def table_html(self, trace: Record) -> str:
+    def table_html(self, trace: Aligned) -> str:
         """Return the alignment as a bare HTML table."""
 
 

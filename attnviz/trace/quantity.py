@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz.trace.computation import Computation
+    from attnviz.trace.saved import Saved
 
 INDICES = {
     "Tx": "source position", "Ty": "step", "k": "rank", "K": "piece of the vocabulary",
@@ -48,7 +48,7 @@ class Quantity:
         return self.shape[self.per_step :][:1] == ("Tx",)
 
 
-def check_shapes(record: Computation) -> None:
+def check_shapes(record: Saved) -> None:
     """Raise ValueError, with the name of one, unless all arrays of `record` have the shapes of its table."""
     known = record.sizes()
     for quantity in record.arrays:

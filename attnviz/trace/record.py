@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnviz.text import BOS, join_pieces, word_groups
+from attnviz.text import BOS
 from attnviz.trace import storage
+from attnviz.trace.aligned import Aligned
 from attnviz.trace.computation import Computation
 from attnviz.trace.interventions import Intervention, check_interventions
-from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
+from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search
 
 METHODS = ("greedy", "beam", "forced")
 STORED_CANDIDATES = 100
@@ -22,7 +20,7 @@ STORED_CANDIDATES = 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Record(Computation):
+class Record(Aligned, Computation):
     """The translation of one sentence, and who made it how.
 
     Tx and Ty count pieces, `</s>` included. Row i of a target-side array belongs to step i + 1 of the equations, which
@@ -32,8 +30,6 @@ class Record(Computation):
     source_text: str
     """The sentence as typed."""
     translation: str
-    source_pieces: tuple[str, ...]
-    target_pieces: tuple[str, ...]
     source_ids: tuple[int, ...]
     target_ids: tuple[int, ...]
     source_surfaces: tuple[str, ...]
@@ -58,25 +54,15 @@ class Record(Computation):
     """What was changed by hand on the way, in its order; energies are those before it, the alignment after."""
 
     if TYPE_CHECKING:
-        # Some keep them as fields; a property here would pass for a field's default.
-        @property
-        def alignment(self) -> FloatArray:
-            """Where each step looked, (Ty, Tx), rows sum to 1."""
-
+        # A field where it is kept; a property here would pass for a field's default.
         @property
         def readouts(self) -> FloatArray:
             """t_i, what the words of each step are scored with: a vector each."""
 
     @property
-    @abstractmethod
-    def attends(self) -> bool:
-        """Whether the model chose where to look at each step."""
-
-    @property
-    @abstractmethod
-    def attends_once(self) -> bool:
-        """Whether a step had one look, with one energy for each source piece: then it can be changed by hand, and has a
-        posterior."""
+    def vocabulary_size(self) -> int:
+        """K, the pieces that a step chooses from."""
+        return int(self.config["vocabulary_size"])
 
     def check_texts(self) -> None:
         """Raise ValueError, KeyError or IndexError unless pieces, candidates, search and interventions make sense."""
@@ -109,24 +95,6 @@ class Record(Computation):
     def probabilities(self) -> FloatArray:
         """p(y_i | y_<i, x) of each target piece, (Ty,)."""
         return np.exp(self.log_probabilities)
-
-    def words(self) -> Words:
-        """Return the merged view: source words, target words and the (words, words) matrix."""
-        return self._words
-
-    @cached_property
-    def _words(self) -> Words:
-        source, target = word_groups(self.source_pieces), word_groups(self.target_pieces)
-        words = Words(
-            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            target=tuple(join_pieces(self.target_pieces[i] for i in group) for group in target),
-            alignment=self.alignment,
-            source_groups=source,
-            target_groups=target,
-        )
-        merged = words.merged(self.alignment)
-        merged.setflags(write=False)
-        return dataclasses.replace(words, alignment=merged)
 
     def top(self, i: int, k: int = 10) -> list[tuple[str, float]]:
         """Return the `k` likeliest pieces at step index `i` (0-based) with their probabilities, likeliest first.

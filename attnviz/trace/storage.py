@@ -23,7 +23,7 @@ from attnviz.trace.parts import Heads, Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
 
 if TYPE_CHECKING:
-    from attnviz.trace.computation import Computation
+    from attnviz.trace.saved import Saved
 
 Result = TypeVar("Result")
 
@@ -106,21 +106,19 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     return fields
 
 
-def check(record: Computation) -> None:
+def check(record: Saved) -> None:
     """Raise ValueError unless the arrays have the shapes that the pieces call for, and texts and numbers make sense."""
     sizes = record.sizes()
     if not sizes["Tx"] or not sizes["Ty"]:
         raise ValueError("it holds no pieces")
     check_shapes(record)
-    check_characters((record.model, record.device))
+    record.check_origin()
     record.check_texts()
     for quantity in record.arrays:
         array = getattr(record, quantity.name)
         # An energy may be minus infinity: nothing is looked at there.
         if not np.isfinite(array[array != -np.inf]).all():
             raise ValueError(f"{quantity.name} holds numbers that are none")
-    if not all(isinstance(value, (str, int, float)) for value in record.config.values()):
-        raise ValueError("its model's config holds more than numbers and words")
     record.check_numbers()
 
 

@@ -20,7 +20,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.kept import Kept
 from attnviz.languages import LANGUAGES, language, speak
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
 
 PLACE = "attnviz-record"
@@ -123,7 +123,7 @@ def _word(text: str, trace: Trace) -> int | None:
     """Return the piece of the vocabulary that an address asks about, if it does."""
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.config["vocabulary_size"]):
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < trace.vocabulary_size):
         raise UnknownRecordError(text)
     return int(text)
 
@@ -133,6 +133,8 @@ def _parent(fingerprint: str, trace: Trace) -> Trace | None:
     if not fingerprint:
         return None
     parent = _ON_SHOW.get(fingerprint)
-    if parent is None or (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
+    if not isinstance(parent, Record) or not isinstance(trace, Record):
+        raise UnknownRecordError(fingerprint)
+    if (parent.source_ids, dict(parent.config)) != (trace.source_ids, dict(trace.config)):
         raise UnknownRecordError(fingerprint)
     return parent

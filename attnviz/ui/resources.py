@@ -30,7 +30,7 @@ from attnviz.model_folder import (
 )
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
-from attnviz.trace import BeamTree, Record
+from attnviz.trace import Aligned, BeamTree, Record
 from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 from attnviz.translator import available_devices
@@ -77,7 +77,7 @@ def translate(
         return _TRACES.get((folder, device, files, text, beam, target, interventions), made)
 
 
-def bytes_of(trace: Record) -> int:
+def bytes_of(trace: Aligned) -> int:
     """Return what the arrays of `trace` take: all but a tenth of it, and told at once."""
     return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
 
@@ -204,7 +204,7 @@ def tokenizer_of(trace: Trace) -> Tokenizer | None:
 
 def _found(trace: Trace) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, where it is here."""
-    folder = models().get(trace.model)
+    folder = models().get(trace.model) if isinstance(trace, Record) else None  # attention alone names no model
     if folder is None:
         return None
     try:

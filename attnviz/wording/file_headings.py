@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Record
+from attnviz.trace import Aligned
 from attnviz.wording.labels import quote, shorten
 
 
@@ -26,7 +26,7 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     return say("Alignment: attention weights {weight}, piece by piece", weight=weight)
 
 
-def step_heading(trace: Record, step: int, picture: str, source: int | None = None) -> str:
+def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
     """Return what a picture, called `picture`, shows of 0-based `step`, and of 0-based `source` where it is of one."""
     piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
     if source is not None:

@@ -1,4 +1,4 @@
-"""What is said of the steps of a translation, by the kind of network that made it: the one place that knows which."""
+"""What is said of the steps of a translation, by the kind of record it is: the one place that knows which."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Trace, TransformerTrace
-from attnviz.wording import equations, stages, transformer_equations, transformer_stages
+from attnviz.trace import Aligned, Attention, Record, Trace, TransformerTrace
+from attnviz.wording import equations, given, stages, transformer_equations, transformer_stages
 from attnviz.wording.equations import Equation, Texts
+from attnviz.wording.labels import shorten
+from attnviz.wording.search import search_name
 from attnviz.wording.stages import Stage
+
+
+def _model(record: Record) -> str:
+    return say("model {model}", model=shorten(record.model, 24))
+
+
+def _model_and_search(record: Record) -> str:
+    return say("Model {model}, {how}", model=record.model, how=search_name(record, say("a given translation")))
 
 
 @dataclass(frozen=True)
@@ -25,9 +36,15 @@ class Told:
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]]
     whose: Callable[[Any], str]
     """Says whose looks the alignment is, where a step has many; nothing where it has one."""
+    step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
+    """Says what happened at a step; the text stands for a piece that is a blank and nothing else."""
+    made_by: Callable[[Any], str] = _model
+    """Says whose numbers they are, in a few words."""
+    how: Callable[[Any], str] = _model_and_search
+    """Says it in a sentence's end, with how the target was found."""
 
 
-_TOLD: Mapping[type[Record], Told] = {
+_TOLD: Mapping[type[Aligned], Told] = {
     Trace: Told(
         stages.stage_titles, stages.narrate, equations.equation_templates, equations.texts_of_step,
         equations.texts_of_source, equations.texts_of_cells, lambda _: "",
@@ -37,9 +54,13 @@ _TOLD: Mapping[type[Record], Told] = {
         transformer_equations.head_texts_of_step, transformer_equations.head_texts_of_source,
         transformer_equations.head_texts_of_cells, transformer_stages.shown_heads,
     ),
+    Attention: Told(
+        given.given_stage_titles, given.narrate_given, lambda *_: (), lambda *_: {}, lambda *_: {}, lambda *_: {},
+        lambda _: "", given.given_step_sentence, given.made_by, lambda trace: stages.capital(given.made_by(trace)),
+    ),
 }  # fmt: skip
 
 
-def told(record: Record) -> Told:
+def told(record: Aligned) -> Told:
     """Return what is said of the kind of `record`."""
     return _TOLD[type(record)]

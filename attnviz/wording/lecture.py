@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attnviz.analysis.grid import By, Face
 from attnviz.languages import say
-from attnviz.trace import Record
+from attnviz.trace import Aligned, Attention
 from attnviz.wording.after_word import about_the_reading
 from attnviz.wording.faces import about_face
+from attnviz.wording.given import inside_is_missing, remarks_of
 from attnviz.wording.kinds import told as kind_of
-from attnviz.wording.search import search_name
 
 
 def lecture_words() -> dict[str, str | dict[str, str]]:
@@ -22,7 +22,7 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
 
 
 def lecture_footer(
-    trace: Record, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
+    trace: Aligned, by: By, *, face: Face, root: bool, margins: bool, ledgers: bool, faces: bool = False
 ) -> str:
     """Return how the pictures of `trace` are read, by words or by pieces, and how it was made.
 
@@ -52,10 +52,11 @@ def lecture_footer(
     if faces:
         told.append(say("B, or a button above the heatmap, shows it before the word, after it, or their difference."))
         told.append(about_the_reading())
-    if not ledgers and not whose:
+    if isinstance(trace, Attention):
+        told += [*remarks_of(trace), inside_is_missing()]
+    elif not ledgers and not whose:
         told.append(say("Without the model's weights there is no logit ledger here."))
-    told.append(say("← and → move the step. Model {model}, {how}; made with attnviz.",
-                    model=trace.model, how=search_name(trace, say("a given translation"))))  # fmt: skip
+    told.append(say("← and → move the step. {how}; made with attnviz.", how=kind_of(trace).how(trace)))
     return " ".join(told)
 
 

@@ -10,7 +10,7 @@ from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import say
 from attnviz.text import join_pieces
-from attnviz.trace import Record, Trace
+from attnviz.trace import Aligned, Record, Trace
 from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name, subscript
@@ -114,7 +114,7 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def parts_of_sum(trace: Record, step: int) -> tuple[str, str]:
+def parts_of_sum(trace: Aligned, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the weighted sum of 0-based `step`, and how few make most of it."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])

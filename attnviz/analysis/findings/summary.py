@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.findings.of_target import words_spelled_alike
 from attnviz.analysis.measures import entropy
-from attnviz.trace import Trace
+from attnviz.trace import Aligned
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Summary:
     """Target words that are spelled like their source word and looked at it."""
 
 
-def summarise(trace: Trace) -> Summary | None:
+def summarise(trace: Aligned) -> Summary | None:
     """Return the alignment in a few numbers, or None for a model without attention."""
     if not trace.attends:
         return None
     words = trace.words()
-    ends = [i for i, word in enumerate(words.target) if word != "</s>"]
+    ends = [i for i, word in enumerate(words.target) if word != "</s>" and words.alignment[i].any()]
     looks = words.alignment[ends].argmax(axis=1)
     return Summary(
         moves=max(len(looks) - 1, 0),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attnviz import Trace
 from attnviz.analysis.fit import MisfitError, check_fit
-from attnviz.figures.subject import LOOKS, Subject
+from attnviz.figures.needs import LOOKS
+from attnviz.figures.subject import Subject
 from attnviz.languages import say
 from attnviz.ui.resources import weights_of
 

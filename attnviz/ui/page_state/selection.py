@@ -157,4 +157,4 @@ def _stage(value: Any) -> int | None:
 
 def _piece(value: Any, trace: Trace) -> int | None:
     """Return the id of a piece of the vocabulary, or None where it is none."""
-    return _number(value, trace.config["vocabulary_size"])
+    return _number(value, trace.vocabulary_size)

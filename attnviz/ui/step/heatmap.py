@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import figures
 from attnviz.analysis.grid import By, Face, grid
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Trace
+from attnviz.trace import Attention, Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
@@ -22,6 +23,10 @@ from attnviz.wording.faces import about_face, face_names
 from attnviz.wording.kinds import told as told_of
 from attnviz.wording.stages import capital
 from attnviz.wording.transformer_stages import heads_name
+
+MIDDLING, LONG = 32, 46
+"""Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
+more columns has it all, the step below."""
 
 
 def heatmap_panel(view: View, theme: ThemeName) -> None:
@@ -117,6 +122,8 @@ def _switches(view: View, face: Face) -> None:
 
 def _in_short(view: View, chosen: HeatmapChoices) -> str:
     """Return what rows and columns are, or of a model without attention what it has instead, and what to do first."""
+    if isinstance(view.trace, Attention):
+        return f"{_given_rows(chosen.by)} {say('Press Play, or click a target word.')}"
     start = say("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector(view.trace)} {start}"
@@ -138,6 +145,8 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
             "several is their mean.", steps=steps, rows=rows,
         ))  # fmt: skip
     told.append(_sum_of_a_row(chosen))
+    if isinstance(trace, Attention):
+        return " ".join(told)
     told.append(say(
         "A click on a word, a cell or a bar shows its step: the numbers follow, beside and below. At the top, the "
         "greener an English word, the more the step looked at it."
@@ -182,6 +191,19 @@ def _rows_and_columns(by: By, face: Face) -> str:
     )
 
 
+def _given_rows(by: By) -> str:
+    """Return what rows, columns and brightness are of attention of another program, whose languages nobody names."""
+    if by == "words":
+        return say(
+            'Each <span class="decoder">row</span> is a target word, each <span class="encoder">column</span> a source '
+            "word; the brighter a cell, the more the row’s word looked at the column’s."
+        )
+    return say(
+        'Each <span class="decoder">row</span> is a target piece, each <span class="encoder">column</span> a source '
+        "piece; the brighter a cell, the more the row’s piece looked at the column’s."
+    )
+
+
 def _one_vector(trace: Trace) -> str:
     """Say what a model without attention has instead of an alignment."""
     return say(
@@ -192,7 +214,20 @@ def _one_vector(trace: Trace) -> str:
     )  # fmt: skip
 
 
-def heatmap_columns(view: View) -> int:
+def heatmap_beside(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw the heatmap; return the places below it and beside it, or where it takes the page's width, both below."""
+    columns = _columns(view)
+    if columns > LONG:
+        heatmap_panel(view, theme)
+        left, right = st.columns(2, gap="large")
+        return left, right
+    left, right = st.columns([8, 5] if columns > MIDDLING else [11, 10], gap="large")
+    with left:
+        heatmap_panel(view, theme)
+    return left, right
+
+
+def _columns(view: View) -> int:
     """Return how many columns the heatmap of `view` has; none without attention, where another picture is drawn."""
     if not view.trace.attends:
         return 0

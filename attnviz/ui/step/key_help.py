@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.analysis.grid import By
 from attnviz.languages import say
+from attnviz.trace import Attention
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
 from attnviz.ui.resources import knows_after
+
+
+def _column(view: View, by: By) -> str:
+    """Return what a column of the heatmap is."""
+    if isinstance(view.trace, Attention):
+        return say("source word") if by == "words" else say("source piece")
+    return say("English word") if by == "words" else say("English piece")
 
 
 def key_names(view: View, *, stepping_only: bool = False) -> None:
@@ -15,7 +24,7 @@ def key_names(view: View, *, stepping_only: bool = False) -> None:
     by = heatmap_choices(st.session_state, view).by
     told = {
         "←</kbd><kbd>→": say("step"),
-        "↑</kbd><kbd>↓": say("English word") if by == "words" else say("English piece"),
+        "↑</kbd><kbd>↓": _column(view, by),
         f"{say('Home')}</kbd><kbd>{say('End')}": say("first, last step"),
         "B": say("before, after the word, difference"),
         say("Space"): say("play, pause"),

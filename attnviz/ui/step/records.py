@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from attnviz.trace import Record, Trace, TransformerTrace
+from attnviz.trace import Aligned, Attention, Record, Trace, TransformerTrace
 from attnviz.ui.components.context_growth.context_growth import growth_record, values_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.records import Asked, Maker, UnknownRecordError
@@ -21,10 +21,11 @@ from attnviz.ui.step.microscope import cell_record
 from attnviz.ui.step.proof_badge import proof_record
 from attnviz.ui.step.stages import equation_record, narration, picture_record, sentences_of
 from attnviz.ui.step.what_changed import changed_record
+from attnviz.wording.kinds import told
 
 
 def _facts(asked: Asked) -> dict[str, Any]:
-    return summary_record(asked.trace, narration(asked.trace, asked.steps))
+    return summary_record(asked.trace, narration(asked.trace, asked.steps), told(asked.trace).step_sentence)
 
 
 def _growth(asked: Asked) -> dict[str, Any]:
@@ -35,15 +36,14 @@ def _values(asked: Asked) -> dict[str, Any]:
     return values_record(asked.trace, sentences_of(asked.trace, 3, asked.steps), asked.theme)
 
 
-def _only(kind: type[Record], maker: Maker, asked: Asked) -> Mapping[str, Any]:
+def _only(kind: type[Aligned] | tuple[type[Aligned], ...], maker: Maker, asked: Asked) -> Mapping[str, Any]:
     """Return what `maker` makes of a record of this `kind`; raise UnknownRecordError for one of another."""
     if not isinstance(asked.trace, kind):
-        raise UnknownRecordError(kind.__name__)
+        raise UnknownRecordError(type(asked.trace).__name__)
     return maker(asked)
 
 
 OF_ALL: Mapping[str, Maker] = {
-    "facts": _facts,
     "proof": proof_record,
     "rivals": other_words_record,
     "candidates": partial(picture_record, "candidates"),
@@ -59,7 +59,7 @@ RECURRENT: Mapping[str, Maker] = {
     EQUATION: after_equation_record,
     "bench": changes_record,
     "changed": changed_record,
-    **{name: partial(picture_record, name) for name in ("energy", "softmax", "context", "state", "maxout")},
+    **{name: partial(picture_record, name) for name in ("context", "state", "maxout")},
     **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
     **IDEA_MAKERS,
 }
@@ -72,7 +72,10 @@ HEADS: Mapping[str, Maker] = {
 """Those of transformers alone."""
 
 MAKERS: Mapping[str, Maker] = {
-    **OF_ALL,
+    "facts": _facts,
+    "look": partial(_only, Attention, partial(picture_record, "look")),
+    **{name: partial(_only, (Trace, Attention), partial(picture_record, name)) for name in ("energy", "softmax")},
+    **{name: partial(_only, Record, maker) for name, maker in OF_ALL.items()},
     **{name: partial(_only, Trace, maker) for name, maker in RECURRENT.items()},
     **{name: partial(_only, TransformerTrace, maker) for name, maker in HEADS.items()},
 }

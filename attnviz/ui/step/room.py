@@ -12,7 +12,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Attention, Trace
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
@@ -22,8 +22,9 @@ from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
+from attnviz.ui.step.attention_room import attention_room
 from attnviz.ui.step.glossary import glossary
-from attnviz.ui.step.heatmap import heatmap_columns, heatmap_panel, shown_choices
+from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
@@ -40,26 +41,18 @@ from attnviz.ui.style import theme_name
 from attnviz.wording.idea import idea_titles
 from attnviz.wording.kinds import told
 
-MIDDLING, LONG = 32, 46
-"""Columns of a heatmap up to which it shares the page's width alike with the step on show, and takes more of it; one of
-more columns has it all, the step below."""
-
 
 @st.fragment
 def step_room(view: View, depth: Depth = "everything") -> None:
     """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
     speak_as_chosen()
     view = replace(_on_show(view), depth=depth)
+    if isinstance(view.trace, Attention):
+        attention_room(view)
+        return
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         transport(view)
-        columns = heatmap_columns(view)
-        if columns > LONG:
-            heatmap_panel(view, theme_name())
-            left, right = st.columns(2, gap="large")
-        else:
-            left, right = st.columns([8, 5] if columns > MIDDLING else [11, 10], gap="large")
-            with left:
-                heatmap_panel(view, theme_name())
+        left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
             with left:
                 findings_panel(view)

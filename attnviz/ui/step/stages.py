@@ -22,7 +22,7 @@ from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
-from attnviz.ui.records import Asked, address
+from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.step import transformer_stages
 from attnviz.ui.step.bench import bench_panel, hand_words, other_word_panel
 from attnviz.ui.step.context_units import NAME as UNITS
@@ -114,7 +114,7 @@ _PICTURES: Mapping[type[Record], Mapping[int, Callable[[View, ThemeName], None]]
 
 STAGES_OF = {
     "energy": 1, "softmax": 2, "context": 3, "state": 4, "maxout": 5, "scores": 1, "weights": 2, "stream": 4,
-    "candidates": None,
+    "look": 2, "candidates": None,
 }  # fmt: skip
 """The stage whose sentence stands above each picture."""
 
@@ -125,10 +125,13 @@ def picture_record(name: str, asked: Asked, *, stage: int | None = None) -> dict
     trace, steps, theme = asked.trace, asked.steps, asked.theme
     picture, number = STEP_FIGURES[name].picture, stage or STAGES_OF[name]
     subjects = [Subject(trace, step) for step in steps]
+    if STEP_FIGURES[name].lacking(subjects[0]):
+        raise UnknownRecordError(name)
     if STEP_FIGURES[name].uses_weights and asked.weights is not None:
         wide = readout(trace, asked.weights, steps).pairs
         subjects = [Subject(trace, i, asked.weights, known_pairs=pairs) for i, pairs in zip(steps, wide, strict=True)]
-    sentences = sentences_of(trace, number, steps) if number else dict.fromkeys(steps, "")
+    told_of = number in told(trace).stage_titles(trace)
+    sentences = sentences_of(trace, number, steps) if number and told_of else dict.fromkeys(steps, "")
     return chart_record(
         to_json(picture.template(subjects[0], theme)),
         {one.step: AtStep(to_json(picture.values(one, theme)), "", sentences[one.step]) for one in subjects},

@@ -1,13 +1,17 @@
-"""A saved trace, opened again on the page: shown instead of a translation until the visitor leaves it."""
+"""A saved trace, or attention of another program, opened on the page: shown instead of a translation until the visitor
+leaves it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
-from attnviz import AttnvizError, Trace
+from attnviz import AttnvizError
+from attnviz.importing.found import AttentionFile
+from attnviz.importing.reading import read_attention
 from attnviz.languages import say
 from attnviz.trace import Branches
 from attnviz.ui.language import speak_as_chosen
@@ -20,6 +24,7 @@ MOST_PIECES = 4000
 """On a side; the pictures of more would stop the browser."""
 
 _OPENED = "reopened"
+_CHOICE = "reopened_attention"
 _REQUEST = "reopened_beside"
 """What the page was asked for when the file was opened: another wish closes it."""
 _COUNT = "reopened_count"
@@ -37,9 +42,27 @@ class Reopened:
     problem: str = ""
 
     @property
-    def trace(self) -> Trace | None:
-        """The translation of the file."""
+    def trace(self) -> Any:
+        """The translation of the file, or its attention."""
         return self.branches.first if self.branches else None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a file of another program's attention is asked for."""
+
+    name: str
+    file: AttentionFile
+    number: int = 1
+    """Which of its sentences, from 1."""
+    source: str = ""
+    """Tokens with blanks between them, in the place of the file's own; empty for those."""
+    target: str = ""
+    normalise: bool = False
+    problem: str = ""
+    """Why it could not be opened."""
+    opening: int = 0
+    """Tells one opening of a file from another: what was typed for one is not for the next."""
 
 
 def opener() -> None:
@@ -47,7 +70,8 @@ def opener() -> None:
     count = st.session_state.get(_COUNT, 0)  # another after each file, ready for the same one again
     st.html(f"<style>{_own_words()}</style>")
     st.file_uploader(
-        say("Open a trace that was saved here as JSON: it opens with every number, and needs no model."),
+        say("Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
+            "attention: JSON, NumPy, Marian, OpenNMT-py, eole, Pharaoh."),
         key=f"file_{count}", max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
     )  # fmt: skip
 
@@ -77,9 +101,54 @@ def open_file(session: Session, name: str, content: bytes) -> None:
     before = session.get(_OPENED, Reopened("", None))
     session.pop(_REQUEST, None)
     try:
+        file = attention_in(content)
+        if file is not None:
+            choose_attention(session, Choice(name, file, opening=session[_COUNT]))
+            return
         session[_OPENED] = Reopened(name, read_branches(content))
+        session.pop(_CHOICE, None)
     except AttnvizError as error:
         session[_OPENED] = replace(before, problem=f"{say('{name} was not opened.', name=name)} {error}")
+
+
+def attention_in(content: bytes) -> AttentionFile | None:
+    """Return the attention of another program in the bytes of a file; None where they are, or might be, a saved trace.
+
+    Raise AttnvizError where they are neither.
+    """
+    head = content[:200]
+    if b'"attnviz-' in head and b'"attnviz-attention"' not in head:
+        return None
+    try:
+        file = read_attention(content)
+    except AttnvizError:
+        if content.lstrip()[:1] in (b"", b"{", b"["):
+            return None
+        raise
+    first = file.sentences[0]
+    plain = isinstance(first, dict) and not {"matrix", "source", "target"} & set(first)
+    return None if file.kind == "JSON" and plain else file
+
+
+def choose_attention(session: Session, choice: Choice) -> None:
+    """Open what is asked for of a file; where that cannot be, keep what is open, and the question with what is
+    wrong."""
+    try:
+        found = choice.file.sentence(choice.number).attention(
+            choice.source, choice.target, normalise=choice.normalise
+        )  # fmt: skip
+    except AttnvizError as error:
+        session[_CHOICE] = replace(choice, problem=str(error))
+        session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")
+        return
+    session[_OPENED] = Reopened(choice.name, Branches(found))
+    session[_CHOICE] = replace(choice, problem="")
+
+
+def chosen_attention(session: Session) -> Choice | None:
+    """Return what is asked for of a file that is open, or is to be; None where no such file is."""
+    choice: Choice | None = session.get(_CHOICE)
+    return choice
 
 
 def read_branches(content: bytes) -> Branches:
@@ -109,4 +178,5 @@ def reopened(session: Session, request: object) -> Reopened | None:
 def close(session: Session) -> None:
     """Go back to translating."""
     session.pop(_OPENED, None)
+    session.pop(_CHOICE, None)
     session.pop(_REQUEST, None)

@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
 from attnviz.text import SPACE
+from attnviz.trace import Attention
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
@@ -22,9 +23,11 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
 from attnviz.ui.step.branching import branch_on_show
 from attnviz.ui.toolbar import reopening
+from attnviz.ui.toolbar.attention_form import attention_form
 from attnviz.ui.toolbar.controls import Request
 from attnviz.ui.toolbar.dial import open_page_depth, page_depth_address
 from attnviz.ui.toolbar.examples import OPENING, remark
+from attnviz.wording.given import made_by, remarks_of
 from attnviz.wording.search import search_name
 
 _LAST = "last_trace"
@@ -39,11 +42,20 @@ class OnShow:
     """Whether it is what was asked for."""
 
 
-def translation_on_show(request: Request | None, *, back: bool) -> OnShow:
+def translation_on_show(request: Request | None, *, back: bool, attention: bool = False) -> OnShow:
     """Return what the pages show where `request` is asked for, None where there is no model; say what is to be known of
-    it, in a container of its own, with what leads `back` from a file to translating."""
+    it, in a container of its own, with what leads `back` from a file to translating.
+
+    A page that can show `attention` alone shows that of a file; others say that it is open elsewhere.
+    """
     opened = reopening.reopened(st.session_state, request)
     with st.container(key="messages"):  # always there, so that nothing below is moved and drawn anew
+        if attention:
+            attention_form()
+        elif opened and isinstance(opened.trace, Attention):
+            st.text(say("The attention in {name} is on the page Translate; this page needs a whole translation.",
+                        name=opened.name))  # fmt: skip
+            opened = None
         if opened and opened.problem:
             _problem(opened.problem, key="file_problem")
         saved = opened.trace if opened else None
@@ -154,6 +166,9 @@ def _instead(request: Request | None) -> Trace | None:
 def _from_file(name: str, trace: Trace, back: bool) -> None:
     """Say that what is shown was read from a file, of which model it is, and what leads `back` to translating."""
     with st.container(key="notice"):
+        if isinstance(trace, Attention):
+            _given(name, trace, back)
+            return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(say("This is {name}, a saved trace: the model {model} on {device}, {method}.", name=name,
                         model=trace.model, device=trace.device, method=_method(trace)))  # fmt: skip
@@ -162,6 +177,16 @@ def _from_file(name: str, trace: Trace, back: bool) -> None:
                     say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
                 )
         _unknown(trace)
+
+
+def _given(name: str, trace: Attention, back: bool) -> None:
+    """Say that what is shown is another program's attention, and how it was read, with what leads `back`."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(say("This is {name}: {whose}.", name=name, whose=made_by(trace)))
+        if back:
+            st.button(say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,))
+    if remarks := remarks_of(trace):
+        st.text(" ".join(remarks))
 
 
 def _method(trace: Trace) -> str:

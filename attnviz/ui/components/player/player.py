@@ -16,7 +16,7 @@ from attnviz.analysis.grid import By
 from attnviz.analysis.measures import looks_alike
 from attnviz.languages import language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import Trace
+from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.view import View
@@ -53,7 +53,7 @@ def _record(
     return player_record(_trace, by, pair)
 
 
-def player_record(trace: Trace, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
+def player_record(trace: Aligned, by: By = "words", pair: Pair | None = None) -> dict[str, Any]:
     """Return what the browser draws: words with their pieces, each source word's share of every alpha (and `of` what
     that is the sum), and for every step the source pieces by weight; `by` is what the rows and columns of the heatmap
     stand for."""
@@ -88,7 +88,7 @@ def player_record(trace: Trace, by: By = "words", pair: Pair | None = None) -> d
         "source": source,
         "target": target,
         "weights": np.clip(weights, 0, 1).round(4).astype(float).tolist(),
-        "alike": [step for step in range(len(trace.target_ids)) if looks_alike(trace, step)],
+        "alike": [step for step in range(len(trace.target_pieces)) if looks_alike(trace, step)],
         "orders": np.argsort(-trace.alignment, axis=1, kind="stable").tolist(),
         "looks": trace.attends,
         "by": by,

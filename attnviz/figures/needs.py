@@ -1,0 +1,126 @@
+"""What some pictures of a step need that its record alone may not have, and what is said where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attnviz.analysis.heads import OpenHead
+from attnviz.analysis.microscope import score_vector
+from attnviz.figures.subject import Subject
+from attnviz.languages import say
+from attnviz.trace import Attention, Record, Trace, TransformerTrace
+from attnviz.wording.given import energies_are_missing, inside_is_missing
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something without which there is no picture."""
+
+    met: Callable[[Subject], bool]
+    sentence: Callable[[Subject], str]
+    """Says what is missing and, where something can be done, what."""
+
+
+def _has_score_vector(subject: Subject) -> bool:
+    try:
+        score_vector(subject.trace, subject.weights)
+    except ValueError:
+        return False
+    return True
+
+
+def _told_of(transformer: Callable[[], str]) -> Callable[[Subject], str]:
+    """Return what says why there is no such picture: of a transformer this sentence, of attention alone its own."""
+    return lambda subject: inside_is_missing() if isinstance(subject.trace, Attention) else transformer()
+
+
+RECURRENT = Need(
+    lambda subject: isinstance(subject.trace, Trace),
+    _told_of(lambda: say(
+        "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
+        "one: this picture is one of recurrent translators."
+    )),
+)  # fmt: skip
+UNITS = Need(
+    RECURRENT.met,
+    _told_of(lambda: say(
+        "This model is a transformer: its score is the product of query and key, shown above, and no layer "
+        "of units lies inside it to be taken apart."
+    )),
+)  # fmt: skip
+LINEAR = Need(
+    RECURRENT.met,
+    _told_of(lambda: say(
+        "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
+        "stand feed-forward networks and normalisations, so that the logit does not split into parts."
+    )),
+)  # fmt: skip
+ONE_LOOK = Need(
+    RECURRENT.met,
+    _told_of(lambda: say(
+        "This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
+        "could tell what a look was about once its word is known."
+    )),
+)  # fmt: skip
+HEADS = Need(
+    lambda subject: isinstance(subject.trace, TransformerTrace | OpenHead),
+    _told_of(lambda: say("This model is a recurrent translator: it has no heads, of which this picture is.")),
+)
+TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
+GIVEN = Need(
+    lambda subject: isinstance(subject.trace, Attention),
+    lambda _: say("This picture is one of attention that another program computed."),
+)
+ENERGIES = Need(
+    lambda subject: isinstance(subject.trace, Trace) or (
+        isinstance(subject.trace, Attention) and subject.trace.energies.size > 0
+    ),
+    lambda subject: energies_are_missing() if isinstance(subject.trace, Attention) else RECURRENT.sentence(subject),
+)  # fmt: skip
+ATTENTION = Need(
+    lambda subject: subject.trace.attends,
+    lambda _: say("This model has no attention: no energy is computed, so there is none to take apart."),
+)
+SCORE_VECTOR = Need(
+    _has_score_vector,
+    lambda subject: say(
+        "This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy cannot be "
+        "taken apart. Put the model in the folder of models.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+WEIGHTS = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: say(
+        "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
+        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+LOOKS = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: say(
+        "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
+        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+    ),
+)  # fmt: skip
+CHOICE = Need(
+    lambda subject: subject.trace.attends,
+    lambda _: say("A model without attention has no weights to try and no posterior: there is nothing to choose from, "
+                  "for all its words are written from one context."),
+)  # fmt: skip
+POSTERIOR = Need(
+    lambda subject: subject.weights is not None,
+    lambda subject: say(
+        "What a look was about once its word was known is computed from the weights of the model that made this "
+        "translation, “{model}”, which is not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
+    ),
+)  # fmt: skip
+CHANGED = Need(
+    lambda subject: subject.parent is not None,
+    lambda _: say("Nothing was changed by hand in this translation: there is nothing to compare it with."),
+)
+RIVAL = Need(
+    lambda subject: subject.against is not None,
+    lambda _: say("There is no other piece to hold this one against."),
+)

@@ -1,0 +1,143 @@
+"""The cross-attention of Hugging Face's encoder-decoder models, as the record of another program's attention."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.text import SPACE
+from attnviz.trace import MOST_TOKENS, Attention, attention
+from attnviz.trace.tokens import SPECIAL
+
+_LONGEST = 400
+"""Tokens that a model writes at most, where it does not end by itself."""
+
+
+def from_huggingface(
+    model: Any, tokenizer: Any, text: str, *, target: str | None = None, layer: int | None = None,
+    head: int | None = None, beam: int = 1,
+) -> Attention:  # fmt: skip
+    """Return where each token that `model` writes for `text` looked in it: the weights of one 0-based `head` of one
+    0-based `layer` of the cross-attention, or the mean of that layer's heads, or of all heads of all layers; layer -1
+    is the last. The states are those of the decoder's last layer.
+
+    `model` is an encoder-decoder model of `transformers`, with its `tokenizer`. With a `target` nothing is searched:
+    the decoder is led through its tokens; otherwise the search is a `beam` of this width, 1 being greedy. The weights
+    are computed once more with the model's plain ("eager") attention: its faster kinds return none.
+    Raise AttnvizError where the model has no cross-attention, no such layer or head, or the text is blank or too long.
+    """
+    import torch
+
+    _check(model, text, layer, head)
+    with torch.inference_mode(), _plain_attention(model):
+        given = tokenizer(text, return_tensors="pt")
+        ids, mask = given["input_ids"].to(model.device), given["attention_mask"].to(model.device)
+        _check_length(model, ids)
+        written = _written(model, tokenizer, ids, mask, target, beam)
+        _check_length(model, written[:, :-1])
+        found = model(
+            input_ids=ids, attention_mask=mask, decoder_input_ids=written[:, :-1], output_attentions=True,
+            output_hidden_states=True, use_cache=False,
+        )  # fmt: skip
+    weights = _chosen(found.cross_attentions, layer, head)
+    source, target_tokens = (_tokens(tokenizer, one.tolist()) for one in (ids[0], written[0, 1:]))
+    return attention(
+        source, target_tokens, weights.double().cpu().numpy(),
+        states=found.decoder_hidden_states[-1][0].float().cpu().numpy(),
+        normalise=model.dtype != torch.float32,  # halves of a float do not quite add up to 1
+        origin=_origin(model, layer, head),
+    )  # fmt: skip
+
+
+def _check(model: Any, text: str, layer: int | None, head: int | None) -> None:
+    if not getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+        raise AttnvizError(say("{name} is no encoder-decoder model, so it has no cross-attention.",
+                               name=type(model).__name__))  # fmt: skip
+    if not text.strip():
+        raise AttnvizError(say("There is no text: write a sentence."))
+    if layer is None and head is not None:
+        raise AttnvizError(say("A head is one of a layer: say which layer."))
+
+
+def _most(model: Any) -> int:
+    """Return how many tokens of a side can be read and shown."""
+    return min(MOST_TOKENS, getattr(model.config, "max_position_embeddings", None) or MOST_TOKENS)
+
+
+def _check_length(model: Any, ids: Any) -> None:
+    """Raise AttnvizError where these ids (1, T) are more than the model has places for."""
+    if ids.shape[1] > _most(model):
+        raise AttnvizError(say("There are {count} tokens on a side; at most {most} can be shown.", count=ids.shape[1],
+                               most=_most(model)))  # fmt: skip
+
+
+@contextlib.contextmanager
+def _plain_attention(model: Any) -> Iterator[None]:
+    """Have the model compute its attention so that it can return the weights, and in evaluation mode; and then again as
+    before."""
+    before, training = model.config._attn_implementation, model.training
+    model.set_attn_implementation("eager")
+    model.eval()
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
+        model.train(training)
+
+
+def _written(model: Any, tokenizer: Any, ids: Any, mask: Any, target: str | None, beam: int) -> Any:
+    """Return what the decoder is led through, (1, 1 + Ty): the token it starts with, and what it writes."""
+    import torch
+
+    if target is None:
+        written = model.generate(input_ids=ids, attention_mask=mask, num_beams=beam, do_sample=False,
+                                 max_new_tokens=min(_LONGEST, _most(model) - 1))  # fmt: skip
+        if written.shape[1] < 2:
+            raise AttnvizError(say("The model wrote nothing."))
+        return written
+    start = model.generation_config.decoder_start_token_id
+    labels = tokenizer(text_target=target, return_tensors="pt")["input_ids"].to(ids.device)
+    if start is None or not labels.numel():
+        raise AttnvizError(say("The model cannot be led through this target: it is empty, or the model does not say "
+                               "which token it starts with."))  # fmt: skip
+    return torch.cat([torch.full_like(labels[:, :1], start), labels], dim=1)
+
+
+def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -> Any:
+    """Return the weights (Ty, Tx) of a head, or a mean, given those of every layer, (1, H, Ty, Tx) each."""
+    import torch
+
+    if not layers or layers[0] is None:
+        raise AttnvizError(say("The model returned no cross-attention."))
+    if layer is None:
+        return torch.stack([one[0] for one in layers]).mean(dim=(0, 1))
+    if not -1 <= layer < len(layers):
+        raise AttnvizError(say("There is no layer {number}: this transformer has layers 1 to {layers}.",
+                               number=layer + 1, layers=len(layers)))  # fmt: skip
+    heads = layers[layer][0]
+    if head is None:
+        return heads.mean(dim=0)
+    if not 0 <= head < len(heads):
+        raise AttnvizError(say("There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
+                               number=head + 1, heads=len(heads)))  # fmt: skip
+    return heads[head]
+
+
+def _tokens(tokenizer: Any, ids: list[int]) -> list[str]:
+    """Return the tokens of ids as the tokenizer spells them; a special one, as a code of a language, is a word."""
+    tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(ids)]
+    special = set(tokenizer.all_special_tokens) - set(SPECIAL)
+    marked = any(token.startswith(SPACE) for token in tokens)
+    return [SPACE + token if marked and token in special else token or "<unk>" for token in tokens]
+
+
+def _origin(model: Any, layer: int | None, head: int | None) -> str:
+    """Return whose look it is: the model's name, and which heads."""
+    name = str(getattr(model.config, "name_or_path", "") or type(model).__name__)[-80:]
+    if layer is None:
+        return f"{name}, mean of all heads"
+    which = "last layer" if layer == -1 else f"layer {layer + 1}"
+    return f"{name}, mean of {which}" if head is None else f"{name}, {which}, head {head + 1}"

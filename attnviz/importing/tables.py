@@ -1,0 +1,79 @@
+"""The tables of attention that OpenNMT-py and eole log (`-attn_debug`, `-align_debug`): names above and at the left,
+cut short, and a number of seven places for each pair."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.importing.found import AttentionFile, Found
+from attnviz.trace import MOST_TOKENS
+
+_STAMP = re.compile(r"^\[[^]]{10,60}\] ")
+"""What a logger writes first: `[2024-06-27 19:56:21,123 INFO] `."""
+_ROW = re.compile(r"^ *(\S+) +((?:\*?-?[0-9]+\.[0-9]{7} *)+)$")
+"""A name and numbers; versions up to 3.0 mark the largest by an asterisk."""
+LONGEST_SOURCE, LONGEST_TARGET = 7, 10
+"""Letters that the programs print of a name."""
+
+
+class _Table(NamedTuple):
+    header: list[str]
+    rows: list[tuple[str, str]]
+    source: str
+    """What the log says of the source sentence before the table, with -verbose; empty where it says nothing."""
+    target: str
+
+
+def logged_tables(lines: Sequence[str]) -> AttentionFile | None:
+    """Return the sentences of a log that has such tables; None where it has none."""
+    tables = list(_tables(lines))
+    return AttentionFile("OpenNMT-py, eole", tables, _read) if tables else None
+
+
+def _tables(lines: Sequence[str]) -> Iterator[_Table]:
+    header, rows = list[str](), list[tuple[str, str]]()
+    said = {"SENT": "", "PRED": ""}
+    for raw in (*lines, ""):
+        line = _STAMP.sub("", raw.rstrip("\r\n"))
+        found = _ROW.match(line)
+        if found and header and found[2].count(".") == len(header):
+            rows.append((found[1], found[2]))
+            continue
+        if rows:
+            yield _Table(header, rows, source=said["SENT"], target=said["PRED"])
+            rows, said = [], {"SENT": "", "PRED": ""}
+        header = [name for name in line.split(" ") if name] if len(line) < 20 * MOST_TOKENS else []
+        if told := re.match(r"^(SENT|PRED) [0-9]+: (.*)$", line):
+            said[told[1]] = told[2]
+
+
+def _read(table: _Table) -> Found:
+    source = _whole(table.header, _listed(table.source), LONGEST_SOURCE)
+    names = [name for name, _ in table.rows]
+    target = _whole(names, table.target.split(), LONGEST_TARGET)
+    cut = any(len(name) == LONGEST_SOURCE for name in table.header) and source == table.header
+    cut |= any(len(name) == LONGEST_TARGET for name in names) and target == names
+    numbers = np.array([row.replace("*", " ").split() for _, row in table.rows], dtype=np.float64)
+    fields = {"source": source, "target": target, "matrix": numbers, "origin": "OpenNMT-py, eole"}
+    return Found(fields, remarks=("cut-names",) if cut else ())
+
+
+def _whole(names: list[str], tokens: Sequence[str], longest: int) -> list[str]:
+    """Return the names as the log has them elsewhere in full, where these fit; a `</s>` at the end is not told
+    there."""
+    found = [*tokens, *names[len(tokens) :]] if len(names) - len(tokens) in (0, 1) else []
+    return found if [token[:longest] for token in found] == [name[:longest] for name in names] else names
+
+
+def _listed(text: str) -> list[str]:
+    """Return the tokens of a sentence that was printed as a list of Python."""
+    try:
+        found = ast.literal_eval(text) if len(text) < 100_000 else []
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return []
+    return [str(token) for token in found] if isinstance(found, list) else []

@@ -1,0 +1,185 @@
+"""`Attention`: an alignment that another program computed, and what it says besides; its file is an open format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.text import join_pieces
+from attnviz.trace import storage
+from attnviz.trace.aligned import Aligned, Groups
+from attnviz.trace.drawing import drawing
+from attnviz.trace.parts import FloatArray, IntArray
+from attnviz.trace.quantity import Quantity
+
+Links = tuple[tuple[int, int], ...]
+"""0-based (source word, target word)."""
+REMARKS = (
+    "source-end", "target-end", "scaled", "empty-rows", "links", "cut-names", "padding", "energies-differ", "one-head",
+    "mean-of-heads",
+)  # fmt: skip
+"""What a reader may have to say of how it came by the numbers; `wording.given` says it."""
+
+RECORDED = (
+    Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "the weights as they were given"),
+    Quantity("energies", r"e_{ij}", ("Ty", "Tx"), r"e_{ij}", "the energies as they were given", may_be_absent=True),
+    Quantity("states", r"s_i", ("Ty", "n"), r"s_i", "the states as they were given", may_be_absent=True),
+    Quantity("source_word_of", "j", ("Tx",), "j", "the word of each source piece, from 0"),
+    Quantity("target_word_of", "i", ("Ty",), "i", "the word of each target piece, from 0"),
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Attention(Aligned):
+    """Two sentences in pieces and where each target piece looked, as another program had it: nothing of how it came
+    about, but the energies and states that were given along.
+
+    `attnviz.attention` makes one of tokens and a matrix.
+    """
+
+    saved_as: ClassVar[storage.Format] = storage.Format("attnviz-attention", 1)
+    arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+
+    alignment: FloatArray
+    """alpha_ij, (Ty, Tx), not negative; rows sum to 1, or to 0 where a target piece is linked to nothing."""
+    energies: FloatArray
+    """e_ij, (Ty, Tx), or (0,) where they are unknown."""
+    states: FloatArray
+    """s_i, (Ty, n), or (0,) where they are unknown."""
+    source_word_of: IntArray
+    """The word of each source piece, from 0, (Tx,)."""
+    target_word_of: IntArray
+    """The word of each target piece, from 0, (Ty,)."""
+    sure: Links = ()
+    """Links between words that people drew."""
+    possible: Links = ()
+    """Those that they called possible; the sure ones are not repeated here."""
+    origin: str = ""
+    """The program that computed it, or its model; empty where that is not said."""
+    remarks: tuple[str, ...] = ()
+    """What the reader had to do, of REMARKS."""
+
+    @property
+    def attends(self) -> bool:
+        """True: that is what there is of it."""
+        return True
+
+    @property
+    def attends_once(self) -> bool:
+        """False: nobody is here to be asked what another look would have made."""
+        return False
+
+    @property
+    def vocabulary_size(self) -> int:
+        """0: what else could have been written is not told."""
+        return 0
+
+    @property
+    def source_surfaces(self) -> tuple[str, ...]:
+        """The source pieces."""
+        return self.source_pieces
+
+    @property
+    def source_text(self) -> str:
+        """The source sentence, `</s>` left out."""
+        return join_pieces(piece for piece in self.source_pieces if piece not in ("<s>", "</s>"))
+
+    @property
+    def translation(self) -> str:
+        """The target sentence, `</s>` left out."""
+        return join_pieces(piece for piece in self.target_pieces if piece not in ("<s>", "</s>"))
+
+    def word_groups(self) -> tuple[Groups, Groups]:
+        """Return the pieces of the words of both sides, as the tokens' own marks have it."""
+        return _groups(self.source_word_of), _groups(self.target_word_of)
+
+    def sizes(self) -> dict[str, int]:
+        """Return the numbers that the symbols of the table's shapes stand for."""
+        width = self.states.shape[1] if self.states.ndim == 2 else 0
+        return {"Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "n": width}
+
+    def check_origin(self) -> None:
+        """Raise ValueError unless it can be shown where it comes from, and remarks are known."""
+        storage.check_characters((self.origin,))
+        if unknown := set(self.remarks) - set(REMARKS):
+            raise ValueError(f"the remark {min(unknown)!r} is unknown")
+
+    def check_texts(self) -> None:
+        """Raise ValueError unless pieces and words fit one another, and links are between words."""
+        storage.check_characters(self.source_pieces, self.target_pieces)
+        for name, words in (("source", self.source_word_of), ("target", self.target_word_of)):
+            steps = np.diff(words)
+            if words[0] != 0 or not np.isin(steps, (0, 1)).all():
+                raise ValueError(f"the words of the {name} are not in order")
+        source, target = int(self.source_word_of[-1]) + 1, int(self.target_word_of[-1]) + 1
+        for j, i in (*self.sure, *self.possible):
+            if not (0 <= j < source and 0 <= i < target):
+                raise ValueError(f"the link {j}-{i} is of no words: there are {source} and {target}, from 0")
+
+    def check_numbers(self) -> None:
+        """Raise ValueError unless the rows of the alignment are shares, or empty."""
+        sums = self.alignment.astype(np.float64).sum(axis=1)
+        if self.alignment.min() < 0 or not ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all():
+            raise ValueError("a row of the alignment does not sum to 1")
+
+    def to_json(self) -> str:
+        """Return all of it in the open format (see `attnviz.trace.given`), numbers as their shortest decimals."""
+        fields: dict[str, Any] = {
+            "format": self.saved_as.mark, "version": self.saved_as.version, "origin": self.origin,
+            "source": self.source_pieces, "target": self.target_pieces, "matrix": _plain(self.alignment),
+            "words": {"source": self.source_word_of.tolist(), "target": self.target_word_of.tolist()},
+        }  # fmt: skip
+        for name in ("energies", "states"):
+            if (array := getattr(self, name)).size:
+                fields[name] = _plain(array)
+        if self.sure or self.possible:
+            fields["gold"] = {"sure": self.sure, "possible": self.possible}
+        return json.dumps(fields | {"remarks": self.remarks}, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Attention:
+        """Return what `to_json` wrote, or any text in the open format; raise AttnvizError where it is none."""
+        from attnviz.trace.given import from_fields  # it makes what this class only holds
+
+        try:
+            fields = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise AttnvizError(say("This is no JSON: {error}.", error=error)) from error
+        return from_fields(fields)
+
+    def heatmap(self, **choices: Any) -> Any:
+        """Return the alignment as a Plotly figure, which a notebook shows; choices as those of `figures.heatmap`."""
+        return drawing().heatmap(self, **choices)
+
+    def step_figure(self, i: int, picture: str = "look", **choices: Any) -> Any:
+        """Return a picture of target piece `i` (0-based), named as in `figures.STEP_FIGURES`.
+
+        Raise IndexError where there is no such piece and AttnvizError where there is no such picture.
+        """
+        return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
+
+    def _repr_html_(self) -> str:
+        """Return the heatmap as a bare table: what a notebook shows of it."""
+        return drawing().table_html(self)
+
+
+ROUNDED = 0.01
+"""How far from 1 a row may add up to: others print a few digits of each weight, or compute in half precision."""
+
+
+def _groups(word_of: IntArray) -> Groups:
+    """Return the pieces of each word, given the word of each piece."""
+    starts = np.flatnonzero(np.diff(word_of, prepend=-1))
+    return tuple(tuple(group.tolist()) for group in np.split(np.arange(len(word_of)), starts[1:]))
+
+
+def _plain(array: NDArray[np.float32]) -> Sequence[Any]:
+    """Return float32 numbers as lists of the shortest decimals that read back as the same; minus infinity as null."""
+    return [[None if x == -np.inf else float(str(x)) for x in row] for row in array]

@@ -1,0 +1,264 @@
+"""Attention from anywhere: tokens and a matrix of another program, checked and made a record; and the open format.
+
+The format is a JSON object of
+
+- `source`, `target`: the tokens, as lists of texts, in whatever marks the program has for parts of words;
+- `matrix`: a row for each target token, in it a number from 0 to 1 for each source token; rows add up to 1;
+
+and where they are known
+
+- `energies`: numbers of the same shape, before the softmax; `null` where nothing may be looked at;
+- `states`: a row of numbers for each target token;
+- `gold`: links that people drew, `{"sure": [[0, 0], …], "possible": […]}`: pairs of a source and a target word, both
+  from 0, a word being the tokens that marks join;
+- `words`: `{"source": […], "target": […]}`, the word of each token, from 0, in the place of what marks say;
+- `origin`: who computed it, a text; `format`: "attnviz-attention" and `version`: 1, which say that it is this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.trace import storage
+from attnviz.trace.attention_record import ROUNDED, Attention, Links
+from attnviz.trace.parts import FloatArray, IntArray
+from attnviz.trace.tokens import Pieces, to_pieces
+
+MOST_TOKENS = 1000
+"""On a side: the pictures of more would stop a browser."""
+WIDEST_STATE = 16_384
+LONGEST_ORIGIN = 200
+_DIFFERENT = 0.02
+"""How far a weight may be from the softmax of its energies before that is remarked on."""
+
+Tokens = str | Sequence[str]
+"""A text with a blank between tokens, or a list of them."""
+
+
+def attention(
+    source: Tokens, target: Tokens, matrix: ArrayLike, *, energies: ArrayLike | None = None,
+    states: ArrayLike | None = None, sure: Iterable[tuple[int, int]] = (), possible: Iterable[tuple[int, int]] = (),
+    normalise: bool = False, origin: str = "",
+) -> Attention:  # fmt: skip
+    """Return attention that another program computed as a record that draws, saves and is read as a translation is.
+
+    `matrix` (Ty, Tx) has a row for each target token, in it a weight for each source token; a column, or row, more than
+    there are tokens is that of `</s>`. `energies` (Ty, Tx) may be -inf; `states` are (Ty, n). `sure` and `possible` are
+    links that people drew between words, pairs (source, target) from 0. Rows must add up to 1, within what printing
+    rounds; `normalise` scales those that do not, but for rows of zeros, which are linked to nothing.
+    Raise AttnvizError, saying what was found, where tokens and numbers do not fit.
+    """
+    weights = _numbers(matrix, "matrix")
+    if weights.min() < 0:
+        row, column = np.argwhere(weights < 0)[0].tolist()
+        raise AttnvizError(say("A weight is negative: {value} in row {row}, column {column}. Weights are shares.",
+                               value=f"{weights[row, column]:g}", row=row + 1, column=column + 1))  # fmt: skip
+    remarks = list[str]()
+    sides = _with_ends(_split(source), _split(target), weights.shape, remarks)
+    if normalise:
+        weights = _scaled(weights, remarks)
+    _check_sums(weights, remarks)
+    pieces = [to_pieces(tokens) for tokens in sides]
+    return _record(pieces, weights, energies, states, (_links(sure), _links(possible)), origin, remarks)
+
+
+def from_fields(fields: object, *, normalise: bool = False) -> Attention:
+    """Return the attention in an object of the open format; raise AttnvizError where it is none."""
+    if not isinstance(fields, Mapping):
+        raise AttnvizError(say("This is no attention: an object with source, target and matrix is needed."))
+    if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
+        raise AttnvizError(say("This is no attention: it says that it is {format}.",
+                               format=repr(fields["format"])[:60]))  # fmt: skip
+    if fields.get("version", 1) != Attention.saved_as.version:
+        raise AttnvizError(say("This attention has format version {version}; this program reads {latest}. Update it.",
+                               version=repr(fields["version"])[:20], latest=Attention.saved_as.version))  # fmt: skip
+    if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
+        raise AttnvizError(say("This attention lacks {names}.", names=", ".join(missing)))
+    gold = fields.get("gold") or {}
+    if not isinstance(gold, Mapping):
+        raise AttnvizError(say("gold must be an object with sure and possible links."))
+    found = attention(
+        fields["source"], fields["target"], fields["matrix"], energies=fields.get("energies"),
+        states=fields.get("states"), sure=gold.get("sure", ()), possible=gold.get("possible", ()), normalise=normalise,
+        origin=fields.get("origin", ""),
+    )  # fmt: skip
+    return _as_said(found, fields.get("words"), fields.get("remarks", ()))
+
+
+def split_tokens(text: Tokens) -> list[str]:
+    """Return the tokens of a text with blanks between them, or a list of them as it is."""
+    return text.split() if isinstance(text, str) else list(text)
+
+
+def _split(tokens: object) -> list[str]:
+    if not isinstance(tokens, (str, Sequence)):
+        raise AttnvizError(say("Tokens must be a list of texts, or one text with blanks between them."))
+    found = split_tokens(tokens)
+    if not found:
+        raise AttnvizError(say("There are no tokens: both sides need at least one."))
+    if len(found) > MOST_TOKENS:
+        raise AttnvizError(say("There are {count} tokens on a side; at most {most} can be shown.", count=len(found),
+                               most=MOST_TOKENS))  # fmt: skip
+    return found
+
+
+def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.float64]:
+    """Return a matrix, finite but, where it may be `empty` in places, for minus infinity; raise AttnvizError where it
+    is none."""
+    try:
+        found = np.asarray(_without_null(given) if empty else given, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise AttnvizError(say("{name} is not a table of numbers: every row must have as many as the first.",
+                               name=name)) from error  # fmt: skip
+    if found.ndim != 2 or not found.size:
+        shape = " × ".join(map(str, found.shape)) or "1"
+        raise AttnvizError(say("{name} must have rows and columns; found is {shape}.", name=name, shape=shape))
+    fine = np.isfinite(found) | (found == -np.inf if empty else False)
+    if not fine.all() or np.abs(found[np.isfinite(found)]).max(initial=0) > 1e30:
+        raise AttnvizError(say("{name} holds numbers that are none, or beyond all bounds.", name=name))
+    return found
+
+
+def _without_null(given: Any) -> Any:
+    """Return lists of numbers with minus infinity for what JSON calls null."""
+    if isinstance(given, list):
+        return [[-np.inf if x is None else x for x in row] if isinstance(row, list) else row for row in given]
+    return given
+
+
+def _with_ends(
+    source: list[str], target: list[str], shape: tuple[int, ...], remarks: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the tokens of both sides, with `</s>` where a matrix of this shape has one place more."""
+    rows, columns = shape
+    if rows - len(target) in (0, 1) and columns - len(source) in (0, 1):
+        remarks += ["source-end"] * (columns > len(source)) + ["target-end"] * (rows > len(target))
+        return source + ["</s>"] * (columns - len(source)), target + ["</s>"] * (rows - len(target))
+    found = {"rows": rows, "columns": columns, "target": len(target), "source": len(source)}
+    if (rows, columns) == (len(source), len(target)):
+        raise AttnvizError(say("The matrix has {rows} rows and {columns} columns, as many as source and target have "
+                               "tokens: turn it over. A row is a target token.", **found))  # fmt: skip
+    raise AttnvizError(say(
+        "The matrix has {rows} rows and {columns} columns, but there are {target} target and {source} source tokens. "
+        "There must be a row for each target token and a column for each source token; one more is taken for </s>. "
+        "Where words were cut into pieces, give the pieces.", **found,
+    ))  # fmt: skip
+
+
+def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:
+    """Return the weights with each row that has any scaled to add up to 1."""
+    sums = weights.sum(axis=1, keepdims=True)
+    if (np.abs(sums - 1) > 1e-6).any():
+        remarks.append("scaled")
+    scaled: NDArray[np.float64] = weights / np.where(sums == 0, 1, sums)
+    return scaled
+
+
+def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
+    """Raise AttnvizError, saying what rows add up to, unless it is 1, or nothing."""
+    sums = weights.sum(axis=1)
+    wrong = (np.abs(sums - 1) > ROUNDED) & (sums != 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise AttnvizError(say(
+            "Row {row} adds up to {sum}, not to 1; the rows add up to {least} to {most}. If these are weights, have "
+            "every row scaled to add up to 1.", row=row + 1, sum=f"{sums[row]:.4g}", least=f"{sums.min():.4g}",
+            most=f"{sums.max():.4g}",
+        ))  # fmt: skip
+    if (sums == 0).any():
+        remarks.append("empty-rows")
+
+
+def _links(given: object) -> Links:
+    """Return links as pairs of whole numbers; raise AttnvizError where one is none."""
+    try:
+        found = tuple((j, i) for j, i in given)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        found = (("", ""),)
+    if not all(type(place) is int and 0 <= place < MOST_TOKENS for link in found for place in link):
+        raise AttnvizError(say("Links must be pairs of a source and a target word, both counted from 0."))
+    return tuple(sorted(set(found)))
+
+
+def _record(
+    sides: Sequence[Pieces], weights: NDArray[np.float64], energies: ArrayLike | None, states: ArrayLike | None,
+    gold: tuple[Links, Links], origin: object, remarks: list[str],
+) -> Attention:  # fmt: skip
+    """Return the record of checked pieces and weights, energies and states being checked against them."""
+    source, target = sides
+    if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
+        raise AttnvizError(say("origin must be a text of at most {most} characters.", most=LONGEST_ORIGIN))
+    found = Attention(
+        source_pieces=source.pieces, target_pieces=target.pieces, alignment=weights.astype(np.float32),
+        energies=_energies(energies, weights, remarks), states=_states(states, len(weights)),
+        source_word_of=np.array(source.words, np.int32), target_word_of=np.array(target.words, np.int32),
+        sure=gold[0], possible=tuple(link for link in gold[1] if link not in gold[0]), origin=origin,
+        remarks=tuple(remarks),
+    )  # fmt: skip
+    return _checked(found)
+
+
+def _checked(found: Attention) -> Attention:
+    try:
+        storage.check(found)
+    except (ValueError, IndexError) as error:
+        raise AttnvizError(say("This attention does not fit together: {error}.", error=error)) from error
+    return found
+
+
+def _energies(given: ArrayLike | None, weights: NDArray[np.float64], remarks: list[str]) -> FloatArray:
+    """Return energies of the shape of the weights, or (0,) where there are none."""
+    if given is None:
+        return np.zeros(0, np.float32)
+    found = _numbers(given, "energies", empty=True)
+    if found.shape != weights.shape or not np.isfinite(found).any(axis=1).all():
+        raise AttnvizError(say("The energies must have the shape of the matrix, and one that is finite in every row."))
+    powers = np.exp(found - found.max(axis=1, keepdims=True))
+    if np.abs(powers / powers.sum(axis=1, keepdims=True) - weights).max() > _DIFFERENT:
+        remarks.append("energies-differ")
+    return found.astype(np.float32)
+
+
+def _states(given: ArrayLike | None, rows: int) -> FloatArray:
+    """Return states, a row for each target token, or (0,) where there are none."""
+    if given is None:
+        return np.zeros(0, np.float32)
+    found = _numbers(given, "states")
+    if len(found) != rows or found.shape[1] > WIDEST_STATE:
+        raise AttnvizError(say("The states must be a row for each target token, of at most {most} numbers.",
+                               most=WIDEST_STATE))  # fmt: skip
+    return found.astype(np.float32)
+
+
+def _as_said(found: Attention, words: object, remarks: object) -> Attention:
+    """Return the record with the words, and with remarks of its making, that a file says; raise AttnvizError where they
+    do not fit."""
+    if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
+        raise AttnvizError(say("remarks must be a list of texts."))
+    kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
+    found = dataclasses.replace(found, remarks=kept)
+    if words is not None:
+        if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
+            raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
+        sides = [_word_numbers(words[name], pieces) for name, pieces in (
+            ("source", found.source_pieces), ("target", found.target_pieces),
+        )]  # fmt: skip
+        found = dataclasses.replace(found, source_word_of=sides[0], target_word_of=sides[1])
+    return _checked(found)
+
+
+def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
+    """Return the word of each piece as a file has it; a `</s>` that the tokens lacked is a word of its own."""
+    numbers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [None]
+    if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
+        numbers.append(numbers[-1] + 1)
+    if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
+        raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
+    return np.array(numbers, np.int32)

@@ -1,0 +1,120 @@
+"""Other programs' tokens as pieces of ours: what their marks say of where words begin.
+
+Which piece opens a word is marked in many ways: by a visible space before it (SentencePiece), by a sign for a blank
+(byte-level BPE), by a mark on what continues a word (WordPiece, subword-nmt, joiners), or not at all, where tokens are
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.text import SPACE, SPECIAL_PIECES, word_groups
+
+LONGEST_TOKEN = 200
+"""Characters."""
+ENDS = frozenset({"</s>", "<eos>", "<EOS>", "[SEP]", "<|endoftext|>", "<end>"})
+SPECIAL = (
+    dict.fromkeys(ENDS, "</s>")
+    | dict.fromkeys(("<s>", "<sos>", "<SOS>", "<bos>", "<BOS>", "[CLS]", "<start>"), "<s>")
+    | dict.fromkeys(("<unk>", "<UNK>", "[UNK]", "<|unk|>"), "<unk>")
+    | dict.fromkeys(("<pad>", "<PAD>", "[PAD]", "<blank>"), "<pad>")
+)
+"""What others call the pieces that stand for no text of their own."""
+BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
+
+
+class Pieces(NamedTuple):
+    """Tokens of one side as pieces."""
+
+    pieces: tuple[str, ...]
+    words: tuple[int, ...]
+    """The word of each piece, from 0."""
+
+
+def to_pieces(tokens: Sequence[str]) -> Pieces:
+    """Return `tokens` as pieces; raise AttnvizError where one is empty, too long, or none."""
+    for number, token in enumerate(tokens, 1):
+        check_token(number, token)
+    plain = [token for token in tokens if token not in SPECIAL]
+    if any(SPACE in token for token in plain):
+        return _spelled(tokens, str)
+    if any(token.startswith(BYTES) for token in plain):
+        return _byte_level(tokens)
+    if any(token.startswith(WORDPIECE) for token in plain):
+        return _spelled(tokens, lambda token: token[2:] if token.startswith(WORDPIECE) else SPACE + token)
+    return _joined(tokens)
+
+
+def check_token(number: int, token: object) -> None:
+    """Raise AttnvizError unless this is a token: text that can be shown, and not blank; `number` counts it from 1."""
+    if not isinstance(token, str) or not token.strip():
+        raise AttnvizError(say("Token {number} is empty or no text: every token must have a letter or sign of its own.",
+                               number=number))  # fmt: skip
+    if len(token) > LONGEST_TOKEN:
+        raise AttnvizError(say("Token {number} has {count} characters; at most {most} can be shown.", number=number,
+                               count=len(token), most=LONGEST_TOKEN))  # fmt: skip
+    if any("\ud800" <= character <= "\udfff" for character in token):
+        raise AttnvizError(say("Token {number} holds half a character, which nothing can draw.", number=number))
+
+
+def _spelled(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
+    """Return tokens whose marks say where blanks are: words are found in the text, as in this program's own."""
+    pieces = tuple(SPECIAL.get(token) or piece(token) or token for token in tokens)
+    return Pieces(pieces, words_of(word_groups(pieces), len(pieces)))
+
+
+def _byte_level(tokens: Sequence[str]) -> Pieces:
+    """Return tokens of byte-level BPE: its letters stand for bytes, Ġ for a blank; a sentence opens without one."""
+    spelled = [token if token in SPECIAL else _from_bytes(token) for token in tokens]
+    first = next((i for i, token in enumerate(spelled) if token not in SPECIAL), 0)
+    if not spelled[first].startswith(SPACE) and spelled[first] not in SPECIAL:
+        spelled[first] = SPACE + spelled[first]
+    return _spelled(spelled, str)
+
+
+def _from_bytes(token: str) -> str:
+    known = _letters_of_bytes()
+    if any(letter not in known for letter in token):
+        return token.replace(BYTES, SPACE)
+    return bytes(known[letter] for letter in token).decode("utf-8", "replace").replace(" ", SPACE)
+
+
+def _letters_of_bytes() -> dict[str, int]:
+    """Return the byte of each letter of byte-level BPE (Radford et al. 2019): printable bytes stand for themselves, the
+    others, in order, for the letters from number 256 on."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + place): byte for place, byte in enumerate(others)}
+
+
+def _joined(tokens: Sequence[str]) -> Pieces:
+    """Return tokens that are words, or parts of words with a mark where they are joined: `bi@@ cycle`, `bicycle ￭,`."""
+    pieces, words, word, joined = list[str](), list[int](), -1, False
+    for token in tokens:
+        if token in SPECIAL:
+            pieces.append(SPECIAL[token])
+            word, joined = word + 1, False
+        else:
+            core = token.removeprefix(JOINER)
+            continues = joined or (core != token and bool(core))
+            bare = core.removesuffix(CONTINUES).removesuffix(JOINER)
+            joined = bool(bare) and bare != core
+            pieces.append(bare or token)
+            if not continues or word < 0 or pieces[-2] in SPECIAL_PIECES:
+                pieces[-1] = SPACE + pieces[-1]
+                word += 1
+        words.append(word)
+    return Pieces(tuple(pieces), tuple(words))
+
+
+def words_of(groups: Sequence[Sequence[int]], count: int) -> tuple[int, ...]:
+    """Return the word of each of `count` pieces, from 0, given the pieces of each word."""
+    words = [0] * count
+    for word, group in enumerate(groups):
+        for piece in group:
+            words[piece] = word
+    return tuple(words)

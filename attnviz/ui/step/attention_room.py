@@ -1,0 +1,59 @@
+"""The step room of attention that another program computed: what it has of a translation's, and what it lacks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.languages import say
+from attnviz.ui.components.chart.chart import chart
+from attnviz.ui.components.findings.findings import findings_panel
+from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
+from attnviz.ui.page_state.parts import TABLES, part
+from attnviz.ui.page_state.view import View
+from attnviz.ui.step.heatmap import heatmap_beside
+from attnviz.ui.step.key_help import key_names
+from attnviz.ui.step.places import all_at_once, place_of
+from attnviz.ui.step.stages import narration
+from attnviz.ui.step.tables import chart_tables
+from attnviz.ui.step.transport import transport
+from attnviz.ui.style import theme_name
+from attnviz.wording.given import inside_is_missing
+from attnviz.wording.kinds import told
+
+PICTURES = ("look", "energy", "softmax")
+"""Those of a step, where they can be drawn."""
+
+
+def attention_room(view: View) -> None:
+    """Draw what there is of `view`, an `Attention`, and say what is not there."""
+    with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+        transport(view, Pair((say("Source"), say("Target")), ("und", "und")))
+        left, right = heatmap_beside(view, theme_name())
+        if view.shows("numbers"):
+            with left:
+                findings_panel(view)
+        with right, st.container(key=view.key("step_panel")):
+            _step(view)
+        part(view, TABLES, chart_tables)(view)
+
+
+def _step(view: View) -> None:
+    """Draw the step on show: in short, where it looked, and the energies that were given along."""
+    trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
+    if all_at_once(view):
+        steps = tuple(range(view.steps))
+        facts = summary_record(trace, narration(trace, steps), told(trace).step_sentence)
+    else:
+        facts = {"at": place_of(view, "facts", theme)}
+    step_summary(view, told(trace).stage_titles(trace), facts)
+    key_names(view, stepping_only=not view.shows("numbers"))
+    for name in PICTURES[: None if view.shows("numbers") else 1]:
+        if not STEP_FIGURES[name].lacking(subject):
+            if name != "look":  # the stage above it has its name
+                st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
+            chart(view, place_of(view, name, theme), name)
+    with st.container(key=view.key("inside_is_missing")):
+        st.text(inside_is_missing())

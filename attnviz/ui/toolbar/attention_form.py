@@ -1,0 +1,69 @@
+"""What a file of another program's attention leaves open: which of its sentences, and tokens that it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.languages import say
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
+
+LONGEST = 100_000
+"""Characters of the tokens of a side."""
+
+
+def attention_form() -> None:
+    """Ask what is to be known of the file of attention that is open, where it has several sentences, or could not be
+    opened as it is; nothing where there is nothing to ask."""
+    choice = chosen_attention(st.session_state)
+    if choice is None or (len(choice.file.sentences) == 1 and not choice.problem):
+        return
+    with st.container(key="attention_form", border=bool(choice.problem)):
+        if len(choice.file.sentences) > 1:
+            st.number_input(
+                say("Sentence, of {count} in {name}", count=len(choice.file.sentences), name=choice.name),
+                1, len(choice.file.sentences), choice.number, key=_key(choice, "number"), on_change=_asked,
+                args=(choice,), width=420,
+            )  # fmt: skip
+        if choice.problem:
+            st.text(say("{name} was not opened.", name=choice.name) + " " + choice.problem)
+            _tokens(choice)
+
+
+def _tokens(choice: Choice) -> None:
+    """Draw the boxes for what is lacking, and what opens or leaves the file."""
+    try:
+        found = choice.file.sentence(choice.number)
+    except AttnvizError:  # the problem says it
+        st.button(say("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
+        return
+    labels = {"source": say("Source tokens, with blanks between them"),
+              "target": say("Target tokens, with blanks between them")}  # fmt: skip
+    for side, label in labels.items():
+        st.text_area(label, getattr(choice, side) or found.tokens(side) or "", key=_key(choice, side),
+                     height=68, max_chars=LONGEST)  # fmt: skip
+    st.toggle(say("Scale every row to add up to 1"), choice.normalise, key=_key(choice, "normalise"))
+    with st.container(horizontal=True):
+        st.button(say("Open"), type="primary", key="attention_open", on_click=_asked, args=(choice,))
+        st.button(say("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
+
+
+def _key(choice: Choice, name: str) -> str:
+    """Return the key of a box: tokens belong to one sentence of one file."""
+    return f"attention_{name}_{choice.opening}" + (f"_{choice.number}" if name != "number" else "")
+
+
+def _asked(choice: Choice) -> None:
+    """Open what the boxes ask for; tokens belong to their sentence."""
+    speak_as_chosen()  # called before the page runs
+    said = {name: st.session_state.get(_key(choice, name)) for name in ("number", "source", "target", "normalise")}
+    number = int(said["number"] or choice.number)
+    if number != choice.number:
+        choose_attention(st.session_state, Choice(choice.name, choice.file, number, opening=choice.opening))
+        return
+    asked = replace(choice, source=str(said["source"] or "").strip(), target=str(said["target"] or "").strip(),
+                    normalise=bool(said["normalise"]))  # fmt: skip
+    choose_attention(st.session_state, asked)

@@ -1,0 +1,91 @@
+"""What is said of attention that another program computed: where a token looked, where the numbers are from, and what
+is not among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attnviz.analysis.measures import looks_alike, weight_order
+from attnviz.languages import say
+from attnviz.text import join_pieces
+from attnviz.trace import Attention
+from attnviz.wording.labels import quoted_name, shorten
+from attnviz.wording.numbers import percent
+from attnviz.wording.stages import Stage, parts_of_sum
+from attnviz.wording.weights import with_its_word
+
+
+def given_stage_titles(_: Attention) -> dict[int, str]:
+    """Return the name of the one stage that there is of a step."""
+    return {2: say("Where it looked")}
+
+
+def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
+    """Return the one stage of 0-based `step` in words."""
+    return tuple(Stage(number, title, *_look(trace, step)) for number, title in given_stage_titles(trace).items())
+
+
+def _look(trace: Attention, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    if not alpha.any():
+        return say("Nothing is linked to this token: its row is empty."), say("linked to nothing")
+    share = percent(float(alpha[order[0]]))
+    if looks_alike(trace, step):
+        outcome = say("every piece gets {share} of the weight", share=share)
+    else:
+        outcome = say("{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share)
+        outcome += with_its_word(trace, step, order[0])
+    parts, _ = parts_of_sum(trace, step)
+    return say("Its look, as the file has it: {parts}", parts=parts), outcome
+
+
+def given_step_sentence(trace: Attention, step: int, blank: str) -> str:
+    """Return which token 0-based `step` is; `blank` stands for one that is a blank and nothing else."""
+    piece = trace.target_pieces[step]
+    name = quoted_name(piece) if join_pieces([piece]) else blank
+    return say("Token {i} of the target is {name}.", i=step + 1, name=name)
+
+
+def made_by(trace: Attention) -> str:
+    """Return whose numbers they are, in a few words."""
+    if not trace.origin:
+        return say("attention of another program")
+    return say("attention of {origin}", origin=shorten(trace.origin, 40))
+
+
+def remarks_of(trace: Attention) -> list[str]:
+    """Return what is to be known of how the numbers were read, in sentences."""
+    told = [_REMARKS[remark]() for remark in trace.remarks]
+    if trace.sure or trace.possible:
+        told.append(say("The file has links that people drew: {sure} sure, {possible} possible.", sure=len(trace.sure),
+                        possible=len(trace.possible)))  # fmt: skip
+    return told
+
+
+def inside_is_missing() -> str:
+    """Return what is not there, and why."""
+    return say(
+        "This is attention alone. What came before and after it inside the network is not in the file: there is no "
+        "context vector, no probability, no logit ledger and no proof, and nothing can be changed by hand."
+    )
+
+
+def energies_are_missing() -> str:
+    """Return why there is no picture of energies."""
+    return say("This attention was given without its energies: they are not in the file.")
+
+
+_REMARKS: Mapping[str, Callable[[], str]] = {
+    "source-end": lambda: say("The matrix has one column more than there are source tokens: it is taken for </s>."),
+    "target-end": lambda: say("The matrix has one row more than there are target tokens: it is taken for </s>."),
+    "scaled": lambda: say("Every row was scaled to add up to 1."),
+    "empty-rows": lambda: say("Some rows are empty: nothing is linked to these tokens."),
+    "links": lambda: say("These are links, not weights: a token’s links share its row alike."),
+    "cut-names": lambda: say("The file has only the first letters of long tokens: 7 of a source token, 10 of a target "
+                             "token."),
+    "padding": lambda: say("Rows or columns of padding were cut off."),
+    "energies-differ": lambda: say("The softmax of these energies gives other weights than the matrix has."),
+    "one-head": lambda: say("It is the look of one head."),
+    "mean-of-heads": lambda: say("It is the mean of several heads’ looks."),
+}  # fmt: skip
+"""By their names in `trace.attention_record.REMARKS`."""

@@ -1,0 +1,47 @@
+"""Another program's attention on the page as a person uses it: given, asked about, stepped through, read in French, and
+left."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+from tests.browser.settled import settled
+from tests.importing.given import SOURCE, marian, matrix
+
+pytestmark = pytest.mark.browser
+
+
+def test_marians_attention_from_its_file_to_its_steps_and_back(open_page: Opener, tmp_path: Path) -> None:
+    file = tmp_path / "soft.txt"
+    file.write_text(f"{marian(matrix(1))}\n{marian(matrix(2))}\n", encoding="utf-8")
+    page = open_page("?depth=numbers", width=390)
+    page.get_by_role("button", name=re.compile("^Share and save")).click()
+    page.locator("input[type=file]").set_input_files(file)
+    form = page.locator(".st-key-attention_form")
+    expect(form).to_contain_text("soft.txt was not opened. The file has no source tokens")
+    box = form.get_by_label("Source tokens, with blanks between them")
+    box.fill(" ".join(SOURCE))
+    box.press("Tab")
+    form.get_by_role("button", name="Open", exact=True).click()
+    expect(page.locator(".st-key-notice")).to_contain_text("This is soft.txt: attention of Marian.")
+    settled(page, ".st-key-look")
+    expect(page.locator(".st-key-inside_is_missing")).to_contain_text("This is attention alone.")
+    expect(page.locator(".st-key-machine_box")).to_have_count(0)
+
+    page.locator("body").press("ArrowRight")
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of 9"))
+    expect(page.locator(".st-key-look")).to_contain_text(re.compile("Its look, as the file has it: [0-9]+.% “area”"))
+    page.locator(".player .piece:visible", has_text="signée").first.click()
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 7 of 9"))
+    page.locator(".st-key-lang button", has_text="FR").click()
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 7 sur 9"))
+    expect(page.locator(".st-key-inside_is_missing")).to_contain_text("C’est l’attention seule.")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing sticks out"
+    page.locator(".st-key-back button").click()
+    expect(page.locator(".st-key-inside_is_missing")).to_have_count(0)
+    settled(page, ".st-key-softmax")

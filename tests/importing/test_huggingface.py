@@ -1,0 +1,127 @@
+"""Hugging Face's encoder-decoder models: what is shown is what the model computed, by each head and by their means."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz import AttnvizError, from_huggingface
+
+try:
+    import tokenizers
+    import transformers
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    pytest.skip("transformers is not installed", allow_module_level=True)
+
+WORDS = ("<pad>", "<unk>", "</s>", "▁the", "▁gre", "en", "▁house", "▁la", "▁maison", "▁ver", "te", "fr_XX")
+TEXT = "▁the ▁gre en ▁house"
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, "<unk>"))
+    plain.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    plain.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 2)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=plain, pad_token="<pad>", unk_token="<unk>", eos_token="</s>",
+        additional_special_tokens=["fr_XX"],
+    )  # fmt: skip
+
+
+def tiny(kind: str) -> Any:
+    """Return a model of two layers and two heads, its weights at random."""
+    torch.manual_seed(3)
+    common = {"vocab_size": len(WORDS), "pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0}
+    if kind == "t5":
+        config = transformers.T5Config(d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, **common)
+        return transformers.T5ForConditionalGeneration(config).eval()
+    sizes = {f"{side}_{what}": n for side in ("encoder", "decoder")
+             for what, n in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 32))}  # fmt: skip
+    config = transformers.BartConfig(
+        d_model=16, max_position_embeddings=48, bos_token_id=None, forced_eos_token_id=None, init_std=1.0,
+        **sizes, **common,
+    )  # fmt: skip
+    return transformers.BartForConditionalGeneration(config).eval()
+
+
+@pytest.fixture(scope="module", params=["t5", "bart"])
+def model(request: pytest.FixtureRequest) -> Any:
+    return tiny(request.param)
+
+
+def weights_of(model: Any, tokenizer: Any, written: list[int]) -> np.ndarray:
+    """Return the cross-attention (L, H, Ty, Tx) as the model itself has it of what it wrote."""
+    plain = tiny("t5" if "t5" in type(model).__name__.lower() else "bart")
+    plain.set_attn_implementation("eager")
+    given = tokenizer(TEXT, return_tensors="pt")
+    with torch.no_grad():
+        found = plain(**{name: given[name] for name in ("input_ids", "attention_mask")},
+                      decoder_input_ids=torch.tensor([[0, *written[:-1]]]), output_attentions=True)  # fmt: skip
+    return np.stack([layer[0].numpy() for layer in found.cross_attentions])
+
+
+def test_every_head_every_layer_and_the_mean_of_all(model: Any, tokenizer: Any) -> None:
+    target = "▁la ▁maison ▁ver te"
+    expected = weights_of(model, tokenizer, tokenizer(target)["input_ids"])
+    for layer in range(2):
+        for head in range(2):
+            found = from_huggingface(model, tokenizer, TEXT, target=target, layer=layer, head=head)
+            assert np.allclose(found.alignment, expected[layer, head], atol=1e-5)
+        mean = from_huggingface(model, tokenizer, TEXT, target=target, layer=layer)
+        assert np.allclose(mean.alignment, expected[layer].mean(axis=0), atol=1e-5)
+    last = from_huggingface(model, tokenizer, TEXT, target=target, layer=-1, head=0)
+    assert np.allclose(last.alignment, expected[1, 0], atol=1e-5)
+    whole = from_huggingface(model, tokenizer, TEXT, target=target)
+    assert np.allclose(whole.alignment, expected.mean(axis=(0, 1)), atol=1e-5)
+    assert whole.words().source == ("the", "green", "house", "</s>")
+    assert whole.words().target == ("la", "maison", "verte", "</s>")
+    assert whole.states.shape == (5, 16)
+
+
+def test_what_it_writes_itself_and_nothing_of_the_model_is_changed(model: Any, tokenizer: Any) -> None:
+    before = model.config._attn_implementation
+    model.train()
+    for beam in (1, 2):
+        found = from_huggingface(model, tokenizer, TEXT, beam=beam)
+        ids = tokenizer.convert_tokens_to_ids([piece if piece in WORDS else piece[1:] for piece in found.target_pieces])
+        assert np.allclose(found.alignment, weights_of(model, tokenizer, ids).mean(axis=(0, 1)), atol=1e-5)
+    assert model.training
+    assert model.config._attn_implementation == before
+    model.eval()
+
+
+def test_its_record_is_saved_and_drawn(model: Any, tokenizer: Any) -> None:
+    found = from_huggingface(model, tokenizer, TEXT, target="▁la fr_XX te", layer=0, head=1)
+    assert type(found).from_json(found.to_json()).fingerprint == found.fingerprint
+    assert found.target_pieces == ("▁la", "▁fr_XX", "te", "</s>"), "the code of a language is a word"
+    assert found.origin.endswith("layer 1, head 2")
+    assert found.heatmap().layout.meta["alt"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"layer": 2}, "There is no layer 3"), ({"layer": -2}, "There is no layer"),
+        ({"layer": 0, "head": 2}, "There is no head 3"), ({"head": 0}, "say which layer"),
+    ],
+)  # fmt: skip
+def test_what_there_is_not_is_told(model: Any, tokenizer: Any, chosen: dict[str, int], told: str) -> None:
+    with pytest.raises(AttnvizError, match=told):
+        from_huggingface(model, tokenizer, TEXT, target="▁la", **chosen)
+
+
+def test_other_models_and_texts_are_told(model: Any, tokenizer: Any) -> None:
+    config = transformers.GPT2Config(vocab_size=12, n_embd=8, n_layer=1, n_head=1)
+    with pytest.raises(AttnvizError, match="GPT2Model is no encoder-decoder"):
+        from_huggingface(transformers.GPT2Model(config), tokenizer, TEXT)
+    with pytest.raises(AttnvizError, match="There is no text"):
+        from_huggingface(model, tokenizer, " ")
+    for text, target in (("▁la " * 1001, None), (TEXT, "▁la " * 1001)):
+        with pytest.raises(AttnvizError, match=r"100[12] tokens on a side"):
+            from_huggingface(model, tokenizer, text, target=target)

@@ -1,0 +1,170 @@
+"""Files of other programs: what is read is what they wrote, what lacks tokens says so, and nothing fails otherwise."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, attention
+from attnviz.importing.reading import open_attention, read_attention
+from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
+
+
+def test_marian_soft_alignments() -> None:
+    file = read_attention("\n".join([marian(matrix(1)), marian(matrix(2))]).encode())
+    assert (file.kind, len(file.sentences)) == ("Marian", 2)
+    found = file.sentence(2).attention(" ".join(SOURCE))
+    assert np.allclose(found.alignment, matrix(2), atol=1e-6)
+    assert found.words().target == ("La", "zone", "économique", "a", "été", "signée", ".", "</s>")
+    with pytest.raises(AttnvizError, match=r"The file has no source tokens.*9 rows, of target tokens, and 7 columns"):
+        file.sentence(1).attention()
+    with pytest.raises(AttnvizError, match="no sentence 3: the file has 2"):
+        file.sentence(3)
+
+
+def test_marian_n_best_lists_with_scores() -> None:
+    line = f"0 ||| {marian(matrix())} ||| WordScores= -0.10000 -0.20000 ||| F0= -1.2 ||| -0.4"
+    found = read_attention(line.encode()).sentence(1).attention(SOURCE)
+    assert np.allclose(found.alignment, matrix(), atol=1e-6)
+    assert found.translation == "La zone économique a été signée ."
+
+
+def test_hard_alignments_share_a_row() -> None:
+    found = read_attention(b"La zone ||| 0-0 2-1 1-1 3-2").sentence(1).attention("The economic area")
+    assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
+    assert found.alignment.tolist() == [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]]
+    assert found.remarks == ("links",)
+
+
+def test_pharaoh_links_alone_and_as_this_program_prints_them() -> None:
+    bare = read_attention(b"0-0 2-1\n1-0\n").sentence(1)
+    assert bare.attention("a b c", "x y z").remarks == ("empty-rows", "links")
+    with pytest.raises(AttnvizError, match="A link names token 2 of a side that has 1"):
+        bare.attention("a", "x y")
+    named = read_attention(b"The area\tLa zone\t0-0 1-1\n").sentence(1).attention()
+    assert np.array_equal(named.alignment, np.eye(2))
+
+
+@pytest.mark.parametrize("starred", [False, True])
+def test_logs_of_opennmt_and_eole(starred: bool) -> None:
+    rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
+    table = logged(rows, columns, matrix(), starred=starred)
+    log = f"[2026-11-22 10:00:00,123 INFO] Loading …\n[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}"
+    file = read_attention(log.encode())
+    assert (file.kind, len(file.sentences)) == ("OpenNMT-py, eole", 2)
+    found = file.sentence(1).attention()
+    assert np.allclose(found.alignment, matrix(), atol=1e-7)
+    assert found.target_pieces == ("▁La", "▁zone", "▁économ", "ique", "▁a", "▁été", "▁signée", "▁.", "</s>")
+    assert found.source_pieces[1] == "▁economi", "as the file has it"
+    assert found.remarks == ("cut-names",)
+
+
+def test_a_verbose_log_has_names_in_full() -> None:
+    columns = (*SOURCE, "</s>")
+    told = f"\nSENT 1: {list(columns)}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4242\n\n"
+    found = read_attention((told + logged((*TARGET, "</s>"), columns, matrix())).encode()).sentence(1).attention()
+    assert found.words().source == (*SOURCE, "</s>")
+    assert found.remarks == ()
+
+
+def test_numpy_arrays_alone_and_with_tokens() -> None:
+    alone = read_attention(npy(matrix())).sentence(1)
+    with pytest.raises(AttnvizError, match="The file has no tokens"):
+        alone.attention()
+    assert np.allclose(alone.attention(SOURCE, TARGET).alignment, matrix(), atol=1e-7)
+    named = read_attention(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=np.log(matrix())))
+    assert np.allclose(named.sentence(1).attention().energies, np.log(matrix()), atol=1e-6)
+
+
+def test_joey_nmt_pads_the_sentences_of_a_batch() -> None:
+    padded = np.zeros((1, 12, 10), np.float32)
+    padded[0, :9, :7] = matrix()
+    padded[0, 9:, 0] = 1  # what the decoder went on with after its end
+    file = read_attention(npz(source=SOURCE, tokens=(*TARGET, "</s>"), attention_probs=padded))
+    found = file.sentence(1).attention()
+    assert np.allclose(found.alignment, matrix(), atol=1e-6)
+    assert set(found.remarks) == {"padding", "source-end"}
+
+
+def test_the_open_format_one_several_and_a_line_each(tmp_path: Path) -> None:
+    record = attention(SOURCE, TARGET, matrix(), sure=[(1, 2)])
+    plain = {"source": list(SOURCE), "target": list(TARGET), "matrix": matrix().tolist()}
+    line = json.dumps(plain)
+    for text in (record.to_json(), f"[{line}, {line}]", f"{line}\n{line}\n{line}", f"\ufeff{line}"):
+        path = tmp_path / "attention.json"
+        path.write_text(text, encoding="utf-8")
+        found = open_attention(path)
+        last = found.sentence(len(found.sentences)).attention()
+        assert np.array_equal(last.alignment, record.alignment)
+    assert read_attention(record.to_json().encode()).sentence(1).attention().fingerprint == record.fingerprint
+
+
+def test_tokens_given_by_hand_are_in_the_place_of_the_files() -> None:
+    record = attention("a b", "x", [[0.5, 0.5]])
+    found = read_attention(record.to_json().encode()).sentence(1).attention("c@@ d", "y")
+    assert found.words().source == ("cd",)
+    assert found.translation == "y"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "No attention was found"), (b"Hello.", "No attention was found"), (b"\xff\xfe", "neither a text file"),
+        (npy(np.zeros((2, 3, 4))), "holds 2 matrices"), (npz(other=np.eye(2)), "no array of weights"),
+        (b"\x93NUMPY\x01\x00", "damaged"), (b"PK\x03\x04", "damaged"), (b'{"matrix": [[1]]}', "no tokens"),
+        (b'[{"matrix": 1}, {"source": "a"}]', "no tokens"), (b"a ||| 1,2 3", "one length"),
+        (b"a ||| 0-0 x", "No attention"),
+        (b"a\tb\tc\t0-0", "no list of links"), (b"0-0 " * 10_001, "There are 10001 links"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_told(content: bytes, told: str) -> None:
+    with pytest.raises(AttnvizError, match=told):
+        read_attention(content).sentence(1).attention()
+
+
+def test_no_array_claims_more_than_its_file_has_and_nothing_is_unpickled() -> None:
+    huge = npy(np.zeros(1)).replace(b"(1,)", b"(9999999999,)".ljust(4))
+    pickled = BytesIO()
+    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
+    bomb = BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("matrix.npy", b"\0" * (65 << 20))
+    for content in (huge, pickled.getvalue(), bomb.getvalue()):
+        with pytest.raises(AttnvizError, match="damaged"):
+            read_attention(content)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AttnvizError, match=r"none\.txt cannot be read"):
+        open_attention(tmp_path / "none.txt")
+
+
+_KINDS = (
+    marian(matrix()).encode(), logged((*TARGET, "</s>"), (*SOURCE, "</s>"), matrix()).encode(), b"a b\tc d\t0-0 1-1",
+    npy(matrix()), npz(source=SOURCE, target=TARGET, matrix=matrix()), b"La zone ||| 0-0 1-1",
+    attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), sure=[(0, 0)]).to_json().encode(),
+)  # fmt: skip
+
+
+@given(
+    st.sampled_from(_KINDS), st.lists(st.tuples(st.integers(0, 10**6), st.binary(min_size=0, max_size=6)), max_size=4),
+    st.sampled_from([None, "a b c", " ".join(SOURCE)]), st.booleans(),
+)  # fmt: skip
+def test_whatever_a_file_holds_it_opens_or_is_refused_with_a_sentence(
+    content: bytes, changes: list[tuple[int, bytes]], source: str | None, normalise: bool
+) -> None:
+    for place, put in changes:
+        place %= len(content)
+        content = content[:place] + put + content[place + len(put) // 2 :]
+    with contextlib.suppress(AttnvizError):
+        file = read_attention(content)
+        for number in range(1, min(len(file.sentences), 3) + 1):
+            file.sentence(number).attention(source, normalise=normalise)

@@ -1,0 +1,175 @@
+"""Attention of another program as a record: checked, merged into words by the tokens' marks, saved and opened again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnviz
+from attnviz import Attention, AttnvizError, attention
+from attnviz.trace.tokens import to_pieces
+from tests.importing.given import SOURCE, TARGET, matrix
+from tests.records import assert_same, opened_without_torch
+from tests.strategies import texts
+
+
+@pytest.fixture
+def record() -> Attention:
+    return attention(SOURCE, TARGET, matrix(), sure=[(0, 0)], possible=[(2, 1), (0, 0)], origin="Marian")
+
+
+def test_the_numbers_are_those_that_were_given(record: Attention) -> None:
+    assert np.allclose(record.alignment, matrix(), atol=1e-7)
+    assert record.source_pieces[-1] == record.target_pieces[-1] == "</s>"
+    assert record.remarks == ("source-end", "target-end")
+    assert record.source_text == "The economic area was signed ."
+    assert record.translation == "La zone économique a été signée ."
+    assert record.possible == ((2, 1),), "what is sure is not possible too"
+
+
+def test_words_are_what_marks_join_with_the_sum_of_source_and_the_mean_of_target_pieces() -> None:
+    weights = matrix().T / matrix().T.sum(axis=1, keepdims=True)
+    words = attention(TARGET, SOURCE, weights).words()
+    assert words.source == ("La", "zone", "économique", "a", "été", "signée", ".", "</s>")
+    assert np.allclose(words.alignment[:, 2], weights[:, 2] + weights[:, 3], atol=1e-6)
+    other = attention(SOURCE, TARGET, matrix()).words()
+    assert np.allclose(other.alignment[2], matrix()[2:4].mean(axis=0), atol=1e-6)
+    assert np.allclose(other.alignment.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        ("bi@@ cycle s", ("bicycle", "s")),
+        ("▁bi cycle ▁is ▁red .", ("bicycle", "is", "red", ".")),
+        ("bi ##cycle is", ("bicycle", "is")),
+        ("bicycle ￭s are ( ￭red ￭)", ("bicycles", "are", "(red)")),
+        ("The Ġbi cycle Ġd Ã©jÃł", ("The", "bicycle", "déjà")),
+        ("don't <unk> [SEP]", ("don't", "<unk>", "</s>")),
+        ("@@ ￭ ##", ("@@", "￭", "##")),
+    ],
+)
+def test_marks_of_many_tokenizers(tokens: str, words: tuple[str, ...]) -> None:
+    split = tokens.split()
+    found = attention(split, "x", np.full((1, len(split)), 1 / len(split)))
+    assert found.words().source == words
+
+
+def test_it_opens_as_it_was_saved_also_without_torch(record: Attention, tmp_path: Path) -> None:
+    path = tmp_path / "attention.json"
+    told = opened_without_torch(record, path, "record.fingerprint, record.words().target[2]")
+    assert told == [record.fingerprint, "économique"]
+    assert_same(Attention.load(path), record)
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    assert plain["matrix"][0][0] == pytest.approx(matrix()[0, 0], abs=1e-6), "numbers that any program reads"
+
+
+def test_energies_and_states_go_along() -> None:
+    weights, states = matrix(), np.arange(18.0).reshape(9, 2)
+    weights[0, 6] = 0
+    weights[0] /= weights[0].sum()
+    energies = np.log(weights, where=weights > 0, out=np.full(weights.shape, -np.inf))
+    found = attention(SOURCE, TARGET, weights, energies=energies, states=states)
+    again = Attention.from_json(found.to_json())
+    assert np.array_equal(again.energies, energies.astype(np.float32))
+    assert np.array_equal(again.states, states.astype(np.float32))
+    assert "energies-differ" not in again.remarks
+    others = attention(SOURCE, TARGET, matrix(), energies=np.zeros((9, 7)))
+    assert "energies-differ" in others.remarks
+
+
+def test_rows_are_scaled_only_where_that_is_asked_for() -> None:
+    halves = matrix() / 2
+    with pytest.raises(AttnvizError, match=r"Row 1 adds up to 0\.5, not to 1"):
+        attention(SOURCE, TARGET, halves)
+    scaled = attention(SOURCE, TARGET, halves, normalise=True)
+    assert "scaled" in scaled.remarks
+    assert np.allclose(scaled.alignment, matrix(), atol=1e-6)
+
+
+def test_an_empty_row_is_one_that_is_linked_to_nothing() -> None:
+    found = attention("a b", "x y", [[0, 0], [0, 1]])
+    assert found.remarks == ("empty-rows",)
+    assert attnviz.Attention.from_json(found.to_json()).remarks == ("empty-rows",)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"matrix": [[1.0]]}, "there are 8 target and 6 source tokens"),
+        ({"matrix": matrix()[:8, :6].T}, "turn it over"),
+        ({"matrix": [[0.5, 0.5], [1.0]]}, "as many as the first"),
+        ({"matrix": -matrix()}, r"A weight is negative: -0.*in row 1, column 1"),
+        ({"matrix": [[float("nan")] * 6] * 8}, "numbers that are none"),
+        ({"matrix": [[1e300] * 6] * 8}, "beyond all bounds"),
+        ({"matrix": []}, "must have rows and columns"),
+        ({"matrix": "1 2 3"}, "not a table"),
+        ({"source": []}, "both sides need at least one"),
+        ({"source": ["a", " ", "c", "d", "e", "f"]}, "Token 2 is empty"),
+        ({"source": [1] * 6}, "Token 1 is empty or no text"),
+        ({"source": ["a" * 201] * 6}, "has 201 characters"),
+        ({"source": ["\ud800"] * 6}, "half a character"),
+        ({"source": ["a"] * 1001}, "There are 1001 tokens on a side"),
+        ({"source": 7}, "Tokens must be"),
+        ({"energies": [[0.0]]}, "shape of the matrix"),
+        ({"states": [[0.0]]}, "a row for each target token"),
+        ({"sure": [(0, 99)]}, "the link 0-99 is of no words"),
+        ({"sure": [(0, "x")]}, "Links must be pairs"),
+        ({"sure": 3}, "Links must be pairs"),
+        ({"origin": "x" * 300}, "origin must be a text"),
+    ],
+)
+def test_what_does_not_fit_is_told(given: dict[str, Any], told: str) -> None:
+    fields = {"source": SOURCE, "target": TARGET, "matrix": matrix(), **given}
+    with pytest.raises(AttnvizError, match=told):
+        attention(fields.pop("source"), fields.pop("target"), fields.pop("matrix"), **fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"format": "attnviz-trace"}, "it says that it is 'attnviz-trace'"), ({"version": 2}, "format version 2"),
+        ({"gold": 5}, "gold must be"), ({"words": 5}, "words must have"), ({"words": {"source": [0]}}, "words must"),
+        ({"words": {"source": [0, 0, 0, 0, 0, 5], "target": [0] * 8}}, "not in order"),
+        ({"remarks": ["?"]}, "the remark '\\?' is unknown"), ({"remarks": 3}, "remarks must be"),
+    ],
+)  # fmt: skip
+def test_what_a_file_says_that_cannot_be_is_told(change: dict[str, Any], told: str) -> None:
+    fields = {"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()} | change
+    with pytest.raises(AttnvizError, match=told):
+        Attention.from_json(json.dumps(fields))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=3), max_leaves=12,
+)  # fmt: skip
+NAMES = ("format", "version", "source", "target", "matrix", "energies", "states", "gold", "words", "origin", "remarks")
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5))
+def test_whatever_an_object_holds_it_opens_or_is_refused_with_a_sentence(fields: dict[str, Any]) -> None:
+    whole = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.25, 0.75]]} | fields
+    try:
+        found = Attention.from_json(json.dumps(whole))
+    except AttnvizError:
+        return
+    assert_same(Attention.from_json(found.to_json()), found)
+
+
+@given(st.lists(texts.filter(lambda text: text.strip() and len(text) <= 200), min_size=1, max_size=8))
+def test_every_piece_is_in_a_word_and_words_are_in_order(tokens: list[str]) -> None:
+    try:
+        found = to_pieces(tokens)
+    except AttnvizError:
+        assert any("\ud800" <= letter <= "\udfff" for token in tokens for letter in token)
+        return
+    assert len(found.pieces) == len(found.words) == len(tokens)
+    assert found.words[0] == 0
+    assert {*np.diff(found.words).tolist()} <= {0, 1}

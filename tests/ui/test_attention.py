@@ -1,0 +1,134 @@
+"""Another program's attention on the page: opened from a file, asked about what the file lacks, and left again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import attention
+from attnviz.figures.registry import step_figures
+from attnviz.figures.subject import Subject
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.toolbar.downloads import pictures
+from attnviz.ui.toolbar.reopening import attention_in
+from tests.figures import synthetic
+from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.ui.opening import open_lab, open_page
+from tests.ui.shown_records import all_records, fetched, mounted, texts
+
+_WHY = """
+from attnviz.ui.chrome import run_pages
+from attnviz.ui.pages import why
+run_pages([why.page])
+"""
+MISSING = "This is attention alone."
+
+
+@pytest.fixture
+def upload() -> Callable[[AppTest, str, bytes], None]:
+    def give(app: AppTest, name: str, content: bytes) -> None:
+        app.session_state["downloads"] = True  # the box
+        app.run().get("file_uploader")[0].set_value((name, content, "application/json")).run()
+        assert not app.exception
+
+    return give
+
+
+def saved(**more: object) -> bytes:
+    return attention(SOURCE, TARGET, matrix(), origin="My RNN", **more).to_json().encode()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("depth", ["idea", "numbers", "everything"])
+def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Callable[..., None]) -> None:
+    app = open_page(depth=depth)
+    upload(app, "mine.json", saved(energies=np.log(matrix())))
+    assert "This is mine.json: attention of My RNN." in texts(app)
+    assert "one column more than there are source tokens" in texts(app)
+    assert MISSING in texts(app)
+    assert app.slider(key="step").max == 9
+    assert len(list(all_records(app))) == (1 if depth == "idea" else 3), "where it looked, and its energies"
+    assert not mounted(app, "proof")
+    assert not mounted(app, "machine")
+    if depth == "everything":
+        app.session_state["tables"] = True
+        app.run()
+        assert not app.exception
+    app.button(key="back").click().run()
+    assert MISSING not in texts(app)
+
+
+def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(upload: Callable[..., None]) -> None:
+    app = open_page(depth="numbers")
+    upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
+    assert "soft.txt was not opened. The file has no source tokens" in texts(app)
+    assert MISSING not in texts(app), "what was on show stays"
+    boxes = {box.key: box for box in app.text_area}
+    source = next(key for key in boxes if key.startswith("attention_source"))
+    boxes[source].set_value(" ".join(SOURCE)).run()
+    app.button(key="attention_open").click().run()
+    assert "This is soft.txt: attention of Marian." in texts(app)
+    number = next(box for box in app.number_input if box.key.startswith("attention_number"))
+    number.set_value(2).run()
+    assert not app.exception
+    assert "soft.txt was not opened. The file has no source tokens" in texts(app)
+    source = next(box.key for box in app.text_area if box.key.startswith("attention_source"))
+    app.text_area(key=source).set_value(" ".join(SOURCE)).run()
+    app.button(key="attention_open").click().run()
+    assert "Row 1 adds up to 0.5" in texts(app)
+    toggle = next(one for one in app.toggle if str(one.key).startswith("attention_normalise"))
+    toggle.set_value(True).run()
+    app.button(key="attention_open").click().run()
+    assert "Every row was scaled to add up to 1." in texts(app)
+    assert MISSING in texts(app)
+
+
+def test_a_file_that_cannot_be_opened_is_left(upload: Callable[..., None]) -> None:
+    app = open_page()
+    upload(app, "soft.txt", b"La zone ||| 1,2 3")
+    assert "soft.txt was not opened. The groups of weights must have one length" in texts(app)
+    app.button(key="attention_cancel").click().run()
+    assert "soft.txt" not in texts(app)
+    upload(app, "x.bin", b"\xff\xfe")
+    assert "x.bin was not opened. It is neither a text file" in texts(app)
+
+
+def test_other_pages_show_their_sentence_while_attention_is_open(upload: Callable[..., None]) -> None:
+    app = open_page()
+    upload(app, "mine.json", saved())
+    kept = app.session_state["reopened"]
+    for other in (open_lab(), AppTest.from_string(_WHY, default_timeout=60)):
+        other.session_state["reopened"] = kept
+        other.run()
+        assert not other.exception
+        assert "The attention in mine.json is on the page Translate" in texts(other)
+        assert MISSING not in texts(other)
+
+
+def test_saved_traces_are_told_from_attention() -> None:
+    assert attention_in(synthetic.trace().to_json().encode()) is None
+    assert attention_in(json.dumps({"format": "attnviz-trace"}).encode()) is None
+    assert attention_in(b"{}") is None
+    found = attention_in(saved())
+    assert found is not None
+    assert found.kind == "JSON"
+
+
+def test_its_pictures_are_saved_under_their_names() -> None:
+    record = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
+    offered = list(pictures(View(MAIN, record), {}))
+    assert [picture.name for picture in offered] == ["heatmap", "step-1-look", "step-1-energy", "step-1-softmax"]
+    assert set(step_figures(Subject(attention("a", "b", [[1]]), 0))) == {"look"}
+
+
+def test_no_record_of_a_translation_is_made_of_it(upload: Callable[..., None]) -> None:
+    app = open_page(depth="numbers")
+    upload(app, "mine.json", saved())
+    at = next(given["at"] for given in mounted(app, "chart") if "at" in given)
+    assert fetched(at)["captions"]["0"][1].startswith("Its look, as the file has it: ")
+    for name in ("proof", "candidates", "energy", "machine", "equation-1", "rivals"):
+        with pytest.raises(LookupError):
+            fetched(at.replace("/look?", f"/{name}?"))
