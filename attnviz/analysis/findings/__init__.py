@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.findings.kinds import Finding, Kind
+from attnviz.analysis.findings.kinds import Finding, Kind, Read
 from attnviz.analysis.findings.of_source import of_shift, of_source
 from attnviz.analysis.findings.of_target import of_probabilities, of_repeats, of_rows, words_spelled_alike
 from attnviz.analysis.findings.summary import Summary, summarise
-from attnviz.trace import Trace
 
-__all__ = ["Finding", "Kind", "Summary", "cell_of", "findings_of", "summarise"]
+__all__ = ["Finding", "Kind", "Read", "Summary", "cell_of", "findings_of", "summarise"]
 
 
-def findings_of(trace: Trace) -> list[Finding]:
+def findings_of(trace: Read) -> list[Finding]:
     """Return what there is to remark about a translation: what is about source words first, then by target word.
 
     What a look gives away was measured on models of one look a step: of a transformer, only the words' probabilities
@@ -35,7 +34,7 @@ def findings_of(trace: Trace) -> list[Finding]:
     return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
 
 
-def cell_of(trace: Trace, finding: Finding) -> tuple[int, int | None]:
+def cell_of(trace: Read, finding: Finding) -> tuple[int, int | None]:
     """Return the step and the source piece, both 0-based, at which to look at a finding.
 
     A finding about a source word alone is seen where that word was looked at most; one about a target word alone has
