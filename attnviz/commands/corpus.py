@@ -46,6 +46,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the table; raise AttnvizError where it cannot be."""
+    # Read when torch multiplies first: of every shape of a batch it keeps compiled code, a gigabyte of it otherwise.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16")
     from attnviz.corpora import Settings, analyse_file
 
     settings = Settings(options.translate, options.beam, None if options.kind == "none" else options.kind,

@@ -21,8 +21,8 @@ from attnviz.decoding import batches, sentence_ids, target_ids
 from attnviz.errors import AttnvizError
 from attnviz.translator import Translator
 
-_MOST_PIECES, _MOST_CELLS = 2000, 30_000
-"""Target pieces of a batch, and pairs of a target and a source piece, padding included: 30 MB of readouts."""
+_MOST_PIECES, _MOST_CELLS = 2000, 20_000
+"""Target pieces of a batch, and pairs of a target and a source piece, padding included: 20 MB of readouts."""
 
 
 @dataclass(frozen=True)
