@@ -29,7 +29,7 @@ from attnviz.decoding import (
     signals_of,
     target_ids,
 )
-from attnviz.decoding.prepared import RecordT, prepared
+from attnviz.decoding.prepared import Prepared, RecordT, prepared
 from attnviz.devices import available_devices, resolve_device
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network
@@ -72,9 +72,14 @@ class Translator(Generic[RecordT]):
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
-        self._prepared = prepared(network)
+        self._prepared: Prepared[RecordT] = prepared(network)
         self._decoder: Any = self._prepared.decoder
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
+
+    @property
+    def prepared(self) -> Prepared[RecordT]:
+        """The network prepared for use, for those who lead the decoder themselves."""
+        return self._prepared
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Translator[Any]:

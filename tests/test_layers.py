@@ -22,7 +22,7 @@ FLOORS = {
     "translator": 4, "detector": 4, "analysis": 4,
     "shared_translator": 5, "wording": 5, "training": 5, "importing": 5,
     "figures": 6, "evaluation": 6,
-    "export": 7,
+    "export": 7, "corpora": 7,
     "notebook": 8, "ui": 8, "commands": 8,
     "__init__": 9, "__main__": 9,
 }  # fmt: skip
@@ -65,6 +65,7 @@ FORBIDDEN = {
     "training": {"streamlit", "plotly"},
     "evaluation": {"streamlit", "plotly"},
     "importing": {"streamlit", "plotly"},
+    "corpora": {"streamlit", "plotly", "pandas"},
     "ui": {"torch"},
     "commands": {"torch", "streamlit"},
 }

@@ -22,7 +22,7 @@ PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL) for line in block.splitlines()
 ]
-QUICK = ("translate", "align", "figure", "evaluate")
+QUICK = ("translate", "align", "figure", "corpus", "evaluate")
 
 
 @pytest.fixture

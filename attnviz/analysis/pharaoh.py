@@ -34,3 +34,21 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
             found=wrong[:40],
         ))  # fmt: skip
     return [(int(link[1]), int(link[2])) for link in found if link]
+
+
+def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
+    """Return the sure and the possible (source word, target word) links, from 0, of a text of links that people drew:
+    `i-j` is sure, and `i?j` or `ipj` only possible. Raise AttnvizError where something in it is no link, or there is
+    none.
+    """
+    sure: set[tuple[int, int]] = set()
+    possible: set[tuple[int, int]] = set()
+    for one in text.split() or [text]:
+        link = re.fullmatch(r"([0-9]{1,6})([-?p])([0-9]{1,6})", one)
+        if link is None:
+            raise AttnvizError(say(
+                "“{found}” is no link. Write them as 0-0 1?2: a source word before a target word, both counted from 0, "
+                "with - where the link is sure and ? where it is only possible.", found=one[:40],
+            ))  # fmt: skip
+        (sure if link[2] == "-" else possible).add((int(link[1]), int(link[3])))
+    return frozenset(sure), frozenset(possible)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,21 @@ _EXACT = 1e-5
 """Differences of log likelihoods below this are rounding."""
 _FAINT = 1e-6
 """What every column has at least, so that one which no step was about does not become dear."""
+
+
+class OtherContexts(Protocol):
+    """The steps of a translation, and what would have come of other contexts: what the readings are made of."""
+
+    @property
+    def alignment(self) -> Array:
+        """alpha, as used, (Ty, Tx)."""
+
+    @property
+    def alone(self) -> Array:
+        """Log p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx)."""
+
+    def fit(self) -> Array:
+        """How far h_j speaks for y_i, (Ty, Tx): see `Readouts.fit`."""
 
 
 def likelihood(trace: Trace, weights: Weights) -> Array:
@@ -70,8 +85,8 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT, temperature:
     return posterior_of(Readouts(trace, weights), kind, temperature)
 
 
-def posterior_of(readouts: Readouts, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
-    """Return `posterior`, (Ty, Tx), of a translation whose `readouts` are made."""
+def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
+    """Return `posterior`, (Ty, Tx), of a translation whose `readouts` are made; "erased" needs `Readouts`."""
     return _shares(_SCORES[kind](readouts) / temperature, _log(readouts.alignment))
 
 
@@ -102,29 +117,31 @@ def words_after(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
     return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights, kind)))
 
 
-def _bayes(readouts: Readouts) -> Array:
+def _bayes(readouts: OtherContexts) -> Array:
     return _log(readouts.alignment) + readouts.alone
 
 
-def _fit(readouts: Readouts) -> Array:
+def _fit(readouts: OtherContexts) -> Array:
     return _log(readouts.alignment) + readouts.fit()
 
 
-def _blend(readouts: Readouts) -> Array:
+def _blend(readouts: OtherContexts) -> Array:
     return 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
 
 
-def _balanced(readouts: Readouts) -> Array:
+def _balanced(readouts: OtherContexts) -> Array:
     scores = _blend(readouts)
     balanced: Array = scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
     return balanced
 
 
-def _erased(readouts: Readouts) -> Array:
+def _erased(readouts: OtherContexts) -> Array:
+    if not isinstance(readouts, Readouts):
+        raise TypeError("what is erased is renormalised: that takes Readouts")
     return _log(erased_logarithms(readouts))
 
 
-def _ledger(readouts: Readouts) -> Array:
+def _ledger(readouts: OtherContexts) -> Array:
     return _log(readouts.alignment * readouts.fit())
 
 
@@ -142,7 +159,7 @@ def _shares(scores: Array, otherwise: Array) -> Array:
     return shares
 
 
-_SCORES: Mapping[Kind, Callable[[Readouts], Array]] = {
+_SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
     "balanced": _balanced, "blend": _blend, "posterior": _bayes, "fit": _fit, "erased": _erased, "ledger": _ledger,
 }  # fmt: skip
 """The logarithm of what is normalised, (Ty, Tx)."""

@@ -22,6 +22,7 @@ from attnviz.commands.shared import (
     numbered,
     progress,
     seen_by_heads,
+    share,
 )
 
 SUMMARY = "link the words of sentence pairs, by what attention turned out to be about"
@@ -39,23 +40,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     when.add_argument(
         "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"
     )
-    command.add_argument("--threshold", type=_share, help="link all words with at least this share of the posterior "
+    command.add_argument("--threshold", type=share, help="link all words with at least this share of the posterior "
                          "(or, with --before, of attention)")  # fmt: skip
     command.add_argument(
         "--words", action="store_true", help="print the words that the numbers count, before the links"
     )
     add_head_options(command)
     add_model_options(command, beam=False)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"it must be a number above 0 and at most 1, not {text!r}")
-    return value
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The command line: `attnviz translate | align | figure | evaluate | train | overlap | snapshots | app`.
+"""The command line: `attnviz translate | align | figure | corpus | evaluate | train | overlap | snapshots | app`.
 
 Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
 `--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from attnviz import AttnvizError, __version__
-from attnviz.commands import align, app, evaluate, figure, overlap, snapshots, train, translate
+from attnviz.commands import align, app, corpus, evaluate, figure, overlap, snapshots, train, translate
 
 COMMANDS = {
-    "translate": translate, "align": align, "figure": figure, "evaluate": evaluate, "train": train, "overlap": overlap,
-    "snapshots": snapshots, "app": app,
+    "translate": translate, "align": align, "figure": figure, "corpus": corpus, "evaluate": evaluate,
+    "train": train, "overlap": overlap, "snapshots": snapshots, "app": app,
 }  # fmt: skip
 """A module has a SUMMARY, `add_options(command)` and `run(options)`."""
 

@@ -74,6 +74,17 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def share(text: str) -> float:
+    """Read a number above 0 and at most 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"it must be a number above 0 and at most 1, not {text!r}")
+    return value
+
+
 def beam_width(text: str) -> int:
     """Read the width of a beam."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= WIDEST_BEAM:

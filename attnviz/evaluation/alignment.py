@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,33 +84,40 @@ def read_gold(path: Path) -> list[GoldAlignment]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-            sure, possible = ({(int(j), int(i)) for j, i in record[kind]} for kind in ("S", "P"))
-            records.append((str(record["id"]), tuple(record["en"]), tuple(record["fr"]), sure, possible - sure))
+            records.append(gold_of(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
             raise AttnvizError(f"Line {number} of {path} is not a gold alignment ({error}).") from error
     if not records:
         raise AttnvizError(f"The file {path} holds no gold alignment.")
     base = _base(path, records)
     return [
-        GoldAlignment(
-            name,
-            source,
-            target,
-            frozenset((j - base, i - base) for j, i in sure),
-            frozenset((j - base, i - base) for j, i in possible),
+        dataclasses.replace(
+            pair, sure=_counted_from_0(pair.sure, base), possible=_counted_from_0(pair.possible, base)
         )
-        for name, source, target, sure, possible in records
-    ]
+        for pair in records
+    ]  # fmt: skip
 
 
-def _base(path: Path, records: Sequence[tuple[str, tuple[str, ...], tuple[str, ...], set[Link], set[Link]]]) -> int:
+def gold_of(record: Mapping[str, Any]) -> GoldAlignment:
+    """Return the pair in a record `{"id", "en", "fr", "S", "P"}`, its links counted as they are there.
+
+    Raise KeyError, TypeError or ValueError where it is none.
+    """
+    sure, possible = (frozenset((int(j), int(i)) for j, i in record[kind]) for kind in ("S", "P"))
+    return GoldAlignment(str(record["id"]), tuple(record["en"]), tuple(record["fr"]), sure, possible - sure)
+
+
+def _counted_from_0(links: frozenset[Link], base: int) -> frozenset[Link]:
+    return frozenset((j - base, i - base) for j, i in links)
+
+
+def _base(path: Path, records: Sequence[GoldAlignment]) -> int:
     """Return whether the links of a file count from 0 or from 1, as their bounds show."""
     from_zero = from_one = True
-    for _, source, target, sure, possible in records:
-        for j, i in sure | possible:
-            from_zero &= 0 <= j < len(source) and 0 <= i < len(target)
-            from_one &= 1 <= j <= len(source) and 1 <= i <= len(target)
+    for pair in records:
+        for j, i in pair.sure | pair.possible:
+            from_zero &= 0 <= j < len(pair.source) and 0 <= i < len(pair.target)
+            from_one &= 1 <= j <= len(pair.source) and 1 <= i <= len(pair.target)
     if from_zero == from_one:
         reason = "may count words from 0 or from 1" if from_zero else "point outside their sentences"
         raise AttnvizError(f"The links of {path} {reason}: no error rate can be computed from them.")
@@ -133,7 +141,7 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
     """
     forced = force_pairs(translator, [(detokenise(pair.source), detokenise(pair.target)) for pair in gold])
     return [
-        _between_words(pair, steps.source_pieces, steps.target_pieces, steps.alignment)
+        between_words(pair, steps.source_pieces, steps.target_pieces, steps.alignment)
         for pair, steps in zip(gold, forced, strict=True)
     ]
 
@@ -149,7 +157,7 @@ def head_alignments(
         trace = translator.translate(source, target=target)
         pieces = translator.tokenizer.surfaces
         found.append(
-            _between_words(pair, pieces(source), pieces(target), trace.cross_attention(heads.layer, heads.head))
+            between_words(pair, pieces(source), pieces(target), trace.cross_attention(heads.layer, heads.head))
         )
     return found
 
@@ -162,7 +170,7 @@ def detected_alignments(detector: Detector, gold: Sequence[GoldAlignment], both:
     for pair in gold:
         judged = detector.judge(detokenise(pair.source), detokenise(pair.target))
         shares = judged.target_alignment * judged.source_alignment.T if both else judged.target_alignment
-        found.append(_between_words(pair, judged.source_surfaces[:-1], judged.target_surfaces[:-1], shares))
+        found.append(between_words(pair, judged.source_surfaces[:-1], judged.target_surfaces[:-1], shares))
     return found
 
 
@@ -178,23 +186,29 @@ def word_alignments_after(
         source, target = detokenise(pair.source), detokenise(pair.target)
         shares = posterior(translator.translate(source, target=target), weights)
         pieces = translator.tokenizer.surfaces
-        found.append(_between_words(pair, pieces(source), pieces(target), shares))
+        found.append(between_words(pair, pieces(source), pieces(target), shares))
         if progress:
             progress(1)
     return found
 
 
-def _between_words(
+def between_words(
     gold: GoldAlignment, source_pieces: Sequence[str], target_pieces: Sequence[str], shares: NDArray[Any]
 ) -> NDArray[np.float64]:
-    columns = _memberships(source_pieces, gold.source)
-    rows = _memberships(target_pieces, gold.target)
+    """Return `shares` (Ty, Tx) between pieces, `</s>` last on both sides, as shares between the words of a gold pair,
+    (target words, source words); the pieces, of its detokenised text, are given as the text has them, without `</s>`.
+
+    Pieces belong to words by character offsets, blanks not counted; shares are summed over source pieces and averaged
+    over target pieces.
+    """
+    columns = memberships(source_pieces, gold.source)
+    rows = memberships(target_pieces, gold.target)
     rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1)
     merged: NDArray[np.float64] = rows @ shares[:-1, :-1].astype(np.float64) @ columns.T
     return merged
 
 
-def _memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
+def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
     """Return the share of each piece that lies in each word, (words, pieces); the columns sum to 1.
 
     A piece that is a mere blank belongs to the word after it.

@@ -15,6 +15,7 @@ Counts = NDArray[np.int64]
 4) of the translation that the reference has too, and all of them. Rows add up."""
 
 _SENTENCE = BLEU(effective_order=True)  # the counts are the same; without it, sacrebleu warns at every sentence
+_CHRF = CHRF()
 _RESAMPLINGS = 1000
 _SEED = 12345
 
@@ -60,7 +61,13 @@ def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tup
 def sentence_chrf(translation: str, reference: str) -> float:
     """Return chrF2 of one translation against one reference, from 0 to 100: how far their runs of up to six letters
     agree, recall weighing twice precision (Popović 2015, 2016)."""
-    return float(CHRF().sentence_score(translation, [reference]).score)
+    return float(_CHRF.sentence_score(translation, [reference]).score)
+
+
+def sentence_bleu(translation: str, reference: str) -> float:
+    """Return BLEU of one translation against one reference, from 0 to 100: of the orders of n-grams that it is long
+    enough for, a precision of 0 smoothed (sacrebleu's `exp`)."""
+    return float(_SENTENCE.sentence_score(translation, [reference]).score)
 
 
 def sentence_counts(translations: Sequence[str], references: Sequence[str]) -> Counts:

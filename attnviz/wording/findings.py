@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.findings import Finding, Kind, Summary, cell_of
+from attnviz.analysis.findings import Finding, Kind, Readable, Summary, cell_of
 from attnviz.analysis.measures import entropy
 from attnviz.languages import say
 from attnviz.text import join_pieces
@@ -25,7 +25,7 @@ SURE, UNSURE = 0.9, 0.5
 likelier."""
 
 
-def finding_sentence(trace: Aligned, finding: Finding) -> str:
+def finding_sentence(trace: Readable, finding: Finding) -> str:
     """Return a finding in plain words: what was measured and, where it is `strong`, what is likely wrong."""
     return {
         Kind.OMITTED: _omitted, Kind.OVERUSED: _overused, Kind.REPEATED: _repeated, Kind.UNIFORM: _uniform,
@@ -33,24 +33,24 @@ def finding_sentence(trace: Aligned, finding: Finding) -> str:
     }[finding.kind](trace, finding)  # fmt: skip
 
 
-def _source(trace: Aligned, finding: Finding) -> str:
+def _source(trace: Readable, finding: Finding) -> str:
     first = finding.source or 0
     pieces = [j for group in trace.words().source_groups[first : (finding.last or first) + 1] for j in group]
     return quote(shorten(join_pieces(trace.source_surfaces[j] for j in pieces), 60))
 
 
-def _target(trace: Aligned, finding: Finding) -> str:
+def _target(trace: Readable, finding: Finding) -> str:
     return quote(shorten(trace.words().target[finding.target or 0], 40))
 
 
-def _omitted(trace: Aligned, finding: Finding) -> str:
+def _omitted(trace: Readable, finding: Finding) -> str:
     source = _source(trace, finding)
     if finding.last is None:
         return say("{source} was hardly looked at, {value:.2f} in all: left out?", source=source, value=finding.value)
     return say("{source} was passed over, with {value:.2f} looks a word: left out?", source=source, value=finding.value)
 
 
-def _overused(trace: Aligned, finding: Finding) -> str:
+def _overused(trace: Readable, finding: Finding) -> str:
     told = {"source": _source(trace, finding), "value": finding.value}
     if finding.strong:
         return say("{source} was looked at {value:.1f} times in all, by words the model was unsure of: too many, or "
@@ -58,7 +58,7 @@ def _overused(trace: Aligned, finding: Finding) -> str:
     return say("{source} was looked at {value:.1f} times in all: several words stand for it.", **told)
 
 
-def _repeated(trace: Aligned, finding: Finding) -> str:
+def _repeated(trace: Readable, finding: Finding) -> str:
     told = {"target": _target(trace, finding), "count": int(finding.value)}
     if finding.source is None:
         return say("{target} was written {count} times, the last two close together.", **told)
@@ -66,29 +66,29 @@ def _repeated(trace: Aligned, finding: Finding) -> str:
                source=_source(trace, finding), **told)  # fmt: skip
 
 
-def _uniform(trace: Aligned, finding: Finding) -> str:
+def _uniform(trace: Readable, finding: Finding) -> str:
     return say("{target} looked everywhere alike: its entropy is {share} of the largest.",
                target=_target(trace, finding), share=percent(finding.value))  # fmt: skip
 
 
-def _collapsed(trace: Aligned, finding: Finding) -> str:
+def _collapsed(trace: Readable, finding: Finding) -> str:
     return say("{source} got {share} of all attention: the alignment has collapsed into one column.",
                source=_source(trace, finding), share=percent(finding.value))  # fmt: skip
 
 
-def _shifted(trace: Aligned, finding: Finding) -> str:
+def _shifted(trace: Readable, finding: Finding) -> str:
     return say("The diagonal is shifted: words that are the same in both languages, such as {target}, look {steps} of "
                "themselves.", target=_target(trace, finding), steps=_distance(int(finding.value)))  # fmt: skip
 
 
-def _identical(trace: Aligned, finding: Finding) -> str:
+def _identical(trace: Readable, finding: Finding) -> str:
     words = trace.words()
     of = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
     return say("{target} is spelled as in the source, and looked at that word: α = {value:.2f}{of}.",
                target=_target(trace, finding), value=finding.value, of=f" ({of})" if of else "")  # fmt: skip
 
 
-def _improbable(trace: Aligned, finding: Finding) -> str:
+def _improbable(trace: Readable, finding: Finding) -> str:
     target, p = _target(trace, finding), significant(finding.value)
     count = len(trace.words().target_groups[finding.target or 0])
     if count == 1:

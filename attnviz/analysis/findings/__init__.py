@@ -12,23 +12,23 @@ import dataclasses
 
 import numpy as np
 
-from attnviz.analysis.findings.kinds import Finding, Kind
+from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable
 from attnviz.analysis.findings.of_source import of_shift, of_source
 from attnviz.analysis.findings.of_target import of_probabilities, of_repeats, of_rows, words_spelled_alike
 from attnviz.analysis.findings.summary import Summary, summarise
-from attnviz.trace import Aligned, Record
+from attnviz.trace import Attention
 
-__all__ = ["Finding", "Kind", "Summary", "cell_of", "findings_of", "summarise"]
+__all__ = ["Finding", "Kind", "Read", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
 
-def findings_of(trace: Aligned) -> list[Finding]:
+def findings_of(trace: Readable) -> list[Finding]:
     """Return what there is to remark about a translation: what is about source words first, then by target word.
 
     What a look gives away was measured on models of one look a step: of a transformer, only the words' probabilities
     are remarked on. Of attention that another program computed, only looks can be, and none of it is called a mistake.
     """
     words = trace.words()
-    if not isinstance(trace, Record):
+    if isinstance(trace, Attention):
         looks = [*of_source(trace, words), *of_shift(words)]
         looks += [*of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words)]
         return [dataclasses.replace(finding, strong=False) for finding in looks]
@@ -41,7 +41,7 @@ def findings_of(trace: Aligned) -> list[Finding]:
     return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
 
 
-def cell_of(trace: Aligned, finding: Finding) -> tuple[int, int | None]:
+def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
     """Return the step and the source piece, both 0-based, at which to look at a finding.
 
     A finding about a source word alone is seen where that word was looked at most; one about a target word alone has
@@ -54,6 +54,6 @@ def cell_of(trace: Aligned, finding: Finding) -> tuple[int, int | None]:
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
-    if finding.kind is Kind.IMPROBABLE and isinstance(trace, Record):
+    if finding.kind is Kind.IMPROBABLE and not isinstance(trace, Attention):
         return min(steps, key=lambda i: float(trace.log_probabilities[i])), None
     return steps[0], None if finding.source is None else words.source_groups[finding.source][0]

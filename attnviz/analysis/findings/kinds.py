@@ -4,6 +4,54 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from attnviz.trace import Attention, Words
+
+
+class Read(Protocol):
+    """A translation that can be read: a `Trace`, or the part of one that is asked about."""
+
+    @property
+    def source_pieces(self) -> tuple[str, ...]:
+        """Tx of them, `</s>` last."""
+
+    @property
+    def source_surfaces(self) -> tuple[str, ...]:
+        """The same, but with the characters that each `<unk>` stands for."""
+
+    @property
+    def target_pieces(self) -> tuple[str, ...]:
+        """Ty of them, `</s>` last."""
+
+    @property
+    def alignment(self) -> NDArray[Any]:
+        """Where each step looked, (Ty, Tx), rows sum to 1."""
+
+    @property
+    def log_probabilities(self) -> NDArray[Any]:
+        """Log p(y_i), (Ty,)."""
+
+    @property
+    def probabilities(self) -> NDArray[Any]:
+        """p(y_i), (Ty,)."""
+
+    @property
+    def attends(self) -> bool:
+        """Whether the model chose where to look at each step."""
+
+    @property
+    def attends_once(self) -> bool:
+        """Whether a step had one look."""
+
+    def words(self) -> Words:
+        """Return the words and the (words, words) matrix."""
+
+
+Readable = Read | Attention
+"""What findings are found in: of attention that another program computed, no probabilities are known."""
 
 
 class Kind(StrEnum):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
-from attnviz.analysis.findings.kinds import Finding, Kind
+from attnviz.analysis.findings.kinds import Finding, Kind, Readable
 from attnviz.analysis.findings.twins import is_word, twins
 from attnviz.analysis.measures import coverage
-from attnviz.trace import Aligned, Record, Words
+from attnviz.trace import Attention, Words
 
 LITTLE_COVERAGE = 0.12
 """Attention, summed over the target, below which a source word was hardly looked at: one target word that looks at it
@@ -35,13 +35,13 @@ LEAST_COPIES = 2
 """Words spelled alike that must be missed by the same distance before the alignment counts as shifted."""
 
 
-def _known(trace: Aligned, words: Words) -> list[bool]:
+def _known(trace: Readable, words: Words) -> list[bool]:
     """Return which source words are words made of pieces that the tokenizer knows."""
     pieces = [[trace.source_pieces[j] for j in group] for group in words.source_groups]
     return [is_word(word) and "<unk>" not in parts for word, parts in zip(words.source, pieces, strict=True)]
 
 
-def of_source(trace: Aligned, words: Words) -> Iterator[Finding]:
+def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield collapsed, or else omitted and overused, source words."""
     covered = coverage(words.alignment)
     total = len(words.target)
@@ -57,7 +57,7 @@ def of_source(trace: Aligned, words: Words) -> Iterator[Finding]:
         if known[index] and amount >= MUCH_COVERAGE:
             steps = [step for i in np.flatnonzero(looks == index) for step in words.target_groups[i]]
             by_word = max(int((looks == index).sum()), 1)
-            sure = not isinstance(trace, Record) or (
+            sure = isinstance(trace, Attention) or (
                 float(np.exp(trace.log_probabilities[steps].sum() / by_word)) >= LITTLE_CONFIDENCE
             )
             yield Finding(Kind.OVERUSED, amount, source=index, strong=not sure)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.analysis.findings.function_words import FUNCTION_WORDS
-from attnviz.analysis.findings.kinds import Finding, Kind
+from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable
 from attnviz.analysis.findings.of_source import LEAST_WORDS
 from attnviz.analysis.findings.twins import is_word, twins
 from attnviz.analysis.measures import entropy
-from attnviz.trace import Aligned, Record, Words
+from attnviz.trace import Words
 
 NEARLY_UNIFORM = 0.85
 """Share of the largest possible entropy from which a row is called uniform: then even its three likeliest words of ten
@@ -26,7 +26,7 @@ STEM = 4
 """Letters by which two source words count as forms of one: wire, wires."""
 
 
-def of_rows(trace: Aligned, words: Words) -> Iterator[Finding]:
+def of_rows(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield target words whose pieces all look everywhere alike; entropies are those of pieces, not of merged rows."""
     largest = np.log2(len(trace.source_pieces))
     if not trace.attends or len(words.source) < LEAST_WORDS:
@@ -46,7 +46,7 @@ def words_spelled_alike(words: Words) -> Iterator[Finding]:
             yield Finding(Kind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
 
 
-def of_repeats(trace: Aligned, words: Words) -> Iterator[Finding]:
+def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
     """Yield content words written again: while looking most at one and the same source word, or a few words later for
     another of which the source has no second form. Each is told once, at its last place."""
     if not trace.attends:
@@ -74,7 +74,7 @@ def of_repeats(trace: Aligned, words: Words) -> Iterator[Finding]:
             yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
 
 
-def of_probabilities(trace: Record, words: Words) -> Iterator[Finding]:
+def of_probabilities(trace: Read, words: Words) -> Iterator[Finding]:
     """Yield target words with a piece that the model found unlikely; the value is that of the least likely piece."""
     probabilities = trace.probabilities
     for index, group in enumerate(words.target_groups):

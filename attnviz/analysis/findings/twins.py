@@ -14,9 +14,7 @@ def is_word(text: str) -> bool:
 
 def twins(words: Words) -> Iterator[tuple[int, int]]:
     """Yield (target, source) of words that stand on both sides, once on each, and are more than one letter long."""
-    for i, word in enumerate(words.target):
-        same = word.casefold()
-        if len(word) > 1 and is_word(word) and [w.casefold() for w in words.target].count(same) == 1:
-            places = [j for j, other in enumerate(words.source) if other.casefold() == same]
-            if len(places) == 1:
-                yield i, places[0]
+    source, target = ([word.casefold() for word in side] for side in (words.source, words.target))
+    for i, same in enumerate(target):
+        if len(words.target[i]) > 1 and is_word(words.target[i]) and target.count(same) == source.count(same) == 1:
+            yield i, source.index(same)

@@ -1,0 +1,22 @@
+"""A whole corpus at once: what a model makes of each of many sentence pairs, in a Parquet file with a row a pair."""
+
+from __future__ import annotations
+
+from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.columns import MEASURES, SCHEMA, Measure
+from attnviz.corpora.lines import Line, Skipped, read_lines
+from attnviz.corpora.run import Progress, analyse_file
+from attnviz.corpora.settings import Settings
+
+__all__ = [
+    "MEASURES",
+    "SCHEMA",
+    "Analyser",
+    "Line",
+    "Measure",
+    "Progress",
+    "Settings",
+    "Skipped",
+    "analyse_file",
+    "read_lines",
+]

@@ -1,0 +1,127 @@
+"""What is done to each batch of a corpus: a function of its lines alone, to be called anywhere, in any order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from attnviz.corpora.after import AfterReading
+from attnviz.corpora.columns import SCHEMA
+from attnviz.corpora.leading import lead
+from attnviz.corpora.lines import Line, Skipped
+from attnviz.corpora.pair_read import PairRead, pieces_of
+from attnviz.corpora.row import row_of
+from attnviz.corpora.settings import Settings
+from attnviz.decoding import batches, sentence_ids, target_ids
+from attnviz.errors import AttnvizError
+from attnviz.translator import Translator
+
+_MOST_PIECES, _MOST_CELLS = 2000, 20_000
+"""Target pieces of a batch, and pairs of a target and a source piece, padding included: 20 MB of readouts."""
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """A line that can be computed."""
+
+    line: Line
+    source: list[int]
+    target: list[int] | None
+    """None where it is to be found."""
+
+
+class Analyser:
+    """A translator that makes lines into rows; it holds no state of any, so that processes and threads may each call
+    one."""
+
+    def __init__(self, translator: Translator[Any], settings: Settings | None = None) -> None:
+        """Take the translator; raise AttnvizError where the settings ask for what cannot be done."""
+        self.settings = settings or Settings()
+        self.settings.check()
+        self._translator = translator
+        kind = self.settings.kind
+        self._after = AfterReading(translator, kind) if kind and translator.network.attends_once else None
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self._translator.name
+
+    @property
+    def weights_digest(self) -> str:
+        """SHA-256 of the model's weights."""
+        return self._translator.weights_digest
+
+    @classmethod
+    def load(cls, folder: str | Path, settings: Settings | None = None, device: str = "auto") -> Analyser:
+        """Load the model of a folder; raise as `Translator.load` does."""
+        return cls(Translator.load(folder, device), settings)
+
+    def __call__(self, lines: Sequence[Line]) -> tuple[pa.Table, list[Skipped]]:
+        """Return a row for each line, in their order, and the lines that the tokenizer makes too long or nothing of.
+
+        The rows are the same whatever lines are given together, but for what rounding makes of another order of sums.
+        """
+        encoded, skipped = self._encoded(lines)
+        found = self._found([one for one in encoded if one.target is None])
+        targets = [one.target or found[one.line.number] for one in encoded]
+        rows: dict[int, dict[str, Any]] = {}
+        for places in batches([len(target) for target in targets], _MOST_PIECES):
+            cells = max(len(targets[place]) for place in places) * max(len(encoded[place].source) for place in places)
+            size = max(1, min(self.settings.batch_size, _MOST_CELLS // cells))
+            for start in range(0, len(places), size):
+                part = places[start : start + size]
+                made = self._rows([encoded[place] for place in part], [targets[place] for place in part])
+                rows.update(zip(part, made, strict=True))
+        return pa.Table.from_pylist([rows[place] for place in range(len(rows))], schema=SCHEMA), skipped
+
+    def _encoded(self, lines: Sequence[Line]) -> tuple[list[_Encoded], list[Skipped]]:
+        tokenizer, encoded, skipped = self._translator.tokenizer, [], []
+        for line in lines:
+            try:
+                source = sentence_ids(tokenizer, line.source)
+                given = None if line.target is None else target_ids(tokenizer, line.target)
+            except AttnvizError as error:
+                skipped.append(Skipped(line.number, str(error)))
+                continue
+            if self.settings.translate and line.gold is not None:
+                line = dataclasses.replace(line, gold=None)
+            encoded.append(_Encoded(line, source, None if self.settings.translate else given))
+        return encoded, skipped
+
+    def _found(self, asked: Sequence[_Encoded]) -> dict[int, list[int]]:
+        """Return the ids of the translations, by the numbers of their lines."""
+        texts = [one.line.source for one in asked]
+        hypotheses = self._translator.search_batch(texts, beam=self.settings.beam) if texts else []
+        return {one.line.number: list(finished[0].ids) for one, finished in zip(asked, hypotheses, strict=True)}
+
+    def _rows(self, encoded: Sequence[_Encoded], targets: list[list[int]]) -> list[dict[str, Any]]:
+        sources = [one.source for one in encoded]
+        led = lead(self._translator, sources, targets)
+        after = self._after(led, sources, targets) if self._after else [None] * len(encoded)
+        rows = []
+        for place, (one, target) in enumerate(zip(encoded, targets, strict=True)):
+            numbers = (
+                led.alignment[place, : len(target), : len(one.source)],
+                led.log_probabilities[place, : len(target)],
+            )
+            rows.append(self._row(one, target, *numbers, after[place]))
+        return rows
+
+    def _row(self, one: _Encoded, target: list[int], alignment: Any, likely: Any, after: Any) -> dict[str, Any]:
+        translator, line = self._translator, one.line
+        forced = one.target is not None
+        text = line.target if forced else translator.tokenizer.decode(target)
+        pair = PairRead(
+            *pieces_of(translator.tokenizer, one.source, line.source),
+            *pieces_of(translator.tokenizer, target, line.target if forced else None),
+            alignment, likely, translator.network.attends, translator.network.attends_once,
+        )  # fmt: skip
+        search = "forced" if forced else "greedy" if self.settings.beam == 1 else f"beam {self.settings.beam}"
+        row = row_of(line, pair, text or "", None if forced else line.target, after, self.settings.threshold)
+        return {"model": translator.name, "search": search, **row}

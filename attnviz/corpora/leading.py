@@ -1,0 +1,127 @@
+"""Forced decoding of a batch of pairs: the numbers of every step that the measures of a corpus are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import embedding
+from torch.nn.utils.rnn import pad_sequence
+
+from attnviz.decoding import largest
+from attnviz.network import Network, RNNsearch
+from attnviz.network.stepping import StepDecoder
+from attnviz.text import BOS, PAD
+from attnviz.translator import Translator
+
+LIKELIEST = 8
+"""Pieces of each step whose ids are kept: with those written they bound the sum that a probability is divided by."""
+_ROWS = 512
+"""Readouts whose logits are computed at once: 16 MB at a vocabulary of 8,000."""
+
+Ids = list[list[int]]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the readouts of S pairs are made of, padded; whatever a context adds to a readout is linear in it."""
+
+    rest: Tensor
+    """U_o s_{i-1} + b + V_o E y_{i-1}, (S, Ty, 2l); with `readout_state="current"` V_o E y_{i-1} alone."""
+    by_context: Tensor
+    """C_o h_j, (S, Tx, 2l)."""
+    states: Tensor
+    """s_{i-1}, (S, Ty, n)."""
+    recurrent: Tensor
+    """U s_{i-1} + b of the gates, (S, Ty, 3n)."""
+    by_word: Tensor
+    """W E y_{i-1} + b of the gates, (S, Ty, 3n)."""
+    into_gates: Tensor | None
+    """C h_j of the gates, (S, Tx, 3n), where the readout sees s_i; None where it does not."""
+
+
+@dataclass(frozen=True)
+class Led:
+    """S pairs through whose targets a decoder was led."""
+
+    alignment: NDArray[np.float32]
+    """alpha, (S, Ty, Tx), padded."""
+    log_probabilities: NDArray[np.float32]
+    """Log p(y_i), (S, Ty); 0 at padding."""
+    likeliest: NDArray[np.int64]
+    """Ids of the pieces that were likeliest at each step, (S, Ty, 8); 0 at padding."""
+    steps: Steps | None
+    """None where a step has not one context alone."""
+
+
+@torch.inference_mode()
+def lead(translator: Translator[Any], sources: Ids, targets: Ids) -> Led:
+    """Lead the decoder through each of the S `targets`, EOS last, given its source, EOS last too."""
+    device = translator.device
+    lengths = torch.tensor([len(source) for source in sources], device=device)
+    source, target = _padded(sources).to(device), _padded(targets).to(device)
+    previous = target.roll(1, dims=1)
+    previous[:, 0] = BOS
+    network: Network = translator.network
+    steps = None
+    if isinstance(network, RNNsearch):
+        readouts, alignment, steps = _stepwise(translator, source, lengths, previous)
+    else:
+        readouts, alignment = network(source, lengths, previous)
+    chosen, likeliest = _of_words(translator, readouts, target)
+    return Led(alignment.float().cpu().numpy(), chosen.cpu().numpy(), likeliest.cpu().numpy(), steps)
+
+
+def _stepwise(
+    translator: Translator[Any], source: Tensor, lengths: Tensor, previous: Tensor
+) -> tuple[Tensor, Tensor, Steps]:
+    """Return readouts (S, Ty, l), alignment (S, Ty, Tx) and the steps: those of `StepDecoder`, which is the faster."""
+    prepared: Any = translator.prepared
+    decoder: StepDecoder = prepared.decoder
+    memory = prepared.memory(source, lengths)
+    state = decoder.start(memory)
+    states, products, readouts, alignment = [], [], [], []
+    for ids in previous.unbind(1):
+        states.append(state.state)
+        products.append(state.products)
+        step, state = decoder.step(memory, state, ids[:, None])
+        readouts.append(step.readout)
+        alignment.append(step.alignment)
+    product, words, gates = torch.cat(products, 1), embedding(previous, decoder.words), decoder.gates
+    rest = words[..., gates:].clone()
+    current = decoder.config.readout_state == "current"
+    if not current:
+        rest += product[..., gates + decoder.query_size :]
+    seen = memory.annotations[..., : decoder.attention.context_size]
+    added = decoder.values(seen.flatten(0, 1)).unflatten(0, seen.shape[:2])
+    steps = Steps(
+        rest, added[..., gates:], torch.cat(states, 1), product[..., :gates], words[..., :gates],
+        added[..., :gates] if current else None,
+    )  # fmt: skip
+    return torch.cat(readouts, 1), torch.cat(alignment, 1), steps
+
+
+def _of_words(translator: Translator[Any], readouts: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Return log p of each piece of the targets (S, Ty), and the ids of the likeliest, (S, Ty, 8); 0 at padding."""
+    output = translator.prepared.decoder.output
+    kept = target != PAD
+    rows, ids = readouts[kept], target[kept]
+    count = min(LIKELIEST, translator.network.config.vocabulary_size)
+    log_probabilities = torch.zeros(target.shape, device=target.device)
+    likeliest = torch.zeros((*target.shape, count), dtype=torch.long, device=target.device)
+    found, best = [], []
+    for part, chosen in zip(rows.split(_ROWS), ids.split(_ROWS), strict=True):
+        logits = output.logits(part)
+        found.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
+        best.append(largest(logits, count)[1])
+    log_probabilities[kept], likeliest[kept] = torch.cat(found), torch.cat(best)
+    return log_probabilities, likeliest
+
+
+def _padded(sentences: Ids) -> Tensor:
+    """Return ids as a matrix (S, longest), filled up with PAD."""
+    return pad_sequence([torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=PAD)

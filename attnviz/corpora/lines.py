@@ -1,0 +1,208 @@
+"""Sentences and pairs, read one after another from whatever file they are in, so that no file is ever held whole.
+
+A line that cannot be used is told as a `Skipped`, in its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import itertools
+import json
+import lzma
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from attnviz.analysis.pharaoh import read_gold_links
+from attnviz.decoding import LONGEST_SENTENCE
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
+
+ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
+"""And the first three followed by `.gz` or `.xz`."""
+_LONGEST_LINE = 2 * 20 * LONGEST_SENTENCE + 1000
+_COLUMNS = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
+"""Names that columns of a Parquet file may have."""
+_READ_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence, or a pair, of a file."""
+
+    number: int
+    """Of its line or row, from 1."""
+    source: str
+    target: str | None = None
+    gold: GoldAlignment | None = None
+    """Links that people drew between the words of the pair."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line that was left out."""
+
+    number: int
+    reason: str
+
+
+def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]:
+    """Yield the sentences or pairs of a file, by its ending.
+
+    `.tsv` and `.txt`: a sentence a line, or source<TAB>target; `.jsonl`: pairs with links, as `evaluation.read_gold`
+    reads them; `.parquet`: columns `source` and, for pairs, `target`; all but the last also as `.gz` or `.xz`. `gold`
+    has a line of Pharaoh links for each pair, between words divided by blanks (`i-j` sure, `i?j` or `ipj` possible;
+    an empty line for a pair without). Raise AttnvizError, naming the file, where it cannot be read or has another
+    ending.
+    """
+    check_name(path)
+    if gold is None:
+        yield from _lines(path)
+        return
+    links = itertools.chain(_text(gold), itertools.repeat(None))
+    for line, written in zip(_lines(path), links, strict=False):
+        if written is None:
+            raise AttnvizError(f"The file {gold} has fewer lines than {path}: give one for each pair, empty where no "
+                               "links were drawn.")  # fmt: skip
+        yield _with_gold(line, written)
+    if next(links) is not None:
+        raise AttnvizError(f"The file {gold} has more lines than {path}: one must stand for each pair.")
+
+
+def check_name(path: Path) -> None:
+    """Raise AttnvizError unless the name of a file ends as one that can be read, and the file is there."""
+    if _kind(path) not in ENDINGS or (_kind(path) == ".parquet" and path.suffix != ".parquet"):
+        raise AttnvizError(f"The file {path} must end in {', '.join(ENDINGS)}, or, but for the last, in one of them "
+                           "with .gz or .xz after it.")  # fmt: skip
+    if not path.is_file():
+        raise AttnvizError(f"There is no file {path}.")
+
+
+def count_lines(path: Path) -> int:
+    """Return how many lines or rows a file has; raise AttnvizError where it cannot be read."""
+    if _kind(path) == ".parquet":
+        with _reading(path):
+            return int(parquet.ParquetFile(path).metadata.num_rows)
+    with _reading(path), _opened(path) as file:
+        count, last = 0, b"\n"
+        while block := file.read(1 << 20):
+            count, last = count + block.count(b"\n"), block[-1:]
+    return count + (last != b"\n")
+
+
+def _kind(path: Path) -> str:
+    """Return the ending that says how the lines are written, that of compression left out."""
+    name = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
+    return name.suffix
+
+
+def _lines(path: Path) -> Iterator[Line | Skipped]:
+    kind = _kind(path)
+    if kind == ".parquet":
+        return _of_parquet(path)
+    return (_of_record if kind == ".jsonl" else _of_text)(_text(path))
+
+
+def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
+    for number, line in enumerate(lines, 1):
+        columns = line.split("\t")
+        if len(columns) > 2:
+            yield Skipped(number, f"{len(columns)} columns: at most a source and a target are understood")
+        else:
+            yield _checked(number, *columns)
+
+
+def _of_record(lines: Iterable[str]) -> Iterator[Line | Skipped]:
+    for number, line in enumerate(lines, 1):
+        try:
+            gold = gold_of(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            yield Skipped(number, f"no pair with links ({error})")
+            continue
+        if not _inside(gold):
+            yield Skipped(number, "a link points outside the words, which are counted from 0")
+            continue
+        found = _checked(number, detokenise(gold.source), detokenise(gold.target))
+        yield Line(number, found.source, found.target, gold) if isinstance(found, Line) else found
+
+
+def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
+    with _reading(path):
+        file = parquet.ParquetFile(path)
+        names = [next((name for name in known if name in file.schema_arrow.names), None) for known in _COLUMNS]
+        if names[0] is None:
+            raise AttnvizError(f"The file {path} has no column “source”.")
+        numbers = itertools.count(1)
+        for batch in file.iter_batches(_READ_AT_ONCE, columns=[name for name in names if name is not None]):
+            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                number = next(numbers)
+                if all(isinstance(value, str) for value in values):
+                    yield _checked(number, *values)
+                else:
+                    yield Skipped(number, "a cell holds no text")
+
+
+def _checked(number: int, source: str, target: str | None = None) -> Line | Skipped:
+    """Return a line, or why it is none; what takes a tokenizer to find is found later."""
+    for what, text in (("source", source), ("target", target)):
+        if text is None:
+            continue
+        if not text.strip():
+            return Skipped(number, f"the {what} is empty")
+        if "\ufffd" in text:
+            return Skipped(number, f"the {what} is no valid UTF-8")
+        if (words := len(text.split())) > LONGEST_SENTENCE or len(text) > 20 * LONGEST_SENTENCE:
+            return Skipped(number, f"the {what} has {words} words and {len(text)} characters: too long")
+    return Line(number, source, target)
+
+
+def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
+    if isinstance(line, Skipped) or not written.strip():
+        return line
+    if line.target is None:
+        return Skipped(line.number, "links, but no target")
+    source, target = tuple(line.source.split()), tuple(line.target.split())
+    try:
+        sure, possible = read_gold_links(written)
+    except AttnvizError as error:
+        return Skipped(line.number, str(error))
+    gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
+    if not _inside(gold):
+        return Skipped(line.number, "a link points outside the words that blanks divide the pair into")
+    return Line(line.number, line.source, line.target, gold)
+
+
+def _inside(gold: GoldAlignment) -> bool:
+    return all(0 <= j < len(gold.source) and 0 <= i < len(gold.target) for j, i in gold.sure | gold.possible)
+
+
+def _text(path: Path) -> Iterator[str]:
+    """Yield the lines without their ends; of one that is far too long, what is enough to see that."""
+    with _reading(path), _opened(path) as raw:
+        # Lines end at a line feed alone: a sentence may hold the other characters that Python takes for an end.
+        file = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
+        while line := file.readline(_LONGEST_LINE):
+            rest = line
+            while not rest.endswith("\n") and (rest := file.readline(_LONGEST_LINE)):
+                pass
+            yield line.rstrip("\r\n")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    openers: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+    file: IO[bytes] = openers.get(path.suffix, open)(path, "rb")
+    return file
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, lzma.LZMAError, pa.ArrowException) as error:
+        raise AttnvizError(f"The file {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error

@@ -1,0 +1,70 @@
+"""One pair of a batch, with what is read off it: the words, and the remarks of the reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.text import UNK, Tokenizer, join_pieces, word_groups
+from attnviz.trace import Words
+
+
+@dataclass(frozen=True, eq=False)
+class PairRead:
+    """What a `Trace` holds of a translation, without the states: see there for each field."""
+
+    source_pieces: tuple[str, ...]
+    source_surfaces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    target_surfaces: tuple[str, ...]
+    alignment: NDArray[Any]
+    """alpha, (Ty, Tx)."""
+    log_probabilities: NDArray[Any]
+    """Log p(y_i), (Ty,)."""
+    attends: bool
+    attends_once: bool
+
+    @property
+    def probabilities(self) -> NDArray[Any]:
+        """p(y_i), (Ty,)."""
+        likely: NDArray[Any] = np.exp(self.log_probabilities)
+        return likely
+
+    def words(self) -> Words:
+        """Return the words and attention between them, as `Trace.words` does."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> Words:
+        source, target = word_groups(self.source_pieces), word_groups(self.target_pieces)
+        return Words(
+            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
+            target=tuple(join_pieces(self.target_pieces[i] for i in group) for group in target),
+            alignment=merged(self.alignment, source, target),
+            source_groups=source,
+            target_groups=target,
+        )
+
+
+def merged(
+    shares: NDArray[Any], source: tuple[tuple[int, ...], ...], target: tuple[tuple[int, ...], ...]
+) -> NDArray[np.float32]:
+    """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words): what
+    `Words.merged` returns, for groups of neighbours."""
+    columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
+    rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
+    found: NDArray[np.float32] = (rows / [[len(group)] for group in target]).astype(np.float32)
+    return found
+
+
+def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the pieces of a sentence, `</s>` last, and the same with the characters of the `text`, where it is at
+    hand, that each `<unk>` stands for."""
+    pieces = tokenizer.pieces(ids)
+    if text is None or UNK not in ids:
+        return pieces, pieces
+    return pieces, (*tokenizer.surfaces(text), "</s>")

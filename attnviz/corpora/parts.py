@@ -1,0 +1,77 @@
+"""The parts that a table is put together from: each is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.columns import SCHEMA
+from attnviz.corpora.lines import Line, Skipped
+from attnviz.files import replacing
+
+_TOLD = 1000
+"""Skipped lines that the table names; beyond, they are counted only."""
+_KEY = b"attnviz"
+"""Of what the metadata of a part or table says."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a table says of its making."""
+
+    fingerprint: str
+    """Of the file, the model and the settings: the same for the same table."""
+    model: str
+    settings: dict[str, Any]
+    lines: int
+    rows: int
+    skipped: int
+    named: list[tuple[int, str]]
+    """Number and reason of the lines that were skipped: the first thousand."""
+
+
+def about(table: Path) -> About | None:
+    """Return what a table says of its making, None where it is none of `analyse_file`."""
+    try:
+        metadata = parquet.read_schema(table).metadata or {}
+        told = json.loads(metadata[_KEY])
+        return About(**{**told, "named": [(number, reason) for number, reason in told["named"]]})
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> tuple[int, int]:
+    """Compute a window and write its part; return how many lines it has, and how many of them were skipped."""
+    table, more = analyser([line for line in window if isinstance(line, Line)])
+    skipped = sorted([line for line in window if isinstance(line, Skipped)] + more, key=lambda line: line.number)
+    named = json.dumps([[line.number, line.reason] for line in skipped])
+    with replacing(part) as beside:
+        parquet.write_table(table.replace_schema_metadata({_KEY: named}), beside, compression="zstd")
+    return len(window), len(skipped)
+
+
+def skipped_of(part: Path) -> list[tuple[int, str]]:
+    """Return number and reason of the lines that were skipped in a part."""
+    return [(number, reason) for number, reason in json.loads(parquet.read_schema(part).metadata[_KEY])]
+
+
+def put_together(parts: Path, output: Path, told: About) -> About:
+    """Put the parts, in their order, into one table that says of itself what is `told`, and what was skipped."""
+    files = sorted(parts.glob("*.parquet"))
+    skipped = [line for part in files for line in skipped_of(part)]
+    rows = sum(parquet.read_metadata(part).num_rows for part in files)
+    told = dataclasses.replace(told, rows=rows, skipped=len(skipped), named=skipped[:_TOLD])
+    schema = SCHEMA.with_metadata({_KEY: json.dumps(dataclasses.asdict(told))})
+    with replacing(output) as beside, parquet.ParquetWriter(beside, schema, compression="zstd") as writer:
+        for part in files:
+            table = parquet.read_table(part).replace_schema_metadata(schema.metadata)
+            if len(table):
+                writer.write_table(table.cast(schema))
+    return told

@@ -1,0 +1,125 @@
+"""A row of the table: every measure of one pair, by the names of its columns."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.findings import Finding, Kind, findings_of
+from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
+from attnviz.analysis.findings.twins import is_word
+from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.corpora.lines import Line
+from attnviz.corpora.pair_read import PairRead, merged
+from attnviz.evaluation.alignment import GoldAlignment, between_words, error_rate, memberships
+from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
+from attnviz.trace import Words
+from attnviz.wording.findings import finding_sentence
+
+Shares = NDArray[Any]
+
+
+def row_of(
+    line: Line, pair: PairRead, target: str, reference: str | None, after: Shares | None, threshold: float
+) -> dict[str, Any]:
+    """Return the row of a pair, but for `model` and `search`: texts, measures, links and remarks.
+
+    `after` (Ty, Tx) is what its looks were about once the words were known, None where that is not asked for or there
+    is no such thing; links of at least `threshold` are kept.
+    """
+    words = pair.words()
+    row: dict[str, Any] = {
+        "number": line.number, "source": line.source, "target": target, "reference": reference,
+        "source_words": words.source[:-1], "target_words": words.target[:-1],
+        "source_length": len(words.source) - 1, "target_length": len(words.target) - 1,
+        "length_ratio": (len(words.target) - 1) / max(len(words.source) - 1, 1),
+        **_of_probabilities(pair, words), **_of_words(pair, words),
+    }  # fmt: skip
+    if pair.attends:
+        row |= _of_attention(pair, words)
+        row["links_before"] = _links(words.alignment, threshold)
+    if after is not None:
+        row["links_after"] = _links(merged(after, words.source_groups, words.target_groups), threshold)
+    if reference is not None:
+        row |= {"chrf": sentence_chrf(target, reference), "bleu": sentence_bleu(target, reference)}
+    if line.gold is not None:
+        row["gold"] = _gold(line.gold, pair, words)
+        for name, shares in (("aer_before", pair.alignment if pair.attends else None), ("aer_after", after)):
+            row[name] = None if shares is None else _error(line.gold, pair, shares)
+    return row | _remarks(pair)
+
+
+def _of_probabilities(pair: PairRead, words: Words) -> dict[str, float]:
+    total = float(pair.log_probabilities.sum(dtype=np.float64))
+    return {
+        "log_probability_per_word": total / max(len(words.target) - 1, 1),
+        # Of a pair that is none, it may be larger than float32 holds.
+        "perplexity": float(np.exp(min(-total / len(pair.log_probabilities), 88.0))),
+    }
+
+
+def _of_words(pair: PairRead, words: Words) -> dict[str, Any]:
+    known = {word.casefold() for word in words.source[:-1]}
+    own = [word for word in words.target[:-1] if is_word(word)]
+    copied = sum(len(word) > 1 and word.casefold() in known for word in own)
+    sides = ((pair.source_pieces, words.source_groups), (pair.target_pieces, words.target_groups))
+    unknown = sum("<unk>" in [pieces[k] for k in group] for pieces, groups in sides for group in groups)
+    return {"copied_words": copied, "copied_share": copied / max(len(own), 1), "unknown_words": unknown}
+
+
+def _of_attention(pair: PairRead, words: Words) -> dict[str, Any]:
+    covered = coverage(words.alignment)
+    content = [is_word(word) and word.casefold() not in SOURCE_FUNCTION_WORDS for word in words.source]
+    looked = covered[content]
+    return {
+        "entropy": float(entropy(pair.alignment).mean()),
+        "largest_weight": float(pair.alignment.max(axis=1).mean()),
+        "coverage": covered[:-1].astype(np.float32),
+        "least_coverage": float(looked.min()) if len(looked) else None,
+        "end_share": float(words.alignment[:-1, -1].mean()) if len(words.target) > 1 else None,
+    }
+
+
+def _links(shares: Shares, threshold: float) -> list[dict[str, Any]]:
+    """Return the links between words, `</s>` left out: those of at least `threshold`, and the largest of each row."""
+    rows, last = shares[:-1], shares.shape[1] - 1
+    found = sorted({*links(rows, threshold), *links(rows)}, key=lambda link: link[::-1])
+    return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in found if j < last]
+
+
+def _gold(gold: GoldAlignment, pair: PairRead, words: Words) -> list[dict[str, Any]]:
+    """Return the links that people drew as links between the words of the reading, which have letters in common."""
+    sides = ((pair.source_surfaces, words.source_groups, gold.source),
+             (pair.target_surfaces, words.target_groups, gold.target))  # fmt: skip
+    source, target = (_places(surfaces, groups, theirs) for surfaces, groups, theirs in sides)
+    drawn: dict[tuple[int, int], bool] = {}
+    for these, sure in ((gold.possible, False), (gold.sure, True)):
+        for j, i in these:
+            drawn |= dict.fromkeys(itertools.product(target[i], source[j]), sure)
+    return [{"i": i, "j": j, "sure": sure} for (i, j), sure in sorted(drawn.items())]
+
+
+def _places(surfaces: tuple[str, ...], groups: tuple[tuple[int, ...], ...], theirs: tuple[str, ...]) -> list[list[int]]:
+    """Return, of each of `theirs`, the words of the reading that it has letters in common with."""
+    shares = memberships(surfaces[:-1], theirs)
+    return [[k for k, group in enumerate(groups[:-1]) if shares[word, list(group)].any()]
+            for word in range(len(theirs))]  # fmt: skip
+
+
+def _error(gold: GoldAlignment, pair: PairRead, shares: Shares) -> float | None:
+    between = between_words(gold, pair.source_surfaces[:-1], pair.target_surfaces[:-1], shares)
+    try:
+        return error_rate([links(between)], [gold]).aer
+    except ValueError:
+        return None
+
+
+def _remarks(pair: PairRead) -> dict[str, Any]:
+    found: list[Finding] = findings_of(pair)
+    kinds = [finding.kind for finding in found]
+    told = [{"kind": finding.kind.value, "strong": finding.strong, "remark": finding_sentence(pair, finding)}
+            for finding in found]  # fmt: skip
+    return {"omitted": kinds.count(Kind.OMITTED), "repeated": kinds.count(Kind.REPEATED), "remarks": told}

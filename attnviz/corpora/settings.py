@@ -1,0 +1,39 @@
+"""What is asked of a corpus, besides the file and the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attnviz.analysis.posterior import DEFAULT, KINDS, Kind
+from attnviz.decoding import check_beam
+from attnviz.errors import AttnvizError
+
+READINGS: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind != "erased")
+"""Those of `analysis.posterior`, but for one that has to renormalise every look for every source piece."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the pairs are led through or translated, and which links are kept."""
+
+    translate: bool = False
+    """Whether the second column is a reference, to measure a translation by, rather than the translation to look at."""
+    beam: int = 5
+    """Width of the search where there is one; 1 is greedy."""
+    kind: Kind | None = DEFAULT
+    """The reading after the word, as of `analysis.posterior`; None leaves it out, which takes a third of the time."""
+    threshold: float = 0.1
+    """Links of at least this share are kept, in (0, 1]; and the largest of each word."""
+    batch_size: int = 64
+    """Pairs computed together, at most."""
+
+    def check(self) -> None:
+        """Raise AttnvizError unless all of it can be done."""
+        check_beam(self.beam)
+        if self.kind is not None and self.kind not in READINGS:
+            raise AttnvizError(f"There is no reading {self.kind!r} of a corpus. Choose one of "
+                               f"{', '.join(READINGS)}, or none.")  # fmt: skip
+        if not 0 < self.threshold <= 1:
+            raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")
+        if self.batch_size < 1:
+            raise AttnvizError(f"A batch has at least one pair, not {self.batch_size}.")

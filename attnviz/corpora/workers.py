@@ -1,0 +1,82 @@
+"""Who computes the windows of a corpus: this process, or several, each with the model and one thread."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any
+
+from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.parts import write_part
+from attnviz.corpora.settings import Settings
+from attnviz.errors import AttnvizError
+
+Window = tuple[Path, list[Any]]
+Compute = Callable[[Iterable[Window]], Iterator[tuple[int, int]]]
+"""Computes windows into their parts; of each, as it is done, yields how many lines it has and how many were skipped."""
+
+_analyser: Analyser | None = None
+"""Of a process that is one of several."""
+
+
+def here(analyser: Analyser) -> Compute:
+    """Return what computes windows one after another in this thread."""
+    return lambda windows: (write_part(analyser, *window) for window in windows)
+
+
+def in_processes(folder: str | Path, settings: Settings, device: str, workers: int) -> Compute:
+    """Return what computes windows in so many processes; one is this."""
+    if workers == 1:
+        return lambda windows: here(Analyser.load(folder, settings, device))(windows)
+    return lambda windows: _shared_out(windows, (folder, settings, device), workers)
+
+
+def _shared_out(windows: Iterable[Window], loading: tuple[Any, ...], workers: int) -> Iterator[tuple[int, int]]:
+    """Let processes compute the windows; no more are read than they have at hand."""
+    context = multiprocessing.get_context("spawn")
+    running: set[Future[tuple[int, int]]] = set()
+    pool = ProcessPoolExecutor(workers, context, _begin)
+    try:
+        for part, window in windows:
+            running.add(pool.submit(_compute, loading, part, window))
+            if len(running) > workers:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    except BrokenProcessPool as error:
+        raise AttnvizError("A process of the run was ended from outside, maybe for its memory. Give the same command "
+                           "again, with fewer --workers: it goes on from what was done.") from error  # fmt: skip
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """Be ready: one thread, no interrupt of one's own, and no life after the process that gives the work."""
+    import torch
+
+    torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _compute(loading: tuple[Any, ...], part: Path, window: list[Any]) -> tuple[int, int]:
+    global _analyser
+    if _analyser is None:
+        _analyser = Analyser.load(*loading)
+    return write_part(_analyser, part, window)

@@ -1,0 +1,110 @@
+"""How many pairs a second `attnviz corpus` measures, and the most memory that all its processes hold together.
+
+    OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced fit none
+
+Each line stands for a run of the command as a whole, the start of its processes and the loading of the model included.
+Pairs for a second of processor time, times the processors, say what a machine does that does nothing else; memory is
+the proportional set size, in which what processes share counts once.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, in every process
+
+import argparse
+import itertools
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnviz.corpora import Line, read_lines
+
+_MEBI = 2**20
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run of the command."""
+
+    seconds: float
+    processor_seconds: float
+    memory: int
+    """Most of all processes together, in bytes."""
+
+
+def _family(root: int) -> Iterator[int]:
+    """Yield a process and all that it started, and they."""
+    yield root
+    try:
+        children = Path(f"/proc/{root}/task/{root}/children").read_text().split()
+    except OSError:
+        return
+    for child in children:
+        yield from _family(int(child))
+
+
+def _held(process: int) -> int:
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def measured(arguments: list[str]) -> Measured:
+    """Run `attnviz corpus` with the arguments."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "attnviz", "corpus", *arguments])
+    memory = 0
+    while process.poll() is None:
+        memory = max(memory, sum(map(_held, _family(process.pid))))
+        time.sleep(0.5)
+    if process.returncode:
+        raise SystemExit(f"attnviz corpus ended with {process.returncode}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Measured(time.perf_counter() - started, spent, memory)
+
+
+def mixture(files: list[Path], pairs: int) -> Iterator[str]:
+    """Yield so many pairs, from all files as many, those of each evenly spread over it."""
+    for file in files:
+        share = pairs // len(files)
+        count = sum(1 for _ in read_lines(file))
+        found = itertools.islice(read_lines(file), 0, None, max(1, count // share))
+        for line in itertools.islice((line for line in found if isinstance(line, Line)), share):
+            yield f"{line.source}\t{line.target}\n"
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--pairs", type=int, default=2000)
+    parser.add_argument("--kinds", nargs="+", default=["balanced", "fit", "none"])
+    parser.add_argument("--workers", type=int, nargs="+", default=[2])
+    parser.add_argument("--model", default="models/en-fr")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "pairs.tsv"
+        file.write_text("".join(mixture(options.files, options.pairs)), encoding="utf-8")
+        count = file.read_text(encoding="utf-8").count("\n")
+        print(f"{count} pairs, {count / (200 * options.workers[0]):.0f} s or so a run\n")
+        print("kind      workers  pairs/s  pairs/s of processor  memory MB", flush=True)
+        for kind, workers in itertools.product(options.kinds, options.workers):
+            table = str(Path(folder) / f"{kind}{workers}.parquet")
+            one = measured([str(file), "-o", table, "--model", options.model, "--device", "cpu", "--kind", kind,
+                            "--workers", str(workers)])  # fmt: skip
+            print(f"{kind:9} {workers:7} {count / one.seconds:8.0f} {count / one.processor_seconds:21.0f} "
+                  f"{one.memory / _MEBI:10.0f}", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Each row is what the translator says of its pair alone, recomputed here from the records of single sentences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.analysis import load_weights
+from attnviz.analysis.findings import findings_of
+from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.analysis.posterior import posterior, words_after
+from attnviz.checkpoint import save_model
+from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
+from attnviz.corpora.after import AfterReading
+from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.leading import lead
+from attnviz.corpora.settings import READINGS
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import GoldAlignment, error_rate
+from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
+from attnviz.text import EOS, Tokenizer
+from attnviz.translator import Translator
+from attnviz.wording.findings import finding_sentence
+from tests.conftest import SENTENCES, ModelFactory
+
+PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
+LINES = [Line(number, *pair) for number, pair in enumerate([*PAIRS, ("Une fille", "é 日本 fille")], 1)]
+
+
+def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model_folder: Path) -> None:
+    table, skipped = Analyser(translator, Settings(threshold=0.2))(LINES)
+    weights = load_weights(model_folder)
+    assert table.schema.equals(SCHEMA)
+    assert not skipped
+    for line, row in zip(LINES, table.to_pylist(), strict=True):
+        trace = translator.translate(line.source, target=line.target)
+        words = trace.words()
+        count = len(words.target) - 1
+        assert (row["number"], row["source"], row["target"]) == (line.number, line.source, line.target)
+        assert row["search"] == "forced"
+        assert (*row["source_words"], "</s>") == words.source
+        assert (*row["target_words"], "</s>") == words.target
+        expected = {
+            "log_probability_per_word": trace.log_probabilities.sum() / count,
+            "perplexity": np.exp(-trace.log_probabilities.mean()),
+            "entropy": entropy(trace.alignment).mean(),
+            "largest_weight": trace.alignment.max(1).mean(),
+            "end_share": words.alignment[:-1, -1].mean(),
+            "length_ratio": count / (len(words.source) - 1),
+            "coverage": coverage(words.alignment)[:-1],
+        }
+        for name, value in expected.items():
+            assert row[name] == pytest.approx(value, rel=1e-4, abs=1e-5), name
+        assert row["remarks"] == [
+            {"kind": one.kind.value, "strong": one.strong, "remark": finding_sentence(trace, one)}
+            for one in findings_of(trace)
+        ]
+        after = words_after(trace, weights)
+        for name, shares in (("links_before", words.alignment), ("links_after", after.alignment)):
+            kept = {(link["i"], link["j"]): link["weight"] for link in row[name]}
+            large = {(i, j) for j, i in [*links(shares[:-1]), *links(shares[:-1], 0.2)] if j < len(words.source) - 1}
+            near = {(i, j) for i, j in large ^ set(kept) if abs(shares[i, j] - 0.2) > 0.03}
+            assert not near
+            assert all(weight == pytest.approx(shares[cell], abs=0.03) for cell, weight in kept.items())
+    last = table.to_pylist()[-1]
+    assert (last["copied_words"], last["unknown_words"]) == (1, 1)
+    assert last["copied_share"] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("readout_state", ["previous", "current"])
+@pytest.mark.parametrize("kind", READINGS)
+def test_the_reading_is_that_of_single_sentences(
+    make_network: ModelFactory, tokenizer: Tokenizer, readout_state: str, kind
+) -> None:
+    network = make_network(readout_state=readout_state)
+    translator = Translator(network, tokenizer)
+    weights = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
+    sources, targets = ([[*tokenizer.encode(pair[side]), EOS] for pair in PAIRS] for side in (0, 1))
+    led = lead(translator, sources, targets)
+    exactly, nearly = (AfterReading(translator, kind, slight)(led, sources, targets) for slight in (0, 0.01))
+    for (source, target), exact, near in zip(PAIRS, exactly, nearly, strict=True):
+        expected = posterior(translator.translate(source, target=target), weights, kind)
+        # bfloat16, where it is used, has three digits.
+        assert np.abs(exact - expected).max() < 0.01
+        assert np.abs(near - expected).max() < 0.03
+        np.testing.assert_allclose(near.sum(1), 1)
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_rows_do_not_depend_on_what_is_computed_with_them(translator: Translator, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(LINES))))
+    size = data.draw(st.integers(1, 4))
+    start = data.draw(st.integers(0, len(LINES) - 1))
+    chosen = order[start:]
+    alone = Analyser(translator, Settings(batch_size=64))(LINES)[0].to_pylist()
+    rows = Analyser(translator, Settings(batch_size=size))([LINES[k] for k in chosen])[0].to_pylist()
+    assert [row["number"] for row in rows] == [LINES[k].number for k in chosen]
+    for row, k in zip(rows, chosen, strict=True):
+        for measure in MEASURES:
+            one, other = row[measure.name], alone[k][measure.name]
+            assert one == other or one == pytest.approx(other, rel=1e-3, abs=1e-4), measure.name
+        assert row["source_words"] == alone[k]["source_words"]
+
+
+def test_what_is_translated_is_measured_by_its_reference(translator: Translator) -> None:
+    rows = Analyser(translator, Settings(translate=True, beam=2))([*LINES[:3], Line(9, SENTENCES[0])])[0].to_pylist()
+    for line, row in zip(LINES, rows[:3], strict=False):
+        found = translator.translate(line.source, beam=2)
+        assert (row["target"], row["reference"], row["search"]) == (found.translation, line.target, "beam 2")
+        assert row["chrf"] == pytest.approx(sentence_chrf(found.translation, line.target or ""), abs=1e-4)
+        assert row["bleu"] == pytest.approx(sentence_bleu(found.translation, line.target or ""), abs=1e-4)
+    assert rows[3]["reference"] is None
+    assert rows[3]["chrf"] is None
+
+
+def test_gold_links_are_on_the_words_of_the_reading(translator: Translator) -> None:
+    gold = GoldAlignment("1", ("It's", "here!"), ("C'est", "là", "!"), frozenset({(0, 0)}), frozenset({(1, 2)}))
+    row = Analyser(translator)([Line(1, "It's here!", "C'est là !", gold)])[0].to_pylist()[0]
+    names = [(row["source_words"][one["j"]], row["target_words"][one["i"]], one["sure"]) for one in row["gold"]]
+    assert names == [("It's", "C'", True), ("It's", "est", True), ("here", "!", False), ("!", "!", False)]
+    # Links by attention, of their words: the error rate of no link at all would be 1.
+    trace = translator.translate("It's here!", target="C'est là !")
+    by_theirs = np.stack([trace.words().alignment[:2, :-1].mean(0), *trace.words().alignment[2:4, :-1]])
+    merged = np.stack([by_theirs[:, 0], by_theirs[:, 1:].sum(1)], axis=1)
+    assert row["aer_before"] == pytest.approx(error_rate([links(merged)], [gold]).aer)
+
+
+def test_models_of_all_kinds(make_network: ModelFactory, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    save_model(tmp_path / "none", make_network("none"), tokenizer)
+    row = Analyser.load(tmp_path / "none", device="cpu")(LINES[:1])[0].to_pylist()[0]
+    absent = {"entropy", "largest_weight", "least_coverage", "end_share", "coverage", "links_before", "links_after"}
+    assert all(row[name] is None for name in absent)
+    assert row["perplexity"] > 1
+
+
+def test_a_line_that_only_the_tokenizer_refuses_is_told(translator: Translator) -> None:
+    table, skipped = Analyser(translator)([*LINES[:1], Line(5, "\u200b", "x"), Line(6, "x", "ab" * 700)])
+    assert len(table) == 1
+    assert [one.number for one in skipped] == [5, 6]
+
+
+@pytest.mark.parametrize("wrong", [{"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}])
+def test_settings_that_cannot_be_are_refused(translator: Translator, wrong: dict) -> None:
+    with pytest.raises(AttnvizError):
+        Analyser(translator, Settings(**wrong))
+
+
+def test_nothing_is_no_rows(translator: Translator) -> None:
+    table, skipped = Analyser(translator)([])
+    assert len(table) == 0
+    assert not skipped
+    assert json.loads(json.dumps(table.to_pylist())) == []

@@ -1,0 +1,114 @@
+"""Whatever file the pairs are in, they are read one after another, and a bad line is told, not lost and not fatal."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from attnviz.corpora.lines import Line, Skipped, count_lines, read_lines
+from attnviz.errors import AttnvizError
+
+PAIRS = [("Two dogs play.", "Deux chiens jouent."), ("It's here!", "C'est là !")]
+TEXT = "".join(f"{a}\t{b}\n" for a, b in PAIRS)
+
+
+def pairs(path: Path) -> list[tuple[str, str | None]]:
+    return [(line.source, line.target) for line in read_lines(path) if isinstance(line, Line)]
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_text_and_what_is_packed(tmp_path: Path, ending: str, pack, mark: str) -> None:
+    path = tmp_path / f"pairs.tsv{ending}"
+    path.write_bytes(pack((mark + TEXT.replace("\n", "\r\n")).encode()))
+    assert pairs(path) == PAIRS
+    assert count_lines(path) == 2
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.parquet"
+    rows = [*PAIRS, ("No French.", None)]
+    parquet.write_table(
+        pa.table({"target": [b for _, b in rows], "x": [1, 2, 3], "source": [a for a, _ in rows]}), path
+    )
+    assert pairs(path) == PAIRS
+    assert [line for line in read_lines(path) if isinstance(line, Skipped)] == [Skipped(3, "a cell holds no text")]
+    assert count_lines(path) == 3
+
+
+def test_a_bad_line_is_told_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    long = " ".join(["word"] * 201)
+    bad = [b"a\tb\tc", b"\tb", b"a\t ", b"", b"\xff\tb", long.encode() + b"\tb", b"a\t" + b"x" * 100_000]
+    path.write_bytes(b"\n".join([b"A dog.\tUn chien.", *bad, b"A sentence alone."]))
+    read = list(read_lines(path))
+    assert [type(line) for line in read] == [Line, *[Skipped] * len(bad), Line]
+    assert [line.number for line in read] == list(range(1, len(bad) + 3))
+    assert read[-1] == Line(9, "A sentence alone.")
+    assert count_lines(path) == len(read)
+
+
+def test_gold_links_beside_the_pairs(tmp_path: Path) -> None:
+    path, gold = tmp_path / "pairs.tsv", tmp_path / "links.txt"
+    path.write_text(TEXT + TEXT, encoding="utf-8")
+    gold.write_text("0-0 1-1 2?2\n\n9-0\nnonsense\n", encoding="utf-8")
+    first, second, third, fourth = read_lines(path, gold)
+    assert isinstance(first, Line)
+    assert first.gold is not None
+    assert (first.gold.sure, first.gold.possible) == ({(0, 0), (1, 1)}, {(2, 2)})
+    assert first.gold.source == ("Two", "dogs", "play.")
+    assert isinstance(second, Line)
+    assert second.gold is None
+    assert isinstance(third, Skipped)
+    assert "outside" in third.reason
+    assert isinstance(fourth, Skipped)
+    assert "no link" in fourth.reason
+
+
+@pytest.mark.parametrize("written", ["0-0\n", "0-0\n" * 3])
+def test_links_that_are_of_other_pairs_are_refused(tmp_path: Path, written: str) -> None:
+    path, gold = tmp_path / "pairs.tsv", tmp_path / "links.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    gold.write_text(written, encoding="utf-8")
+    with pytest.raises(AttnvizError, match=r"has (fewer|more) lines than"):
+        list(read_lines(path, gold))
+
+
+def test_pairs_with_links(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    record = {"id": "7", "en": ["It", "'s", "here", "!"], "fr": ["C'", "est", "là", "!"], "S": [[0, 0]], "P": [[3, 3]]}
+    outside = record | {"S": [[4, 0]]}
+    path.write_text("\n".join(json.dumps(one) for one in (record, outside)) + "\n[]\n{", encoding="utf-8")
+    first, *others = read_lines(path)
+    assert isinstance(first, Line)
+    assert first.source == "It's here!"
+    assert first.gold is not None
+    assert first.gold.possible == {(3, 3)}
+    assert all(isinstance(one, Skipped) for one in others)
+    assert len(others) == 3
+
+
+@pytest.mark.parametrize("name", ["missing.tsv", "pairs.doc", "pairs.parquet.gz", "damaged.xz", "damaged.parquet"])
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name.replace(".xz", ".tsv.xz")
+    if name != "missing.tsv":
+        path.write_bytes(b"PAR1 no such thing")
+    with pytest.raises(AttnvizError, match=path.name):
+        list(read_lines(path))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_lines_or_skipped(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.tsv"
+    path.write_bytes(content)
+    read = list(read_lines(path))
+    assert [line.number for line in read] == list(range(1, count_lines(path) + 1))
+    assert all(line.source.strip() and "\t" not in line.source for line in read if isinstance(line, Line))

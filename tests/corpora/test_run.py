@@ -1,0 +1,150 @@
+"""From file to table: in order, bounded, and with the same bytes however often the run is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from attnviz.corpora import Progress, Settings, analyse_file
+from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.parts import about
+from attnviz.errors import AttnvizError
+from tests.conftest import REPOSITORY
+
+_SMALL_WINDOWS = """
+import sys
+from attnviz import corpora
+from attnviz.corpora import run
+from attnviz.commands.program import main
+
+if __name__ == "__main__":
+    whole = run.analyse_file
+    corpora.analyse_file = lambda *given, **named: whole(*given, **named, window=4)
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+analyse = functools.partial(analyse_file, window=4)
+
+
+def test_a_table_has_a_row_a_line_in_order(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
+    told: list[Progress] = []
+    made = analyse(pairs_file, tmp_path / "out.parquet", model_folder, Settings(beam=1), device="cpu",
+                        advance=told.append)  # fmt: skip
+    table = parquet.read_table(tmp_path / "out.parquet")
+    assert table["number"].to_pylist() == [number for number in range(1, 47) if number not in (31, 32, 33)]
+    assert (made.lines, made.rows, made.skipped) == (46, 43, 3)
+    assert [number for number, _ in made.named] == [31, 32, 33]
+    assert about(tmp_path / "out.parquet") == made
+    assert [one.done for one in told] == sorted(one.done for one in told)
+    assert told[-1] == Progress(46, 46, 3, 0)
+    assert parquet.ParquetFile(tmp_path / "out.parquet").num_row_groups > 9
+    assert not (tmp_path / "out.parquet.parts").exists()
+
+
+def test_a_table_that_is_there_is_left_and_another_is_made_anew(
+    pairs_file: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    output, settings = tmp_path / "out.parquet", Settings(beam=1, kind=None)
+    analyse(pairs_file, output, model_folder, settings, device="cpu", limit=6)
+    first = output.stat()
+    analyse(pairs_file, output, model_folder, settings, device="cpu", limit=6)
+    assert output.stat() == first
+    made = analyse(pairs_file, output, model_folder, dataclasses.replace(settings, threshold=0.5), device="cpu",
+                        limit=5)  # fmt: skip
+    assert made.rows == 5
+    assert parquet.read_metadata(output).num_rows == 5
+
+
+def test_what_advance_raises_ends_the_run_which_goes_on_when_called_again(
+    pairs_file: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(told: Progress) -> None:
+        if told.done >= 12:
+            raise Enough
+
+    output, analyser = tmp_path / "out.parquet", Analyser.load(model_folder, Settings(beam=1), "cpu")
+    with pytest.raises(Enough):
+        analyse(pairs_file, output, analyser, advance=stop)
+    assert not output.exists()
+    told: list[Progress] = []
+    analyse(pairs_file, output, analyser, advance=told.append)
+    assert told[0].before == 12
+    whole = tmp_path / "whole.parquet"
+    analyse(pairs_file, whole, analyser)
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_parts_of_another_run_go(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.parquet"
+    parts = tmp_path / "out.parquet.parts"
+    parts.mkdir()
+    (parts / "run.txt").write_text("of another")
+    (parts / "000000.parquet").write_bytes(b"nonsense")
+    assert analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4).rows == 4
+
+
+def test_gold_links_of_a_translation_that_is_not_given_are_refused(pairs_file: Path, model_folder: Path) -> None:
+    with pytest.raises(AttnvizError, match="leave out --translate"):
+        analyse(pairs_file, "out.parquet", model_folder, Settings(translate=True), gold=pairs_file)
+
+
+def _command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, script, "corpus", pairs, "-o", output, "--model", model, "--device", "cpu", "--workers", "2",
+         "--beam", "1"],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1", "STARTED_BY": str(script)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _still_run(script: Path) -> bool:
+    """Return whether a process runs that was started of this script, or by one that was: they have its environment."""
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"STARTED_BY={script}" in entry.read_text(errors="replace"):
+                return True
+    return False
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_the_same_bytes_come_in_the_end(
+    pairs_file: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    script, output, parts = tmp_path / "small_windows.py", tmp_path / "out.parquet", tmp_path / "out.parquet.parts"
+    script.write_text(_SMALL_WINDOWS)
+    analyse(pairs_file, tmp_path / "whole.parquet", model_folder, Settings(beam=1), device="cpu")
+    chance = random.Random(7)  # noqa: S311
+    for _ in range(2):
+        process = _command(script, pairs_file, output, model_folder)
+        there = len(list(parts.glob("*.parquet")))
+        # At some moment after a part was written more: in the middle of another, mostly.
+        while len(list(parts.glob("*.parquet"))) == there and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.02))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not output.exists()
+    assert len(list(parts.glob("*.parquet"))) >= 2
+    assert _command(script, pairs_file, output, model_folder).wait(300) == 0
+    assert output.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    for _ in range(100):
+        if not _still_run(script):
+            break
+        time.sleep(0.1)
+    assert not _still_run(script)
