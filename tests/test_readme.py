@@ -16,6 +16,7 @@ import pytest
 from attnviz.commands.program import _parser
 from tests.browser.server import find_chromium
 from tests.conftest import REPOSITORY, SENTENCES
+from tests.importing.seq2seq import write_checkpoint
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -45,6 +46,8 @@ def _attention(folder: Path) -> None:
             "Deux chiens jouent . ||| 1,0,0,0,0 0,1,0,0,0 0,0,1,0,0 0,0,0,1,0 0,0,0,0,1"]  # fmt: skip
     (folder / "marian.txt").write_text("\n".join(soft) + "\n", encoding="utf-8")
     np.save(folder / "weights.npy", np.eye(4) + 0.1)
+    (folder / "tut3").mkdir()
+    write_checkpoint(folder / "tut3")
 
 
 def _environment() -> dict[str, str]:

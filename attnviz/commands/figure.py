@@ -33,6 +33,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--attention", type=Path, metavar="FILE",
         help="attention of another program to draw: JSON (see the README), .npy, .npz, Marian's --alignment, Pharaoh's "
         "links, a log of OpenNMT-py or eole")  # fmt: skip
+    add("--checkpoint", type=Path, metavar="FOLDER",
+        help="a checkpoint of the seq2seq tutorial (see the README) that translates the sentence, given in its tokens "
+        "with blanks between them, in the place of --model")  # fmt: skip
     add("--sentence", type=positive, default=1, metavar="N", help="of --attention: which of the file's, from 1")
     add("--source-tokens", metavar="TEXT",
         help="of --attention: the source's tokens with blanks between them, where the file has none; those of the "
@@ -73,6 +76,8 @@ def run(options: argparse.Namespace) -> None:
         raise AttnvizError("Give a sentence, --trace FILE or --attention FILE, one of the three.")
     if options.trace and options.target:
         raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
+    if options.checkpoint and options.text is None:
+        raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
     from attnviz.export.files import Look, check_ending, save
     from attnviz.trace import Branches, Trace
 
@@ -90,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
     if options.trace:
         branches = Branches.load(options.trace)
         trace = branches.first
-    elif options.attention:
+    elif options.attention or options.checkpoint:
         trace = _attention(options)
     else:
         trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
@@ -118,12 +123,17 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _attention(options: argparse.Namespace) -> Attention:
-    """Return the attention in a file of another program, and tell what is to be known of how it was read."""
+    """Return the attention in a file of another program, and tell what is to be known of how it was read; or that of a
+    checkpoint."""
     from attnviz.importing.reading import open_attention
     from attnviz.wording.given import remarks_of
 
     if options.face not in (None, "before"):
         raise AttnvizError("Attention alone has one face: what a look was about after its word takes the whole model.")
+    if options.checkpoint:
+        from attnviz.importing.tutorial import TutorialModel
+
+        return TutorialModel.load(options.checkpoint).attention(options.text, options.target)
     found = open_attention(options.attention)
     with about(f"{options.attention}, sentence {options.sentence}"):
         trace = found.sentence(options.sentence).attention(

@@ -1,0 +1,129 @@
+"""Checkpoints of the seq2seq tutorial: the numbers of their own network, an exact ledger, and no other structure."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError
+from attnviz.commands.program import main
+from attnviz.importing.tutorial import TutorialModel
+from tests.importing.seq2seq import SOURCE, TARGET, Seq2Seq, write_checkpoint
+
+SENTENCE = ("ein", "mann", "schläft", "im", "park", ".")
+READ = [2, *(SOURCE.index(token) for token in SENTENCE), 3]
+
+
+@pytest.fixture
+def peer(tmp_path: Path) -> Seq2Seq:
+    return write_checkpoint(tmp_path)
+
+
+@given(st.lists(st.sampled_from(TARGET[3:]), min_size=1, max_size=8), st.integers(0, 2))
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_logits_energies_and_weights_are_the_peers_own(tmp_path: Path, target: list[str], seed: int) -> None:
+    peer = write_checkpoint(tmp_path, seed)
+    found = TutorialModel.load(tmp_path).course(SENTENCE, target)
+    ids = [*(TARGET.index(token) for token in target), 3]
+    logits, energies = peer.led(READ, ids)
+    assert found.target_ids == tuple(ids)
+    assert np.abs(found.logits - logits.numpy()).max() < 1e-5
+    assert np.abs(found.energies - energies.numpy()).max() < 1e-5
+    assert np.abs(found.alignment - torch.softmax(energies, dim=1).numpy()).max() < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_writes_what_the_peer_writes(tmp_path: Path, seed: int) -> None:
+    peer = write_checkpoint(tmp_path, seed)
+    found = TutorialModel.load(tmp_path).course(SENTENCE)
+    assert list(found.target_ids) == peer.greedy(READ, 2 * len(READ) + 20)
+
+
+def test_the_ledger_adds_up_to_the_logit(peer: Seq2Seq, tmp_path: Path) -> None:
+    model = TutorialModel.load(tmp_path)
+    course = model.course(SENTENCE, ["a", "man", "sleeps"])
+    for step in range(4):
+        for token in range(len(TARGET)):
+            by_source, others = model.ledger(course, step, token)
+            assert by_source.shape == (len(READ),)
+            assert by_source.sum() + sum(others.values()) == pytest.approx(course.logits[step, token], abs=1e-12)
+
+
+def test_its_attention_is_a_record_with_energies_and_states(peer: Seq2Seq, tmp_path: Path) -> None:
+    found = TutorialModel.load(tmp_path).attention("Ein Mann schläft zuhause .", "a man sleeps .")
+    assert found.words().source == ("<s>", "ein", "mann", "schläft", "<unk>", ".", "</s>")
+    assert found.states.shape == (5, 12)
+    assert "energies-differ" not in found.remarks
+    assert type(found).from_json(found.to_json()).fingerprint == found.fingerprint
+
+
+def test_older_names_and_wrapped_tensors_are_understood(peer: Seq2Seq, tmp_path: Path) -> None:
+    expected = TutorialModel.load(tmp_path).course(SENTENCE).logits
+    older = {
+        "module." + name.replace("attn_fc", "attn").replace("v_fc", "v"): tensor
+        for name, tensor in peer.state_dict().items()
+    }
+    torch.save({"epoch": 3, "model_state_dict": older}, tmp_path / "tut3-model.pt")
+    (tmp_path / "source.txt").unlink()
+    (tmp_path / "source.json").write_text(json.dumps({token: i for i, token in enumerate(SOURCE)}), encoding="utf-8")
+    assert np.array_equal(TutorialModel.load(tmp_path).course(SENTENCE).logits, expected)
+
+
+def _saved(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:
+    def damage(folder: Path) -> None:
+        state = dict(Seq2Seq().state_dict())
+        change(state)
+        torch.save(state, folder / "tut3-model.pt")
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (_saved(lambda s: s.pop("decoder.fc_out.weight")), "it lacks readout.weight"),
+        (_saved(lambda s: s.update({"decoder.copy.weight": torch.zeros(2)})), "1 tensors more, such as decoder.copy"),
+        (_saved(lambda s: s.update({"encoder.rnn.weight_ih_l0": torch.zeros(40, 8)})), r"has the shape \(40, 8\)"),
+        (_saved(lambda s: s.update({"decoder.attention.v_fc.weight": torch.zeros(1, 5)})), "score has the shape"),
+        (_saved(lambda s: s.update({"encoder.fc.weight": torch.zeros(3)})), "encoder.fc.weight has the shape"),
+        (_saved(lambda s: s.update({"encoder.fc.bias": torch.full((12,), torch.nan)})), "numbers that are none"),
+        (_saved(lambda s: s.clear()), "holds no tensors"),
+        (lambda f: (f / "tut3-model.pt").write_bytes(b"?"), "no checkpoint that can be read"),
+        (lambda f: (f / "tut3-model.pt").write_bytes(pickle.dumps(print)), "no checkpoint that can be read"),
+        (lambda f: (f / "tut3-model.pt").unlink(), "must hold one checkpoint"),
+        (lambda f: (f / "target.txt").unlink(), "lacks the target vocabulary"),
+        (lambda f: (f / "target.txt").write_text("a\n"), "has 1 tokens, but the checkpoint embeds 13"),
+        (lambda f: (f / "target.txt").write_bytes(b"\xff"), "is damaged"),
+        (lambda f: (f / "source.txt").write_text("\n".join("abcdefghijkl")), "none of the tokens <sos>"),
+    ],
+)  # fmt: skip
+def test_another_structure_and_damage_are_told(
+    peer: Seq2Seq, tmp_path: Path, damage: Callable[[Path], object], told: str
+) -> None:
+    damage(tmp_path)
+    with pytest.raises(AttnvizError, match=told):
+        TutorialModel.load(tmp_path).attention("ein mann")
+
+
+@pytest.mark.parametrize(("text", "target"), [("", None), ("ein", " "), ("ein " * 1000, None)])
+def test_too_few_or_too_many_tokens_are_told(peer: Seq2Seq, tmp_path: Path, text: str, target: str | None) -> None:
+    with pytest.raises(AttnvizError, match="There must be tokens"):
+        TutorialModel.load(tmp_path).attention(text, target)
+
+
+def test_the_command_draws_it(peer: Seq2Seq, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = tmp_path / "made.csv"
+    assert main(["figure", "ein mann .", "--checkpoint", str(tmp_path), "--target", "a man .", "-o", str(made)]) == 0
+    assert "5 </s>" in made.read_text(encoding="utf-8-sig")
+    assert main(["figure", "--checkpoint", str(tmp_path), "--attention", "x", "-o", str(made)]) == 2
+    assert main(["figure", "ein", "--checkpoint", str(tmp_path / "none"), "-o", str(made)]) == 2
+    assert "Traceback" not in capsys.readouterr().err
