@@ -14,7 +14,7 @@ const FIELDS = [
 const PRESSED = "button, a, summary, input:not([type='range'])"; // Space presses these themselves
 
 /** @type {Record<string, number>} */
-const WAYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+const STEPPING = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
 const CLICKER = { PageDown: 1, PageUp: -1 }; // what is held in the hand at a lecture
 
@@ -37,7 +37,7 @@ function isForPage(event, own) {
  * @param {number} last
  */
 function stepBy({ key }, step, last) {
-  const by = WAYS[key] ?? (document.documentElement.hasAttribute("data-lecture") ? CLICKER[key] : undefined);
+  const by = STEPPING[key] ?? (document.documentElement.hasAttribute("data-lecture") ? CLICKER[key] : undefined);
   return by === undefined ? null : Math.min(Math.max(step + by, 0), last);
 }
 
