@@ -9,6 +9,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
 from attnviz.ui.admission import admitted
+from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
 from attnviz.ui.page_state.address import went_through_history
@@ -38,7 +39,7 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
 
 def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
     """Draw the title, with what this is about on the first page, the ways to the pages where there is more than one,
-    marking the `current` one, and the choice of language."""
+    marking the `current` one, the choice of language, and lecture mode."""
     about = say("See a translator turn English into French, and where it looks for every word.")
     told = "" if current.url_path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
@@ -51,3 +52,4 @@ def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
                         st.page_link(page, width="content")
         language_switch()
         sign_out_link()
+        lecture_mode(current.url_path)

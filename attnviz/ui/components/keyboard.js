@@ -14,7 +14,9 @@ const FIELDS = [
 const PRESSED = "button, a, summary, input:not([type='range'])"; // Space presses these themselves
 
 /** @type {Record<string, number>} */
-const WAYS = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+const STEPPING = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+/** @type {Record<string, number>} */
+const CLICKER = { PageDown: 1, PageUp: -1 }; // what is held in the hand at a lecture
 
 /**
  * Whether a key that was pressed is for the page: not for what has keys of its own, also within a component, but for the
@@ -35,7 +37,8 @@ function isForPage(event, own) {
  * @param {number} last
  */
 function stepBy({ key }, step, last) {
-  return key in WAYS ? Math.min(Math.max(step + WAYS[key], 0), last) : null;
+  const by = STEPPING[key] ?? (document.documentElement.hasAttribute("data-lecture") ? CLICKER[key] : undefined);
+  return by === undefined ? null : Math.min(Math.max(step + by, 0), last);
 }
 
 /**

@@ -30,6 +30,7 @@ def key_names(view: View, *, stepping_only: bool = False) -> None:
         say("Space"): say("play, pause"),
         say("Esc"): say("let go of your choice: follow the strongest"),
         f"Ctrl</kbd><kbd>{say('Enter')}": say("translate"),
+        "L": say("lecture mode, for a projector"),
     }
     if not view.trace.attends:
         told.pop("↑</kbd><kbd>↓")

@@ -1,4 +1,4 @@
-// Copies the address of what is on show, and says so for a while.
+// Copies the address of what is on show, and says so for a while; beside it, the way into lecture mode.
 
 const TOLD = 2500; // milliseconds
 
@@ -20,7 +20,7 @@ async function copy(text) {
   if (!done) throw new Error("the browser copies nothing");
 }
 
-/** @param {Mounted<{ copy: string, copied: string, failed: string }>} mounted */
+/** @param {Mounted<Words>} mounted */
 export default function ({ data, parentElement }) {
   const button = find(parentElement, ".copy-link");
   /** @type {number | undefined} */
@@ -33,6 +33,11 @@ export default function ({ data, parentElement }) {
     timer = setTimeout(() => {
       button.textContent = data.copy;
     }, TOLD);
+  };
+  wordIn(parentElement, data);
+  find(parentElement, ".enter-lecture").onclick = (event) => {
+    letGo(event);
+    document.dispatchEvent(new CustomEvent("attnviz:lecture"));
   };
   return () => clearTimeout(timer);
 }

@@ -1,4 +1,5 @@
-"""A button that copies the address, which has in it everything that changes the view."""
+"""A button that copies the address, which has in it everything that changes the view, and one that shows it in lecture
+mode, which is in the address, too."""
 
 from __future__ import annotations
 
@@ -8,6 +9,11 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def copy_link(view: Keyed) -> None:
-    """Draw the button."""
-    words = {"copy": say("Copy link"), "copied": say("Link copied"), "failed": say("Copy it from the address bar")}
+    """Draw the buttons."""
+    words = {
+        "copy": say("Copy link"),
+        "copied": say("Link copied"),
+        "failed": say("Copy it from the address bar"),
+        "lecture": say("Lecture mode"),
+    }
     component("copy_link", isolate=False)(key=view.key("copy_link"), data=words, width="content")

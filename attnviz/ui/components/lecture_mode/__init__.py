@@ -1,0 +1,1 @@
+"""Lecture mode: the page for a projector, with a presenter's keys."""

@@ -1,0 +1,6 @@
+// What lecture mode keeps of itself.
+
+interface LectureState {
+  words: Words;
+  stop(): void;
+}

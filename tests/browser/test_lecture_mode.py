@@ -1,0 +1,120 @@
+"""Lecture mode in Chromium: into it and out of it by key, by mouse and by link, and what stays as it was."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.settled import settled
+from tests.browser.test_languages import switch
+from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK
+
+pytestmark = pytest.mark.browser
+
+TOOLBAR, TITLE, MENU = ".st-key-tools", ".masthead .title", ".stAppHeader"
+LETTERS = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
+
+
+def expect_on(page: Page, *away: str) -> None:
+    """Wait until the page is for a projector, without what is `away` from it, and its address says so."""
+    expect(page.locator("html")).to_have_attribute("data-lecture", "")
+    for name in (TITLE, MENU, *away):
+        expect(page.locator(name).first).to_be_hidden()
+    page.wait_for_url(re.compile("[?&]lecture=1"))
+    expect(page.locator(".lecture .leave")).to_be_visible()
+
+
+def expect_off(page: Page, *back: str) -> None:
+    """Wait until the page is as it always is, with what is `back` on it."""
+    expect(page.locator("html:not([data-lecture])")).to_have_count(1)
+    for name in (TITLE, MENU, *back):
+        expect(page.locator(name).first).to_be_visible()
+    page.wait_for_url(lambda url: "lecture=" not in url)
+    expect(page.locator(".lecture .leave")).to_be_hidden()
+
+
+def expect_step(page: Page, step: int) -> None:
+    expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
+
+
+def test_a_lecture_by_keys(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    settled(page)
+    letters = page.evaluate(LETTERS)
+    sentence = page.locator(".st-key-sentence textarea")
+    sentence.press("l")  # typed, not asked for
+    expect_off(page, TOOLBAR)
+    sentence.press("Backspace")
+    page.locator(".facts h2").click()
+    page.keyboard.press("PageDown")  # of the page, still
+    page.keyboard.press("l")
+    expect_on(page, TOOLBAR)
+    assert page.evaluate(LETTERS) > letters
+    expect_step(page, 2)
+    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", 26), ("Home", 1)):
+        page.keyboard.press(key)
+        expect_step(page, step)
+    black = page.locator(".lecture .black")
+    page.keyboard.press(".")
+    expect(black).to_be_visible()
+    page.keyboard.press("PageDown")  # brings the page back, and does nothing else
+    expect(black).to_be_hidden()
+    expect_step(page, 1)
+    switch(page, "fr")
+    expect_on(page, TOOLBAR)
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".lecture .leave")).to_contain_text("Quitter le mode présentation")
+    page.keyboard.press("ArrowDown")  # holds a source piece, of which Escape lets go first
+    expect(page.locator(".player .follow")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".player .follow")).to_be_hidden()
+    expect_on(page, TOOLBAR)
+    page.keyboard.press("Escape")
+    expect_off(page, TOOLBAR)
+    assert page.evaluate(LETTERS) == letters
+    expect(sentence).to_have_value(EXAMPLE)
+
+
+def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    page.get_by_role("button", name="Share and save").click()
+    page.get_by_role("button", name=re.compile("^Lecture mode")).click()
+    expect_on(page, TOOLBAR)
+    page.get_by_role("link", name="Why attention?").click()
+    page.wait_for_selector(".lanes .transport")
+    page.wait_for_url(re.compile("/why"))
+    expect_on(page, ".st-key-why_sentence")
+    page.locator(".lecture .blacken").click()
+    page.locator(".lecture .black").click()
+    expect(page.locator(".lecture .black")).to_be_hidden()
+    page.go_back()
+    expect_step(page, 3)
+    expect_on(page, TOOLBAR)
+    page.locator(".lecture .leave").click()
+    expect_off(page, TOOLBAR)
+    page.go_forward()
+    page.wait_for_url(re.compile("/why"))
+    expect_off(page, ".st-key-why_sentence")
+
+
+@pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
+def test_a_link_opens_a_lecture_at_a_step(open_page: Opener) -> None:
+    page = open_page("?step=4&lecture=1&lang=fr")
+    expect_on(page, TOOLBAR)
+    expect_step(page, 4)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.locator(".st-key-page_learns a").click()
+    page.wait_for_selector(".timeline .now")
+    expect_on(page, ".st-key-learns_choices")
+    page.keyboard.press("PageUp")
+    page.wait_for_url(re.compile("update="))
+    page.reload()
+    page.wait_for_selector(".timeline .now")
+    expect_on(page, ".st-key-learns_choices")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.locator(".lecture .leave").click()
+    expect_off(page, ".st-key-learns_choices")
