@@ -92,8 +92,8 @@ def read_config(folder: str | Path) -> dict[str, Any]:
             raise ValueError("it is not marked as one of this program's")
         if record["version"] != VERSION:
             raise AttnvizError(say(
-                "{path} has format version {found!r}; this program reads version {known}. Update it.", path=path,
-                found=record["version"], known=VERSION,
+                "{path} has format version {found}; this program reads version {known}. Update it.", path=path,
+                found=bounds.shown(record["version"]), known=VERSION,
             ))  # fmt: skip
         settings = record["model"]
         bounds.check_model(settings)

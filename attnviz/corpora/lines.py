@@ -11,6 +11,7 @@ import io
 import itertools
 import json
 import lzma
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,12 +141,21 @@ def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
             raise AttnvizError(f"The file {path} has no column “source”.")
         numbers = itertools.count(1)
         for batch in file.iter_batches(_READ_AT_ONCE, columns=[name for name in names if name is not None]):
-            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for values in zip(*map(_cells, batch.columns), strict=True):
                 number = next(numbers)
                 if all(isinstance(value, str) for value in values):
                     yield _checked(number, *values)
                 else:
                     yield Skipped(number, "a cell holds no text")
+
+
+def _cells(column: Any) -> list[Any]:
+    """Return the values of a column; bytes in a text that are not UTF-8 become U+FFFD, which a line must not hold."""
+    if not pa.types.is_string(column.type):
+        cells: list[Any] = column.to_pylist()
+        return cells
+    texts = column.cast(pa.binary()).to_pylist()
+    return [text if text is None else text.decode("utf-8", "replace") for text in texts]
 
 
 def _checked(number: int, source: str, target: str | None = None) -> Line | Skipped:
@@ -204,5 +214,5 @@ def _opened(path: Path) -> IO[bytes]:
 def _reading(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, EOFError, lzma.LZMAError, pa.ArrowException) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError, pa.ArrowException) as error:
         raise AttnvizError(f"The file {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error

@@ -1,0 +1,48 @@
+"""Made-up and damaged input: whatever it is, it is used or refused in a sentence."""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+import pytest
+
+from attnviz import AttnvizError, Translator
+from attnviz.model_folder import FILES
+from tests.fuzzing.kinds import KINDS, PAGES, Bench, refused
+from tests.fuzzing.mutations import JSON
+
+CASES = {"addresses": 12, "models": 300, "strings": 100, "targets": 100}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("bench"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_used_or_refused_in_a_sentence(bench: Bench, kind: str) -> None:
+    count = sum(refused(KINDS[kind][0], bench, random.Random(f"{kind} {seed}")) for seed in range(CASES.get(kind, 60)))
+    if kind not in ("addresses", "pairs"):  # a link opens what it can, and a damaged line is skipped
+        assert count > CASES.get(kind, 60) // 5
+
+
+def test_what_is_tried_reaches_the_pages(bench: Bench) -> None:
+    assert {"sentence", "step", "depth", "lang", "model", "search", "source", "word"} <= set(bench.parameters)
+    assert len(bench.parameters) > 15
+    assert len(PAGES) == 4
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_sentence_names_the_file(bench: Bench, name: str) -> None:
+    folder = shutil.copytree(bench.model, bench.folder / f"without {name}")
+    whole = (folder / name).read_bytes()
+    said = []
+    for seed in range(30):
+        bench.damaged(whole, f"without {name}/{name}", JSON, random.Random(seed))
+        try:
+            Translator.load(folder, device="cpu")
+        except AttnvizError as error:
+            said.append(name in str(error))
+    assert said
+    assert all(said)
