@@ -37,6 +37,8 @@ interface ServerRecord {
   /** All that was chosen, in a text: another where anything was chosen otherwise. */
   selection: string;
   address: AddressRecord;
+  /** The stop of the tour, from 1, and the step and source piece that were on show before it; null where it is not on. */
+  tour: { stop: number; step: number; source: number | null } | null;
 }
 
 type Order = "sentence" | "strongest";
@@ -57,6 +59,8 @@ interface Choice {
   word?: number | null;
   stage?: number;
   order?: Order;
+  /** A stop of the tour, from 1; null ends it. */
+  tour?: number | null;
   what_if?: WhatIf;
 }
 

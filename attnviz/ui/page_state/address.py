@@ -18,6 +18,7 @@ from attnviz.ui.page_state.heads import forget_heads, heads_address
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
 from attnviz.ui.page_state.looking_back import forget_looking_back, looking_back_address
 from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of
+from attnviz.ui.page_state.tour import forget_tour, tour_address, tour_of
 from attnviz.ui.page_state.view import MAIN, Session, View
 
 Parameters = dict[str, str | None]
@@ -53,9 +54,12 @@ def page_parameters(session: Mapping[Any, Any]) -> Parameters:
 
 def address_record(session: Session, view: View) -> dict[str, Any]:
     """Return what the browser writes of `view`, and with the view that leads its page, the main one where there is no
-    other: `parameters`, and the `entry`."""
+    other: `parameters`, and the `entry`. On the tour the address has what was on show before, and each stop is an entry
+    of its own."""
     entry, page = session.get(_PAGE, ("", {}))
-    chosen = selection_address(view, selection_of(session, view))
+    tour = tour_of(session, view)
+    chosen = selection_address(view, tour.before if tour else selection_of(session, view)) | tour_address(session, view)
+    entry += f" tour {tour.stop}" if tour else ""
     tried = branches_address(session, view)
     own = chosen | tried | choices_address(view, heatmap_choices(session, view), row_order(session, view))
     own |= looking_back_address(session, view) | heads_address(view)
@@ -80,3 +84,4 @@ def forget_view(session: Session, view_id: str) -> None:
     forget_choices(session, view_id)
     forget_looking_back(session, view_id)
     forget_heads(session, view_id)
+    forget_tour(session, view_id)

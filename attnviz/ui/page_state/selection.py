@@ -92,6 +92,11 @@ def choose(session: Session, view: View, choice: Mapping[str, Any]) -> None:
     session[view.key(_SELECTION)] = view.identity, now
 
 
+def show_selection(session: Session, view: View, selection: Selection) -> None:
+    """Show in `view` what was on show in it before."""
+    session[view.key(_SELECTION)] = view.identity, selection
+
+
 def at_step(selection: Selection, step: int) -> Selection:
     """Return the selection at `step`."""
     if step == selection.step:

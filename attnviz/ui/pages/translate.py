@@ -12,6 +12,7 @@ from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
 from attnviz.ui.toolbar.dial import open_page_depth
 from attnviz.ui.toolbar.sharing import share_and_save
+from attnviz.ui.toolbar.tour_offer import tour_button, tour_offer
 from attnviz.ui.toolbar.translation import follow_link, open_shown, status, translation_on_show, what_ran
 
 
@@ -39,9 +40,11 @@ def _draw() -> None:
     with beside:
         if view:
             open_shown(view, request_address(request, available) if shown.asked and request else None)
+            tour_button()
         share_and_save(view)
         if view and shown.asked:
             status(view)
             ran.caption(what_ran(view))
     if view:
         step_room(view, open_page_depth())
+        tour_offer()

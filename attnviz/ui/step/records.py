@@ -20,6 +20,7 @@ from attnviz.ui.step.machine import drawing_record
 from attnviz.ui.step.microscope import cell_record
 from attnviz.ui.step.proof_badge import proof_record
 from attnviz.ui.step.stages import equation_record, narration, picture_record, sentences_of
+from attnviz.ui.step.tour import tour_stops_record
 from attnviz.ui.step.what_changed import changed_record
 from attnviz.wording.kinds import told
 
@@ -46,6 +47,7 @@ def _only(kind: type[Aligned] | tuple[type[Aligned], ...], maker: Maker, asked: 
 OF_ALL: Mapping[str, Maker] = {
     "proof": proof_record,
     "rivals": other_words_record,
+    "tour": tour_stops_record,
     "candidates": partial(picture_record, "candidates"),
     **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},
 }

@@ -35,6 +35,7 @@ from attnviz.ui.step.places import all_at_once, place_of
 from attnviz.ui.step.proof_badge import proof_badge
 from attnviz.ui.step.stages import narration, stage
 from attnviz.ui.step.tables import chart_tables
+from attnviz.ui.step.tour import tour
 from attnviz.ui.step.transport import transport
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
@@ -63,6 +64,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
         with st.container(key=view.key("stages")):
             _stages(view)
         part(view, TABLES, chart_tables)(view)
+        tour(view, theme_name())
 
 
 def _on_show(view: View) -> View:

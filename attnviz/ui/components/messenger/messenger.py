@@ -16,6 +16,7 @@ from attnviz.ui.page_state.address import address_record
 from attnviz.ui.page_state.heatmap_choices import choose_order, shown_order
 from attnviz.ui.page_state.parts import FOLLOWING, TRANSPORT, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
+from attnviz.ui.page_state.tour import TOUR, go_to, tour_record
 from attnviz.ui.page_state.view import Session, View
 
 TakeUp = Callable[[Session, View, Mapping[str, Any]], None]
@@ -31,6 +32,8 @@ def messenger(view: View, take_up: TakeUp) -> None:
         told: Mapping[str, Any] = session[key].chosen or {}
         choice = told.get("choice", {})
         choose(session, view, choice)
+        if TOUR in choice:
+            go_to(session, view, choice[TOUR])
         if "order" in choice:
             choose_order(session, view, choice["order"])
         if "what_if" in choice:
@@ -42,6 +45,7 @@ def messenger(view: View, take_up: TakeUp) -> None:
     record = {
         "identity": view.identity, "step": selection.step, "chosen": selection.source, "word": selection.word,
         "order": shown_order(session, view), "selection": selection.name, "address": address_record(session, view),
+        "tour": tour_record(session, view),
     }  # fmt: skip
     component("messenger", isolate=False)(key=key, data=record, on_chosen_change=chosen, height=1)
 

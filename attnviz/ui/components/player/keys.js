@@ -56,6 +56,7 @@ function leave(event) {
  * @param {HTMLElement} root
  */
 function keys(event, state, { choose, play }, root) {
+  if (viewOf(root).hasAttribute("data-tour")) return; // until it ends, the keys are the tour's
   if (!isForPage(event)) return;
   const step = stepBy(event, state.step, state.data.weights.length - 1);
   if (step !== null) choose({ step });

@@ -1,0 +1,255 @@
+// The tour: a card that tells a translation stop by stop, with a light on the part of the page it is about. Where it is, the
+// server knows, which has it in the address; what is on it comes from there at once, for all stops.
+
+const SLOW = 30000; // milliseconds after which the server is believed again, whatever it says
+
+/**
+ * Shows the stop of the tour, or that there is none.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function draw(root, state) {
+  const card = find(root, ".card");
+  viewOf(root).toggleAttribute("data-tour", state.at !== null);
+  if (state.at === null) {
+    viewOf(root).toggleAttribute("data-quiz", false);
+    for (const above of [card, find(root, ".light")]) showOver(above, false);
+    return;
+  }
+  const record = recordOf(root, state, draw);
+  if (!record) return; // what was told before stays meanwhile
+  const stop = record.stops[state.at - 1];
+  speak(record.language);
+  viewOf(root).toggleAttribute("data-quiz", asking(stop, record.identity));
+  card.classList.toggle("asking", asking(stop, record.identity));
+  showOver(find(root, ".light"), true);
+  showOver(card, true);
+  const name = JSON.stringify([record.identity, record.language, state.at]);
+  if (state.written !== name) {
+    const began = state.written === undefined, held = cardHasFocus(root);
+    state.written = name;
+    writeCard(root, state, record, stop);
+    goThere(root, state, stop);
+    if (began || (held && !cardHasFocus(root))) card.focus({ preventScroll: true });
+  }
+  settle(root, state);
+}
+
+/** @param {HTMLElement} root */
+function cardHasFocus(root) {
+  const { activeElement } = /** @type {ShadowRoot | Document} */ (root.getRootNode());
+  return activeElement !== null && find(root, ".card").contains(activeElement);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourRecord} record
+ * @param {TourStop} stop
+ */
+function writeCard(root, state, record, stop) {
+  const { words, stops, identity } = record;
+  for (const one of findAll(root, "[data-say]")) write(one, words[one.dataset.say ?? ""]);
+  for (const one of findAll(root, "[data-label]")) one.setAttribute("aria-label", words[one.dataset.label ?? ""]);
+  write(find(root, ".count"), fill(words.count, { n: stop.number, count: stops.length }));
+  write(find(root, "h2"), stop.title);
+  find(root, ".told").replaceChildren(...stop.told.map((spans) => sentence(spans)));
+  find(root, ".body").scrollTop = 0;
+  const more = find(root, ".more"),
+    again = () => {
+      if (!stop.quiz) return;
+      const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
+      more.replaceChildren(quizBox(stop.quiz, identity, again));
+      const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
+      if (within && next instanceof HTMLElement) next.focus();
+      find(root, ".told").hidden = gameOf(identity).answers.length > 0;
+      write(find(root, ".keys"), asking(stop, identity) ? words.own : words.keys);
+      draw(root, state);
+    };
+  letGoOfBars(root);
+  more.replaceChildren();
+  find(root, ".told").hidden = false;
+  write(find(root, ".keys"), words.keys);
+  if (stop.pull) more.append(pulled(root, stop.pull, stop.step, words));
+  if (stop.after) more.append(compared(stop.after, words));
+  if (stop.quiz) again();
+  const back = find(root, ".back", HTMLButtonElement), next = find(root, ".next", HTMLButtonElement);
+  const { before, after } = neighbours(stops, stop.number);
+  back.disabled = before === null;
+  write(next, after === null ? words.finish : words.next);
+  dots(root, state, record, stop);
+}
+
+/**
+ * The page's bars are again what they are, where they followed those of the card.
+ * @param {HTMLElement} root
+ */
+function letGoOfBars(root) {
+  if (root.querySelector(".pull > .plain:not([hidden])")) preview(root, null);
+}
+
+/**
+ * A way to each stop.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourRecord} record
+ * @param {TourStop} stop
+ */
+function dots(root, state, { words, stops }, stop) {
+  find(root, ".dots").replaceChildren(...stops.map(({ number: n, title, missing }) => {
+    const dot = node("button", missing ? "dot missing" : "dot");
+    dot.type = "button";
+    dot.title = fill(words.stop, { n, title });
+    dot.setAttribute("aria-label", dot.title);
+    if (n === stop.number) dot.setAttribute("aria-current", "step");
+    dot.onclick = () => go(root, state, n);
+    return dot;
+  }));
+}
+
+/**
+ * Has the page show what the stop is about: its step, and its part in the window.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourStop} stop
+ */
+function goThere(root, state, stop) {
+  state.scrolled ??= page().scrollTop;
+  if (shown(root).step !== stop.step || shown(root).source !== null) chooseIn(root, { step: stop.step, source: null });
+  showWhenThere(root, state, stop, 40);
+}
+
+/**
+ * Brings the part of a stop into the window, as soon as the page has drawn it.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {TourStop} stop
+ * @param {number} tries
+ */
+function showWhenThere(root, state, stop, tries) {
+  if (state.at !== stop.number || !stop.place) return;
+  const area = areaOf(root, stop.place);
+  if (area) {
+    bringIntoSight(root, area);
+    settle(root, state);
+  } else if (tries > 0) setTimeout(() => showWhenThere(root, state, stop, tries - 1), 100);
+}
+
+/**
+ * Puts light and card where they belong, once for all that moves them until the next frame.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function settle(root, state) {
+  if (state.frame) return;
+  state.frame = requestAnimationFrame(() => {
+    state.frame = 0;
+    const record = state.fetched?.record, stop = record?.stops[(state.at ?? 0) - 1];
+    if (!states.has(root) || !record || !stop) return;
+    const asks = asking(stop, record.identity);
+    light(root, asks ? null : areaOf(root, stop.place), asks);
+    find(root, ".astray").hidden = shown(root).step === stop.step || Boolean(stop.quiz);
+  });
+}
+
+/**
+ * Goes to a stop, or with null ends the tour: then all is as it was before it.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {number | null} stop
+ */
+function go(root, state, stop) {
+  if (stop === state.at) return;
+  Object.assign(state, { at: stop, sent: stop, sentAt: performance.now() });
+  if (stop !== null) {
+    chooseIn(root, { tour: stop });
+    draw(root, state);
+    return;
+  }
+  leave(root, state);
+  chooseIn(root, { tour: null, ...state.before });
+}
+
+/**
+ * The tour has ended: the page is where it was, and so is the focus.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function leave(root, state) {
+  const { scrolled, focused } = state, back = cardHasFocus(root);
+  letGoOfBars(root);
+  Object.assign(state, { written: undefined, scrolled: null, focused: null });
+  draw(root, state);
+  if (scrolled !== null) page().scrollTo({ top: scrolled });
+  if (!back) return;
+  const button = document.querySelector(".st-key-tour_button button");
+  const to = focused?.isConnected && focused !== document.body ? focused : button;
+  if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+}
+
+/**
+ * The server has said where the tour is: there it goes, unless what it says is old.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function hearServer(root, state) {
+  const { server } = shown(root);
+  if (!server) return;
+  const stop = server.tour?.stop ?? null;
+  if (server.tour) state.before = { step: server.tour.step, source: server.tour.source };
+  if (state.sent !== undefined && state.sent !== stop && performance.now() - state.sentAt < SLOW) return;
+  state.sent = undefined;
+  if (stop === state.at) {
+    draw(root, state);
+    return;
+  }
+  if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
+  state.at = stop;
+  if (stop === null) leave(root, state);
+  else draw(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {TourState}
+ */
+function start(root) {
+  const begun = { at: null, before: { step: 0, source: null }, sentAt: 0, scrolled: null, focused: null, frame: 0 };
+  const state = /** @type {TourState} */ (/** @type {Partial<TourState>} */ (begun));
+  state.seen = true; // wherever it stands, it is read at once
+  const hears = new AbortController(), { signal } = hears;
+  const again = () => state.at !== null && state.written === undefined ? draw(root, state) : settle(root, state);
+  document.addEventListener("keydown", (event) => onTourKey(root, state, event), { signal });
+  document.addEventListener("scroll", again, { signal, capture: true, passive: true });
+  addEventListener("resize", again, { signal });
+  state.size = new ResizeObserver(again); // the page grows while its pictures come
+  state.size.observe(viewOf(root));
+  state.size.observe(find(root, ".card"));
+  const ends = [listenIn(root, "server", () => hearServer(root, state)), listenIn(root, "step", again)];
+  find(root, ".close").onclick = () => go(root, state, null);
+  find(root, ".next").onclick = () => onward(root, state);
+  find(root, ".back").onclick = () => backward(root, state);
+  find(root, ".astray").onclick = () => {
+    const stop = state.fetched?.record.stops[(state.at ?? 0) - 1];
+    if (stop) goThere(root, state, stop);
+  };
+  states.set(root, state);
+  state.stop = () => {
+    hears.abort();
+    state.size?.disconnect();
+    for (const end of ends) end();
+    cancelAnimationFrame(state.frame);
+    states.delete(root);
+  };
+  return state;
+}
+
+/** @param {Mounted<Place>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".tour");
+  /** @type {TourState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  hearServer(root, state);
+  return state.stop;
+}

@@ -1,0 +1,11 @@
+"""The tour's card, and the light on the part of the page that it is about."""
+
+from __future__ import annotations
+
+from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.view import View
+
+
+def tour_card(view: View, at: str) -> None:
+    """Place the card of the tour of `view`; what its stops say lies at the address `at`."""
+    component("tour")(key=view.key("tour_card"), data={"at": at}, height=1)

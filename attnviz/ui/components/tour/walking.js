@@ -1,0 +1,53 @@
+// From stop to stop, by the buttons and the keys.
+
+/**
+ * The stops before and after one, those left out that this translation has not.
+ * @param {TourStop[]} stops
+ * @param {number} here
+ */
+function neighbours(stops, here) {
+  const there = stops.filter(({ missing }) => !missing).map(({ number }) => number);
+  return { before: there.findLast((one) => one < here) ?? null, after: there.find((one) => one > here) ?? null };
+}
+
+const ELSEWHERE = // what has the arrow keys, or Esc, for itself
+  "input, textarea, select, [contenteditable='true'], [role='slider'], [role='listbox'], [role='menu'], [role='radio'], [role='group'].english, [role='dialog']:not(.card)";
+
+/**
+ * While the tour is on, the arrow keys go from stop to stop, and Esc ends it.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ * @param {KeyboardEvent} event
+ */
+function onTourKey(root, state, event) {
+  const record = state.fetched?.record;
+  if (state.at === null || !record || event.defaultPrevented) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
+  const taken = path.some((one) => one.matches(ELSEWHERE));
+  if (event.key === "Escape" && (own || !taken)) go(root, state, null);
+  else if (taken) return;
+  else if (event.key === "ArrowRight") onward(root, state);
+  else if (event.key === "ArrowLeft") backward(root, state);
+  else return;
+  event.preventDefault();
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function onward(root, state) {
+  const record = state.fetched?.record;
+  if (record && state.at !== null) go(root, state, neighbours(record.stops, state.at).after);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function backward(root, state) {
+  const record = state.fetched?.record;
+  const before = record && state.at !== null ? neighbours(record.stops, state.at).before : null;
+  if (before !== null) go(root, state, before);
+}

@@ -1,0 +1,135 @@
+"""The tour of the translation on show: what its stops say and have in them; the browser fetches it when it begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.quiz import Question, odds, questions
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.text import SPACE, SPECIAL_PIECES
+from attnviz.trace import Record
+from attnviz.ui.components.tour.tour import tour_card
+from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.records import Asked, address
+from attnviz.ui.resources import after_word_of
+from attnviz.wording.coloured import spans
+from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.numbers import percent
+from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
+from attnviz.wording.tour import AFTER, PULL, QUIZ, Stop, stop_titles, tour_stops
+from attnviz.wording.toured import LONGEST, Toured
+
+PULLED, COMPARED = 5, 4
+"""Pieces whose energies can be pulled, and words whose shares before and after the word stand side by side."""
+
+
+def tour(view: View, theme: ThemeName) -> None:
+    """Place the tour on the page: it is seen once it is under way. Only a page's own view has one."""
+    if view.id == MAIN:
+        tour_card(view, address(view.trace, "tour", theme, every=True))
+
+
+def tour_stops_record(asked: Asked) -> dict[str, Any]:
+    """Return what the browser tells at each stop."""
+    told = toured(asked.trace)
+    stops = [_stop_record(told, stop) for stop in tour_stops(told)]
+    return {
+        "identity": asked.trace.fingerprint, "language": language(), "words": tour_words(),
+        "stops": [*stops, _quiz_record(told)],
+    }  # fmt: skip
+
+
+def toured(trace: Record) -> Toured:
+    """Return what the tour tells of."""
+    after = after_word_of(trace)  # type: ignore[arg-type]  # asked of a transformer too, of which there is none
+    return Toured(trace, None if after is None else trace.words().merged(after.posterior))
+
+
+def tour_words() -> dict[str, str]:
+    """Return what stands on the card at every stop."""
+    return {
+        "count": say("Stop {n} of {count}"), "close": say("Close the tour"), "back": say("Back"), "next": say("Next"),
+        "finish": say("Finish"), "stops": say("Stops"), "stop": say("Stop {n}: {title}"),
+        "keys": say("← → go from stop to stop, Esc closes. Until then the arrow keys are the tour’s."),
+        "own": say("← → choose a word, Enter answers, Esc closes."),
+        "astray": say("Show this word again"),
+        "reset": say("As it was"), "fit": say("how well it fits"), "share": say("share of the look"),
+        "before": say("before the word"), "after": say("after the word"),
+    }  # fmt: skip
+
+
+def _stop_record(told: Toured, stop: Stop) -> dict[str, Any]:
+    record = {
+        "number": stop.number, "title": stop.title, "told": [spans(text) for text in stop.sentences],
+        "place": stop.place, "step": stop.step, "missing": stop.missing,
+    }  # fmt: skip
+    if stop.number == PULL and not stop.missing:
+        record["pull"] = _pull_record(told)
+    if stop.number == AFTER and not stop.missing:
+        record["after"] = _after_record(told)
+    return record
+
+
+def _pull_record(told: Toured) -> dict[str, Any]:
+    """Return the energies of the step, and the pieces of which they can be pulled."""
+    alpha, trace = told.opened.alignment[told.word.step], told.record
+    rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED])
+    return {
+        "energies": told.energies.astype(float).tolist(),
+        "rows": [{"piece": j, "name": quoted_name(trace.source_pieces[j])} for j in rows],
+        "shown": trace.attends_once,
+    }
+
+
+def _after_record(told: Toured) -> list[dict[str, Any]]:
+    """Return shares before and after the word, of the words that have the largest."""
+    words, word = told.record.words(), told.turned
+    after: NDArray[np.floating] = words.alignment if told.after is None else told.after
+    before, later = words.alignment[word], after[word]
+    chosen = sorted(int(k) for k in np.argsort(-np.maximum(before, later), kind="stable")[:COMPARED])
+    return [
+        {"name": quote(shorten(words.source[k], LONGEST)), "before": float(before[k]), "after": float(later[k]),
+         "told": [percent(float(before[k])), percent(float(later[k]))]}
+        for k in chosen
+    ]  # fmt: skip
+
+
+def _quiz_record(told: Toured) -> dict[str, Any]:
+    """Return the questions of the last stop, with what is right, and what is said of it."""
+    record, words = told.record, told.record.words()
+    asked = questions(record, told.after) if record.attends else ()
+    quiz = {
+        "source": list(words.source), "target": _french(record),
+        "questions": [_question_record(told, one) for one in asked], "words": quiz_words(told),
+        "chance": by_chance(odds(record, asked), len(asked), after=told.after is not None),
+    }  # fmt: skip
+    return {
+        "number": QUIZ, "title": stop_titles()[QUIZ], "told": [spans(opening(told, asked))],
+        "place": "heatmap" if asked else "", "step": told.word.step, "missing": not asked,
+        **({"quiz": quiz} if asked else {}),
+    }  # fmt: skip
+
+
+def _french(record: Record) -> list[dict[str, Any]]:
+    """Return the words of the translation, and whether a space goes before each; its end mark is left out."""
+    words = record.words()
+    found = []
+    for word, group in zip(words.target, words.target_groups, strict=True):
+        first = record.target_pieces[group[0]]
+        if first != "</s>":
+            found.append({"word": word, "space": first in SPECIAL_PIECES or first.startswith(SPACE)})
+    return found
+
+
+def _question_record(told: Toured, one: Question) -> dict[str, Any]:
+    shares = told.record.words().alignment[one.word]
+    later = None if told.after is None else told.after[one.word]
+    return {
+        "word": one.word, "looked": list(one.looked), "meant": list(one.meant), "shares": shares.astype(float).tolist(),
+        "later": None if later is None else later.astype(float).tolist(),
+        "told": [percent(float(share)) for share in shares], "explained": spans(explained(told, one)),
+    }  # fmt: skip

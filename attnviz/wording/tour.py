@@ -1,0 +1,99 @@
+"""The tour: a translation told at eight stops, each in two or three sentences with its own words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.languages import say
+from attnviz.trace import Trace
+from attnviz.wording.tour_looking import annotation, keys, one_word, softmax
+from attnviz.wording.tour_making import afterwards, context, made
+from attnviz.wording.toured import Toured
+
+Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
+"""The part of the page that a stop is about; of the machine its encoder; nothing where the stop brings all it needs."""
+PULL, AFTER, QUIZ = 4, 7, 8
+"""Stops with something to do or to see in them."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One stop of the tour, from 1."""
+
+    number: int
+    title: str
+    sentences: tuple[str, ...]
+    """Some of their words are `coloured`. Of a stop that there is not, why."""
+    place: Place
+    step: int
+    """The 0-based step that the page shows."""
+    missing: bool = False
+    """Whether this translation has nothing to tell there."""
+
+
+def stop_titles() -> dict[int, str]:
+    """Return what the stops are called, by their numbers."""
+    return {
+        1: say("One word, and where it looked"),
+        2: say("What an annotation is"),
+        3: say("A query meets the keys"),
+        4: say("Softmax: shares of one look"),
+        5: say("The context is mixed"),
+        6: say("The word it makes"),
+        7: say("Before and after the word"),
+        QUIZ: say("Now you"),
+    }
+
+
+def tour_stops(told: Toured) -> tuple[Stop, ...]:
+    """Return the stops of the tour but the last, which asks."""
+    return tuple(_stop(told, number) for number in stop_titles() if number != QUIZ)
+
+
+def _stop(told: Toured, number: int) -> Stop:
+    title, step = stop_titles()[number], told.word.step
+    if why := _missing(told, number):
+        return Stop(number, title, (why,), "", step, missing=True)
+    if number == AFTER:
+        step = told.record.words().target_groups[told.turned][0]
+    return Stop(number, title, tuple(filter(None, _SENTENCES[number](told))), _place(told, number), step)
+
+
+def _place(told: Toured, number: int) -> Place:
+    machine = isinstance(told.record, Trace)
+    places: Mapping[int, Place] = {
+        1: "heatmap" if told.record.attends else "source", 2: "encoder" if machine else "source", 3: "stage1",
+        PULL: "stage2", 5: "stage3", 6: "stage5", AFTER: "heatmap",
+    }  # fmt: skip
+    return places[number]
+
+
+def _missing(told: Toured, number: int) -> str:
+    """Return why this translation has nothing to tell at a stop; nothing where it has."""
+    record = told.record
+    if number in (3, PULL, AFTER) and not record.attends:
+        return no_attention()
+    if number == PULL and told.by_hand:
+        return say("The weights of this step were changed by hand: they are not what softmax made of its energies. The "
+                   "first translation has this stop.")  # fmt: skip
+    if number == AFTER and not record.attends_once:
+        return say("A transformer looks many times at each step, once with every head: there is no one look to ask "
+                   "about afterwards. A translator that looks once has this stop.")  # fmt: skip
+    if number == AFTER and told.after is None:
+        return say("There is no posterior of this translation: the model that made it is not here.")
+    return ""
+
+
+def no_attention() -> str:
+    """Return why a translator without attention has nothing to tell at a stop about looking."""
+    return say(
+        "This translator has no attention: it looks nowhere and weighs nothing, so that there is nothing to show here. "
+        "Choose one that has it under “Model”, and come back."
+    )
+
+
+_SENTENCES: Mapping[int, Callable[[Toured], tuple[str, ...]]] = {
+    1: one_word, 2: annotation, 3: keys, PULL: softmax, 5: context, 6: made, AFTER: afterwards,
+}  # fmt: skip

@@ -1,0 +1,138 @@
+"""The first four stops of the tour: where a word looked, what an annotation is, query and keys, and the softmax."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.heads import open_head
+from attnviz.analysis.telling import Looks
+from attnviz.languages import say
+from attnviz.trace import Record, TransformerTrace
+from attnviz.wording.coloured import coloured
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.stages import times, was_given
+from attnviz.wording.toured import LEAST, LONGEST, Toured
+from attnviz.wording.transformer_stages import opened_name, shown_heads
+
+
+def one_word(told: Toured) -> tuple[str, ...]:
+    """Return what is said of the word and its row of the heatmap."""
+    if not told.record.attends:
+        return _written(told), say(
+            "This translator has no attention: it cannot look back at the English words. It read them once, one after "
+            "the other, and all it has of them is one list of numbers."
+        )  # fmt: skip
+    looked = say("Before that it looked back at the English sentence: {parts}.", parts=_parts(told))
+    row = say(
+        "A row of the picture is a French word, a column an English one; the brighter, the more it looked. The row of "
+        "this word is framed."
+    )
+    return f"{_written(told)} {looked}", row, f"{_crossing(told)} {_whose(told.record)}".strip()
+
+
+def _written(told: Toured) -> str:
+    """Return which word it is, and where in the translation."""
+    words, (word, step) = told.record.words(), (told.word.word, told.word.step)
+    name = told.target(word)
+    if len(words.target_groups[word]) > 1:
+        name = say("{word} (its first piece, {piece})", word=name, piece=told.written(step))
+    here = {"word": name, "place": word + 1, "count": max(len(words.target) - 1, word + 1)}
+    if was_given(told.record, step):
+        return say("It was given {word}, word {place} of {count}.", **here)
+    return say("It has just written {word}, word {place} of {count}.", **here)
+
+
+def _parts(told: Toured) -> str:
+    """Return the source words that the step looked at most, with their shares."""
+    shares = told.shares()
+    order = sorted(range(len(shares)), key=lambda k: -shares[k])
+    named = [k for k in order[:3] if shares[k] >= LEAST] or order[:1]
+    return ", ".join(say("{share} at {word}", share=percent(shares[k]), word=told.source(k)) for k in named)
+
+
+def _crossing(told: Toured) -> str:
+    """Return what is to be said of a neighbour that the word crosses."""
+    looks, word = Looks(told.record, told.record.words().alignment), told.word.word
+    if not looks.crosses(word):
+        return ""
+    beside = word - 1 if word > 0 and looks.sources[word - 1] > looks.sources[word] else word + 1
+    return say("Its neighbour {word} looked at {source}: here the order changes.", word=told.target(beside),
+               source=told.source(looks.sources[beside]))  # fmt: skip
+
+
+def _whose(record: Record) -> str:
+    if not isinstance(record, TransformerTrace):
+        return ""
+    return say("A transformer looks with many heads at once; on show is this: {heads}.", heads=shown_heads(record))
+
+
+def annotation(told: Toured) -> tuple[str, ...]:
+    """Return what an annotation is, of the piece that the word looked at most."""
+    record, j = told.record, _strongest(told)
+    units, name = record.annotations.shape[1], told.piece(j)
+    if isinstance(record, TransformerTrace):
+        read = say(
+            "Before it wrote a word, it read the sentence: in {layers} layers every piece looked at all the others. "
+            "What came out at {word} are {units} numbers.", layers=record.config["layers"], word=name, units=units,
+        )  # fmt: skip
+        return read, say("They are its annotation: the word as it stands among its neighbours.")
+    words = record.words()
+    here = next(k for k, group in enumerate(words.source_groups) if j in group)
+    before = coloured(quote(shorten(" ".join(words.source[: here + 1]), LONGEST)), "source")
+    read = say(
+        "Before it wrote a word, it read the sentence from both ends. At {word} it noted {units} numbers: {half} from "
+        "reading up to it, {before}, and {half} from reading back to it from the end.", word=name, units=units,
+        half=units // 2, before=before,
+    )  # fmt: skip
+    return read, say("They are its annotation: the word as it stands among its neighbours. The two strips at each word "
+                     "show some of them, blue above 0, red below.")  # fmt: skip
+
+
+def _strongest(told: Toured) -> int:
+    """Return the piece of the source word with the largest weight."""
+    alpha = told.record.alignment[told.word.step]
+    return int(max(told.record.words().source_groups[told.word.source], key=lambda j: float(alpha[j])))
+
+
+def keys(told: Toured) -> tuple[str, ...]:
+    """Return how query and keys make energies, or scores."""
+    record = told.record
+    if isinstance(record, TransformerTrace):
+        start = say("Opened here is one head: {head}. What it has so far is its query; each annotation has a key.",
+                    head=opened_name(open_head(record)))  # fmt: skip
+        return start, say("How well the two fit is one number, the score: {listed}. Only differences count.",
+                          listed=_fits(told))  # fmt: skip
+    units = record.states.shape[1]
+    if told.word.step == 0:
+        start = say("Before the first word, what it has in mind are {units} numbers made from the sentence. They are "
+                    "the query; it holds them against every annotation, the keys.", units=units)  # fmt: skip
+    else:
+        start = say("What it has in mind before this word are {units} numbers. They are the query; it holds them "
+                    "against every annotation, the keys.", units=units)  # fmt: skip
+    return start, say("How well the two fit is one number, the energy: {listed}. Only differences count.",
+                      listed=_fits(told))  # fmt: skip
+
+
+def _fits(told: Toured) -> str:
+    """Return the two pieces that fit best, and the one that fits least, with their energies."""
+    order = np.argsort(-told.energies, kind="stable")
+    named = [int(j) for j in (order if len(order) < 4 else [*order[:2], order[-1]])]
+    return ", ".join(f"{told.piece(j)}\u00a0{decimal(float(told.energies[j]), 1)}" for j in named)
+
+
+def softmax(told: Toured) -> tuple[str, ...]:
+    """Return how softmax makes shares, and what there is to be done."""
+    e, alpha = told.energies.astype(np.float64), told.opened.alignment[told.word.step]
+    order = np.argsort(-e, kind="stable")
+    start = say("Softmax makes shares of them, 100 % in all: each counts as e to that power.")
+    if len(order) == 1:
+        return (start, say("There is only one, so that it gets all of the look."))
+    best, second = int(order[0]), int(order[1])
+    apart = float(e[best] - e[second])
+    ratio = say(
+        "{best} is {apart} above {second}, so it gets {times} its share: {share} against {less}.",
+        best=told.piece(best), second=told.piece(second), apart=decimal(apart, 1), times=times(float(np.exp(apart))),
+        share=percent(float(alpha[best])), less=percent(float(alpha[second])),
+    )  # fmt: skip
+    return f"{start} {ratio}", say("Pull a bar: change how well one piece fits, and see all the shares follow.")

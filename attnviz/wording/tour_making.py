@@ -1,0 +1,92 @@
+"""Three stops of the tour: the context, the word it makes, and what the look was about once the word is there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.context_units import context_units
+from attnviz.analysis.heads import open_head
+from attnviz.languages import say
+from attnviz.trace import TransformerTrace
+from attnviz.wording.coloured import coloured
+from attnviz.wording.labels import quoted_name
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.toured import LEAST, Toured
+
+
+def context(told: Toured) -> tuple[str, ...]:
+    """Return what is mixed, and what comes of it."""
+    record, step = told.record, told.word.step
+    if isinstance(record, TransformerTrace):
+        mixed = say(
+            "From each annotation the head also makes a value. It multiplies each by its share and adds them all up: "
+            "{parts}.", parts=_mixture(told),
+        )  # fmt: skip
+        return mixed, say("The sum, {units} numbers, is what this head found. All heads do this, and what they find is "
+                          "added up.", units=open_head(record).values.shape[-1])  # fmt: skip
+    units = record.contexts.shape[1]
+    if not record.attends:
+        return (say(
+            "All that this word gets to see of the sentence is {context}: {units} numbers from reading it to its end. "
+            "They are the same for every word, however long the sentence.", units=units,
+            context=coloured(say("the last annotation"), "context"),
+        ),)  # fmt: skip
+    cosines = context_units(record, step).cosines
+    near = int(cosines.argmax())
+    mixed = say("Now every annotation is multiplied by its share, and all are added up: {parts}.", parts=_mixture(told))
+    return mixed, say(
+        "The sum is {context}, again {units} numbers: all that this word gets to see of the sentence. It points most "
+        "like the annotation of {word} (cosine {cosine}).", context=coloured(say("the context vector"), "context"),
+        units=units, word=told.piece(near), cosine=decimal(float(cosines[near])),
+    )  # fmt: skip
+
+
+def _mixture(told: Toured) -> str:
+    alpha = told.opened.alignment[told.word.step]
+    order = [int(j) for j in np.argsort(-alpha, kind="stable")[:3]]
+    named = [j for j in order if alpha[j] >= LEAST] or order[:1]
+    return ", ".join(f"{percent(float(alpha[j]))} {told.piece(j)}" for j in named)
+
+
+def made(told: Toured) -> tuple[str, ...]:
+    """Return which word comes of it, and what comes next."""
+    record, step = told.record, told.word.step
+    start = say("From what it took from the sentence, what it has in mind and the word before, each of the {count} "
+                "pieces it knows gets a chance.", count=record.config["vocabulary_size"])  # fmt: skip
+    named = {"word": told.written(step), "share": percent(float(record.probabilities[step]))}
+    if len(record.top_pieces[step]) < 2:
+        return start, f"{say('{word} has {share}.', **named)} {_onward(told)}".strip()
+    leads = int(record.top_ids[step][0]) == int(record.target_ids[step])
+    other, chance = record.top(step, 2)[1 if leads else 0]
+    named |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
+    if leads:
+        rest = say("{word} leads with {share}, before {other} with {less}.", **named)
+    else:
+        rest = say("{word} has {share}, though {other} was likelier: {less}.", **named)
+    return start, f"{rest} {_onward(told)}".strip()
+
+
+def _onward(told: Toured) -> str:
+    step, record = told.word.step, told.record
+    if step + 1 >= len(record.target_pieces):
+        return ""
+    if not record.attends:
+        return say("Then comes {word}, from the same numbers.", word=told.written(step + 1))
+    return say("Then comes {word}, with a new look.", word=told.written(step + 1))
+
+
+def afterwards(told: Toured) -> tuple[str, ...]:
+    """Return what the look of one word turned out to be about; nothing where that is not known."""
+    after, word = told.after, told.turned
+    if after is None:
+        return ()
+    before, name = told.record.words().alignment[word], told.target(word)
+    shares = ", ".join(
+        say("{word} from {before} to {after}", word=told.source(k), before=percent(float(before[k])),
+            after=percent(float(after[word][k])))
+        for k in dict.fromkeys((int(after[word].argmax()), int(before.argmax())))
+    )  # fmt: skip
+    asked = say("It had to look before it knew the word. Now that {word} stands there, one can ask what that look was "
+                "about.", word=name)  # fmt: skip
+    return asked, say("Bayes: each share times the chance that its annotation alone gives {word}, over their sum. That "
+                      "takes {shares}.", word=name, shares=shares)  # fmt: skip

@@ -1,0 +1,123 @@
+"""What the tour says: its numbers are those of the translation, and what there is not it says plainly."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.quiz import odds, questions
+from attnviz.languages import speak
+from attnviz.trace import Search, Trace
+from attnviz.trace.interventions import ExcludePosition
+from attnviz.wording.coloured import coloured, plain, spans
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
+from attnviz.wording.tour import AFTER, PULL, QUIZ, stop_titles, tour_stops
+from attnviz.wording.toured import Toured
+from tests.figures.synthetic import trace as make_trace
+
+KINDS = pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    yield
+    speak("en")
+
+
+def told_of(trace: Trace, seed: int | None = 3) -> Toured:
+    """Return what the tour tells of `trace`, with a posterior unless there is no `seed`."""
+    shape = trace.words().alignment.shape
+    after = None if seed is None else np.random.default_rng(seed).dirichlet([0.3] * shape[1], size=shape[0])
+    return Toured(trace, after)
+
+
+def texts(told: Toured) -> dict[int, str]:
+    return {stop.number: plain(" ".join(stop.sentences)) for stop in tour_stops(told)}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "source", "target", "context"]), st.text(min_size=1, max_size=9))))
+def test_a_sentence_keeps_its_text_and_its_words_their_colours(parts: list[tuple[str, str]]) -> None:
+    clean = [(kind, re.sub("[\x01-\x04]", "", text)) for kind, text in parts]
+    sentence = "".join(coloured(text, kind) if kind else text for kind, text in clean)  # type: ignore[arg-type]
+    found = spans(sentence)
+    assert "".join(text for _, text in found) == "".join(text for _, text in clean) == plain(sentence)
+    assert [one for one in found if one[0]] == [one for one in clean if one[0] and one[1]]
+
+
+@KINDS
+@pytest.mark.parametrize("code", ["en", "fr"])
+def test_every_stop_is_told_or_says_why_not(attention: str, code: str) -> None:
+    speak(code)
+    stops = tour_stops(told_of(make_trace(attention=attention)))
+    assert [stop.number for stop in stops] == list(stop_titles())[:-1]
+    assert [stop.number for stop in stops if stop.missing] == ([3, PULL, AFTER] if attention == "none" else [])
+    for stop in stops:
+        assert 1 <= len(stop.sentences) <= 3
+        assert all(sentence and not re.search(r"[{}]", sentence) for sentence in stop.sentences)
+        assert bool(stop.place) != stop.missing
+
+
+@given(st.integers(0, 200))
+def test_the_numbers_are_those_of_the_translation(seed: int) -> None:
+    trace = make_trace(seed=seed)
+    told = told_of(trace, seed)
+    said, step = texts(told), told.word.step
+    words, alpha, e = trace.words(), trace.alignment[step], trace.energies[step]
+    shares = [float(alpha[list(group)].sum()) for group in words.source_groups]
+    assert f"{percent(max(shares))} at “{words.source[told.word.source]}”" in said[1]
+    assert str(trace.annotations.shape[1]) in said[2]
+    order = np.argsort(-e, kind="stable")
+    for j in (order[0], order[1], order[-1]):
+        assert decimal(float(e[j]), 1) in said[3]
+    assert decimal(float(e[order[0]] - e[order[1]]), 1) in said[PULL]
+    assert percent(float(alpha.max())) in said[PULL]
+    assert percent(float(alpha.max())) in said[5]
+    assert percent(float(trace.probabilities[step])) in said[6]
+    assert told.after is not None
+    after = told.after[told.turned]
+    assert f"to {percent(float(after.max()))}" in said[AFTER]
+    assert percent(float(words.alignment[told.turned][after.argmax()])) in said[AFTER]
+
+
+def test_what_was_given_or_changed_by_hand_is_told_so() -> None:
+    trace = make_trace()
+    forced = dataclasses.replace(trace, search=Search("forced"))
+    assert "It was given" in texts(told_of(forced))[1]
+    changed = dataclasses.replace(trace, interventions=(ExcludePosition(0),))
+    stop = tour_stops(told_of(changed))[PULL - 1]
+    assert stop.missing
+    assert "changed by hand" in plain(stop.sentences[0])
+    without = tour_stops(told_of(trace, None))[AFTER - 1]
+    assert without.missing
+    assert "the model that made it is not here" in plain(without.sentences[0])
+
+
+@given(st.integers(0, 200), st.booleans())
+def test_answers_are_explained_by_their_numbers(seed: int, known: bool) -> None:
+    told = told_of(make_trace("The green house .", "La maison verte .", seed=seed), seed if known else None)
+    for one in questions(told.record, told.after):
+        text = plain(explained(told, one))
+        assert percent(float(told.record.words().alignment[one.word].max())) in text
+        assert f"“{told.record.words().source[one.looked[0]]}”" in text
+        if told.after is not None:
+            assert percent(float(told.after[one.word].max())) in text
+    assert bool(quiz_words(told)["later"]) == known
+
+
+def test_where_nothing_can_be_asked_it_is_said() -> None:
+    assert "no attention" in opening(told_of(make_trace(attention="none")), ())
+    assert "nothing fair to ask" in opening(told_of(make_trace()), ())
+    trace = make_trace("The green house .", "La maison verte .")
+    asked = questions(trace, None)
+    chances = odds(trace, asked)
+    said = by_chance(chances, len(asked), after=False)
+    assert decimal(len(asked) / len(trace.words().source), 1) in said
+    assert f"{chances.diagonal} of {len(asked)}" in said
+    assert len(stop_titles()) == QUIZ
