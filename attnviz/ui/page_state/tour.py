@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from attnviz.ui.page_state.selection import Selection, selection_of, show_selection
 from attnviz.ui.page_state.view import Session, View, view_key
@@ -16,6 +16,7 @@ STOPS = 8
 
 Answer = Literal["taken", "declined"]
 """What became of the offer: the browser remembers it, and it is not made again."""
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
 _ANSWER, _BEGINS = "tour_answer", "tour_begins"
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.languages import say
 from attnviz.ui.components.remembered.remembered import remember, remembered
 from attnviz.ui.page_state.depth import DEPTH
-from attnviz.ui.page_state.tour import TOUR, answer, answered, begin_tour
+from attnviz.ui.page_state.tour import ANSWERS, TOUR, answer, answered, begin_tour
 from attnviz.ui.toolbar.dial import page_depth_address
 
 
@@ -22,7 +22,7 @@ def tour_offer() -> None:
     session = st.session_state
     remember(TOUR, answered(session))
     newcomer = page_depth_address()[DEPTH] is None
-    if not newcomer or answered(session) or remembered(TOUR):
+    if not newcomer or answered(session) or remembered(TOUR) in ANSWERS:
         return
     with st.container(key="tour_offer", horizontal=True, vertical_alignment="center"):
         st.html(f"<p>{say('New here? A tour shows on this sentence how it works: eight stops, three minutes.')}</p>")

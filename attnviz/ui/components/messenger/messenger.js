@@ -22,7 +22,10 @@ function start(root) {
     state.late = setTimeout(now, LATE);
   };
   const ends = [
-    listenIn(root, "tell", ({ detail }) => later({ choice: detail })),
+    listenIn(root, "tell", ({ detail }) => {
+      if (detail.tour !== undefined) state.wentBack = undefined; // where the tour goes is an entry of its own, at once
+      later({ choice: { ...state.told.choice, ...detail } });
+    }),
     listenIn(root, "try", ({ detail }) => {
       state.told = { ...state.told, choice: { ...state.told.choice, what_if: detail } };
       now(); // another translation is to come of it: nobody waits for another key
@@ -32,6 +35,7 @@ function start(root) {
   /** The page is gone through by Back or Forward. */
   const back = () => {
     state.wentBack = performance.now();
+    delete state.told.choice?.tour;
   };
   window.addEventListener("popstate", back);
   state.stop = () => {

@@ -24,6 +24,7 @@ function take(root, state, choice) {
   state.sentAt = performance.now();
   paint(root, state);
   send(root, "tell", state.sent);
+  delete state.sent.tour; // told once: later choices are no step of the tour
 }
 
 /**

@@ -115,7 +115,9 @@ function dots(root, state, { words, stops }, stop) {
  */
 function goThere(root, state, stop) {
   state.scrolled ??= page().scrollTop;
-  if (shown(root).step !== stop.step || shown(root).source !== null) chooseIn(root, { step: stop.step, source: null });
+  if (shown(root).step !== stop.step || shown(root).source !== null) {
+    chooseIn(root, { step: stop.step, source: null });
+  }
   showWhenThere(root, state, stop, 40);
 }
 
@@ -222,7 +224,11 @@ function start(root) {
   document.addEventListener("keydown", (event) => onTourKey(root, state, event), { signal });
   document.addEventListener("scroll", again, { signal, capture: true, passive: true });
   addEventListener("resize", again, { signal });
-  state.size = new ResizeObserver(again); // the page grows while its pictures come
+  state.size = new ResizeObserver(() => { // the page grows while its pictures come, or is told at another depth
+    const stop = state.fetched?.record.stops[(state.at ?? 0) - 1];
+    if (state.at !== null && stop && state.written !== undefined) showWhenThere(root, state, stop, 0);
+    again();
+  });
   state.size.observe(viewOf(root));
   state.size.observe(find(root, ".card"));
   const ends = [listenIn(root, "server", () => hearServer(root, state)), listenIn(root, "step", again)];

@@ -1,0 +1,188 @@
+"""The tour, from its first stop to the score: by mouse, by keys and on a telephone, and all as it was when it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.settled import settled
+from tests.browser.test_page import query
+from tests.browser.views import NARROW_DARK, SHOWN, WIDE
+
+pytestmark = pytest.mark.browser
+Opener = Callable[..., Page]
+
+POOR = "?sentence=She+is+a+poor+woman.&depth=idea&step=2"
+CARD = ".tour .card"
+
+
+def stop(page: Page, number: int) -> Locator:
+    """Wait until the tour is at a stop, here and in the address; return its card."""
+    page.wait_for_url(re.compile(rf"tour={number}(&|$)"))
+    card = page.locator(CARD)
+    expect(card.locator("[aria-current='step']")).to_have_attribute("aria-label", re.compile(rf"\b{number}\b"))
+    expect(card).to_be_visible()
+    return card
+
+
+def gone(page: Page) -> None:
+    expect(page.locator(CARD)).to_be_hidden()
+    page.wait_for_function("() => !new URLSearchParams(location.search).has('tour')")
+
+
+def view(page: Page) -> tuple[object, ...]:
+    """Return all that the tour is to leave as it was."""
+    top = page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
+    shown = page.evaluate(f"(({{ step, source, order }}) => [step, source, order])({SHOWN})")
+    return top, shown, query(page), page.locator(".player .target").inner_text()
+
+
+def uncovered(page: Page) -> None:
+    """Wait until what is lit is in the window, and the card beside it or below."""
+    page.wait_for_function("""() => {
+      const host = [...document.querySelectorAll('.st-key-tour_card *')].find((node) => node.shadowRoot);
+      const box = (name) => host.shadowRoot.querySelector(name).getBoundingClientRect();
+      const light = box('.light'), card = box('.card');
+      if (!light.height) return false;
+      const apart = light.right <= card.left || card.right <= light.left || light.bottom <= card.top ||
+        card.bottom <= light.top;
+      return apart && light.top < innerHeight && light.bottom > 0 && card.top >= 0 && card.bottom <= innerHeight + 1 &&
+        card.left >= 0 && card.right <= innerWidth;
+    }""")
+
+
+def answer_all(card: Locator, *, keys: bool) -> int:
+    """Answer every question, by the mouse or by keys; return how many there were."""
+    count = 0
+    while card.locator(".word:enabled").count():
+        if keys:
+            card.locator(".word[tabindex='0']").focus()
+            card.page.keyboard.press("ArrowRight")
+            card.page.keyboard.press("Enter")
+            expect(card.locator(".onward")).to_be_focused()
+            card.page.keyboard.press("Enter")
+        else:
+            card.locator(".word").nth(3).click()
+            expect(card.locator(".given")).to_have_count(1)
+            card.locator(".onward").click()
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("open_page", [WIDE, NARROW_DARK], indirect=True, ids=str)
+def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
+    page = open_page(POOR)
+    settled(page, ".st-key-candidates")
+    before, wide = view(page), page.viewport_size and page.viewport_size["width"] > 700
+    page.locator(".st-key-tour_button button").click()
+    card = stop(page, 1)
+    expect(card).to_be_focused()
+    expect(card.locator(".told")).to_contain_text("“pauvre”")
+    assert page.evaluate(f"{SHOWN}.step") == 5, "the word it tells of"
+    for number in range(2, 8):
+        uncovered(page)
+        if wide:
+            page.keyboard.press("ArrowRight")
+        else:
+            card.locator(".next").click()
+        stop(page, number)
+        if number == 4:
+            pulled(page, card)
+    assert page.evaluate(f"{SHOWN}.step") == 4, "femme, which turned out to be about woman"
+    card.locator(".next").click()
+    stop(page, 8)
+    for hidden in (".st-key-heatmap .js-plotly-plot", ".player .source", ".st-key-softmax", ".st-key-machine svg"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    stop(page, 7)
+    expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    stop(page, 8)
+    count = answer_all(card, keys=bool(wide))
+    assert count >= 3
+    expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} where α looked most"))
+    expect(card.locator(".chance")).to_contain_text(re.compile(rf"By chance: \d\.\d of {count}"))
+    expect(card.locator("li")).to_have_count(count)
+    expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
+    if wide:
+        page.keyboard.press("Escape")
+        expect(page.locator(".st-key-tour_button button")).to_be_focused()
+    else:
+        card.locator(".next").click()
+    gone(page)
+    page.wait_for_function(f"() => {SHOWN}.server.step === 1")
+    assert view(page) == before
+    page.keyboard.press("ArrowRight")  # the player's again
+    page.wait_for_function(f"() => {SHOWN}.step === 2")
+
+
+def pulled(page: Page, card: Locator) -> None:
+    """Pull an energy: the shares follow, on the card and on the page, and go back."""
+    share, bar = card.locator(".share output").nth(1), page.locator(".st-key-softmax .hand").nth(1)
+    before, own = share.inner_text(), bar.get_attribute("aria-valuenow")
+    slider = card.locator("input[type='range']").nth(1)
+    slider.focus()
+    page.keyboard.press("End")
+    expect(share).not_to_have_text(before)
+    assert float(share.inner_text().split("\u00a0")[0]) > 50
+    expect(bar).not_to_have_attribute("aria-valuenow", own or "")
+    shares = [float(text.split("\u00a0")[0]) for text in card.locator(".share output").all_inner_texts()]
+    assert 90 < sum(shares) < 100.5
+    card.locator(".pull > .plain").click()
+    expect(share).to_have_text(before)
+    expect(bar).to_have_attribute("aria-valuenow", own or "")
+
+
+def test_links_history_languages_depths_and_another_sentence(open_page: Opener) -> None:
+    page = open_page(f"{POOR}&tour=3&source=4")
+    card = stop(page, 3)
+    settled(page, ".st-key-candidates")
+    assert query(page)["step"] == ["2"], "the step that was on show is in the link"
+    page.keyboard.press("ArrowRight")
+    stop(page, 4)
+    card.locator(".dot").nth(1).click()
+    stop(page, 2)
+    page.go_back()
+    stop(page, 4)
+    page.go_back()
+    stop(page, 3)
+    page.go_forward()
+    stop(page, 4)
+    page.keyboard.press("ArrowRight")
+    stop(page, 5)
+    page.locator(".st-key-lang").get_by_role("radio", name="FR").click()
+    expect(card.locator("h2")).to_have_text("Le contexte se mélange")
+    page.locator("[class*='st-key-depth']").get_by_role("radio", name="Nombres").click()
+    page.wait_for_url(re.compile("depth=numbers"))
+    stop(page, 5)
+    uncovered(page)
+    page.locator(".st-key-lang").get_by_role("radio", name="EN").click()
+    expect(card.locator("h2")).to_have_text("The context is mixed")
+    page.locator(".st-key-sentence textarea").fill("The green house is old.")
+    page.keyboard.press("Control+Enter")
+    expect(card.locator(".told")).to_contain_text("house")
+    stop(page, 5)
+    page.locator(".player .target .word").last.click()
+    card.locator(".astray").click()
+    expect(card.locator(".astray")).to_be_hidden()
+    card.locator(".close").click()
+    gone(page)
+    page.go_back()
+    stop(page, 5)
+
+
+def test_a_newcomer_is_offered_it_once(open_page: Opener, address: str) -> None:
+    page = open_page("?depth=idea")
+    settled(page, ".st-key-candidates")
+    expect(page.locator(".st-key-tour_offer")).to_have_count(0)  # a link said what to show
+    page.goto(address)
+    page.locator(".st-key-tour_offer").get_by_role("button", name="No, thank you").click()
+    expect(page.locator(".st-key-tour_offer")).to_have_count(0)
+    page.wait_for_function("() => document.cookie.includes('attnviz_tour=declined')")
+    page.goto(address)
+    settled(page, ".st-key-candidates")
+    expect(page.locator(".st-key-tour_offer")).to_have_count(0)
+    expect(page.locator(CARD)).to_be_hidden()
