@@ -53,6 +53,7 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
     assert len(list(all_records(app))) == (1 if depth == "idea" else 3), "where it looked, and its energies"
     assert not mounted(app, "proof")
     assert not mounted(app, "machine")
+    assert "tour_button" not in [button.key for button in app.button]
     if depth == "everything":
         app.session_state["tables"] = True
         app.run()

@@ -7,6 +7,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
 from attnviz.ui.page_state import address
+from attnviz.ui.page_state.tour import can_be_toured
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
 from attnviz.ui.step.room import step_room
 from attnviz.ui.toolbar.controls import controls, opening_request, request_address, without_models
@@ -40,11 +41,13 @@ def _draw() -> None:
     with beside:
         if view:
             open_shown(view, request_address(request, available) if shown.asked and request else None)
-            tour_button()
+            if can_be_toured(view):
+                tour_button()
         share_and_save(view)
         if view and shown.asked:
             status(view)
             ran.caption(what_ran(view))
     if view:
         step_room(view, open_page_depth())
-        tour_offer()
+        if can_be_toured(view):
+            tour_offer()

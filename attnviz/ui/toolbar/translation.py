@@ -19,7 +19,7 @@ from attnviz.ui.page_state.depth import forget_depth
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.selection import open_view
-from attnviz.ui.page_state.tour import go_to, open_tour
+from attnviz.ui.page_state.tour import can_be_toured, go_to, open_tour
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
 from attnviz.ui.step.branching import branch_on_show
@@ -88,8 +88,8 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     `page` tells the browser's entry of one page from that of another."""
     session, linked = st.session_state, st.query_params
     open_view(session, view, linked)
-    if page:
-        go_to(session, view, None)  # the tour is of the first page
+    if page or not can_be_toured(view):
+        go_to(session, view, None)
     else:
         open_tour(session, view, linked)
     open_page_depth()
