@@ -53,12 +53,19 @@ def tour_stops(told: Toured) -> tuple[Stop, ...]:
 
 
 def _stop(told: Toured, number: int) -> Stop:
-    title, step = stop_titles()[number], told.word.step
+    title, step = _title(told, number), told.word.step
     if why := _missing(told, number):
         return Stop(number, title, (why,), "", step, missing=True)
     if number == AFTER:
         step = told.record.words().target_groups[told.turned][0]
     return Stop(number, title, tuple(filter(None, _SENTENCES[number](told))), _place(told, number), step)
+
+
+def _title(told: Toured, number: int) -> str:
+    """Return what a stop is called; some are about something else without attention."""
+    if told.record.attends or number not in (1, 5):
+        return stop_titles()[number]
+    return say("One word, and nowhere to look") if number == 1 else say("The same for every word")
 
 
 def _place(told: Toured, number: int) -> Place:

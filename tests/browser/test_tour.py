@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.settled import settled
+from tests.browser.test_accessibility import CONTRAST
 from tests.browser.test_page import query
 from tests.browser.views import NARROW_DARK, SHOWN, WIDE
 
@@ -54,6 +55,11 @@ def uncovered(page: Page) -> None:
     }""")
 
 
+def faint(page: Page) -> list[str]:
+    """Return what of the card's text does not stand out."""
+    return [text for text in page.evaluate(CONTRAST)["offenders"] if "tour" in text]
+
+
 def answer_all(card: Locator, *, keys: bool) -> int:
     """Answer every question, by the mouse or by keys; return how many there were."""
     count = 0
@@ -67,6 +73,7 @@ def answer_all(card: Locator, *, keys: bool) -> int:
         else:
             card.locator(".word").nth(3).click()
             expect(card.locator(".given")).to_have_count(1)
+            assert faint(card.page) == []
             card.locator(".onward").click()
         count += 1
     return count
@@ -91,6 +98,8 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
         stop(page, number)
         if number == 4:
             pulled(page, card)
+        if number in (4, 7):
+            assert faint(page) == []
     assert page.evaluate(f"{SHOWN}.step") == 4, "femme, which turned out to be about woman"
     card.locator(".next").click()
     stop(page, 8)

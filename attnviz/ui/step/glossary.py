@@ -45,6 +45,14 @@ def _attention() -> Iterator[str]:
         "is had the context been that piece’s annotation alone; and their product, divided by its sum: what the look "
         "was about, once the word is known."
     )
+    yield say(
+        "**Head**: one of the looks that a transformer takes at each step, with queries, keys and values of its own. "
+        "**Score**: how well its query and a key fit, before the softmax; elsewhere called energy."
+    )
+    yield say(
+        "**Residual stream**: the list of numbers that runs through all layers of a transformer; each block reads it "
+        "and adds something to it."
+    )
     yield say("**√α**: colours by the square root of the weight, so that small weights can be seen.")
     yield say(
         "**Context vector** $c_i$: the annotations added up, each times its weight: what the decoder sees "

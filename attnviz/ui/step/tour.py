@@ -17,7 +17,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import Asked, address
 from attnviz.ui.resources import after_word_of
 from attnviz.wording.coloured import spans
-from attnviz.wording.labels import quote, quoted_name, shorten
+from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.quiz import by_chance, explained, opening, quiz_words
 from attnviz.wording.tour import AFTER, PULL, QUIZ, Stop, stop_titles, tour_stops
@@ -92,7 +92,7 @@ def _after_record(told: Toured) -> list[dict[str, Any]]:
     before, later = words.alignment[word], after[word]
     chosen = sorted(int(k) for k in np.argsort(-np.maximum(before, later), kind="stable")[:COMPARED])
     return [
-        {"name": quote(shorten(words.source[k], LONGEST)), "before": float(before[k]), "after": float(later[k]),
+        {"name": _named(words.source[k]), "before": float(before[k]), "after": float(later[k]),
          "told": [percent(float(before[k])), percent(float(later[k]))]}
         for k in chosen
     ]  # fmt: skip
@@ -103,7 +103,7 @@ def _quiz_record(told: Toured) -> dict[str, Any]:
     record, words = told.record, told.record.words()
     asked = questions(record, told.after) if record.attends else ()
     quiz = {
-        "source": list(words.source), "target": _french(record),
+        "source": list(words.source), "names": [_named(word) for word in words.source], "target": _french(record),
         "questions": [_question_record(told, one) for one in asked], "words": quiz_words(told),
         "chance": by_chance(odds(record, asked), len(asked), after=told.after is not None),
     }  # fmt: skip
@@ -123,6 +123,11 @@ def _french(record: Record) -> list[dict[str, Any]]:
         if first != "</s>":
             found.append({"word": word, "space": first in SPECIAL_PIECES or first.startswith(SPACE)})
     return found
+
+
+def _named(word: str) -> str:
+    """Return what a word is called in a sentence."""
+    return mark_name(word) or quote(shorten(word, LONGEST))
 
 
 def _question_record(told: Toured, one: Question) -> dict[str, Any]:

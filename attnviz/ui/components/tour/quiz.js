@@ -39,7 +39,7 @@ function quizBox(quiz, identity, draw) {
  * @param {() => void} draw
  */
 function question(quiz, game, draw) {
-  const { questions, words, source, target } = quiz, one = questions[game.asked];
+  const { questions, words, names, target } = quiz, one = questions[game.asked];
   const given = game.answers[game.asked], answered = given !== undefined;
   const french = node("p", "french");
   french.lang = "fr";
@@ -57,7 +57,7 @@ function question(quiz, game, draw) {
   });
   if (!answered) return [french, ask, choices];
   const told = node("div", "answer"), hit = one.looked.includes(given);
-  const verdict = hit ? words.right : fill(words.wrong, { word: source[given], share: one.told[given] });
+  const verdict = hit ? words.right : fill(words.wrong, { word: names[given], share: one.told[given] });
   const line = sentence(one.explained);
   line.prepend(node("strong", hit ? "hit" : "miss", verdict), " ");
   told.setAttribute("role", "status");

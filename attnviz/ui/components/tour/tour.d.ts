@@ -34,7 +34,9 @@ interface QuizQuestion {
 }
 
 interface QuizRecord {
+  /** The source words, and what they are called in a sentence. */
   source: string[];
+  names: string[];
   /** The target words, and whether a space goes before each. */
   target: { word: string; space: boolean }[];
   questions: QuizQuestion[];
