@@ -34,8 +34,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="attention of another program to draw: JSON (see the README), .npy, .npz, Marian's --alignment, Pharaoh's "
         "links, a log of OpenNMT-py or eole")  # fmt: skip
     add("--checkpoint", type=Path, metavar="FOLDER",
-        help="a checkpoint of the seq2seq tutorial (see the README) that translates the sentence, given in its tokens "
-        "with blanks between them, in the place of --model")  # fmt: skip
+        help="a checkpoint of the seq2seq tutorial or of Joey NMT (see the README) that translates the sentence, given "
+        "in its tokens with blanks between them, in the place of --model")  # fmt: skip
     add("--sentence", type=positive, default=1, metavar="N", help="of --attention: which of the file's, from 1")
     add("--source-tokens", metavar="TEXT",
         help="of --attention: the source's tokens with blanks between them, where the file has none; those of the "
@@ -131,9 +131,9 @@ def _attention(options: argparse.Namespace) -> Attention:
     if options.face not in (None, "before"):
         raise AttnvizError("Attention alone has one face: what a look was about after its word takes the whole model.")
     if options.checkpoint:
-        from attnviz.importing.tutorial import TutorialModel
+        from attnviz.importing.family import load_checkpoint
 
-        return TutorialModel.load(options.checkpoint).attention(options.text, options.target)
+        return load_checkpoint(options.checkpoint).attention(options.text, options.target)
     found = open_attention(options.attention)
     with about(f"{options.attention}, sentence {options.sentence}"):
         trace = found.sentence(options.sentence).attention(

@@ -19,6 +19,8 @@ LARGEST = 4 << 30
 MOST_TOKENS = 1_000_000
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
 """Where some keep the tensors inside what they save."""
+_JOEYS = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
+"""What Joey NMT calls its vocabularies."""
 _WRAPPED = "module."
 """What training on several devices puts before every name."""
 
@@ -47,12 +49,18 @@ class Vocabulary:
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
+def below(weights: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    """Return the arrays whose name begins with `prefix`, under the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
+
+
 def read_tensors(folder: Path) -> dict[str, Array]:
     """Return the tensors of the one .pt, .pth or .ckpt file in `folder`, by their names; raise AttnvizError where there
     is none, or more than one, or it holds more than tensors: nothing in it is run."""
     import torch
 
     files = sorted(path for path in folder.glob("*") if path.suffix in (".pt", ".pth", ".ckpt"))
+    files = [path for path in files if path.name == "best.ckpt"] or files  # Joey NMT keeps several
     if len(files) != 1:
         raise AttnvizError(say("{folder} must hold one checkpoint, a file that ends in .pt, .pth or .ckpt; it has "
                                "{count}.", folder=folder, count=len(files)))  # fmt: skip
@@ -91,7 +99,8 @@ def _plain(path: Path, found: object) -> dict[str, Array]:
 def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     """Return the tokens of "source" or "target", from `side`.txt, one a line in the order of their ids, or `side`.json,
     a list of them or an object with the id of each; raise AttnvizError where there is none, or it is damaged."""
-    path = next((path for end in ("txt", "json") if (path := folder / f"{side}.{end}").is_file()), None)
+    several = (f"{side}.txt", f"{side}.json", _JOEYS[side])
+    path = next((path for name in several if (path := folder / name).is_file()), None)
     if path is None:
         raise AttnvizError(say("{folder} lacks the {side} vocabulary: write {side}.txt, one token a line in the order "
                                "of their ids.", folder=folder, side=side))  # fmt: skip

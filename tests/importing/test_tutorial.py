@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError
 from attnviz.commands.program import main
-from attnviz.importing.tutorial import TutorialModel
+from attnviz.importing.family import load_checkpoint
 from tests.importing.seq2seq import SOURCE, TARGET, Seq2Seq, write_checkpoint
 
 SENTENCE = ("ein", "mann", "schläft", "im", "park", ".")
@@ -32,7 +32,7 @@ def peer(tmp_path: Path) -> Seq2Seq:
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_logits_energies_and_weights_are_the_peers_own(tmp_path: Path, target: list[str], seed: int) -> None:
     peer = write_checkpoint(tmp_path, seed)
-    found = TutorialModel.load(tmp_path).course(SENTENCE, target)
+    found = load_checkpoint(tmp_path).course(SENTENCE, target)
     ids = [*(TARGET.index(token) for token in target), 3]
     logits, energies = peer.led(READ, ids)
     assert found.target_ids == tuple(ids)
@@ -44,12 +44,12 @@ def test_logits_energies_and_weights_are_the_peers_own(tmp_path: Path, target: l
 @pytest.mark.parametrize("seed", range(4))
 def test_it_writes_what_the_peer_writes(tmp_path: Path, seed: int) -> None:
     peer = write_checkpoint(tmp_path, seed)
-    found = TutorialModel.load(tmp_path).course(SENTENCE)
+    found = load_checkpoint(tmp_path).course(SENTENCE)
     assert list(found.target_ids) == peer.greedy(READ, 2 * len(READ) + 20)
 
 
 def test_the_ledger_adds_up_to_the_logit(peer: Seq2Seq, tmp_path: Path) -> None:
-    model = TutorialModel.load(tmp_path)
+    model = load_checkpoint(tmp_path)
     course = model.course(SENTENCE, ["a", "man", "sleeps"])
     for step in range(4):
         for token in range(len(TARGET)):
@@ -59,7 +59,7 @@ def test_the_ledger_adds_up_to_the_logit(peer: Seq2Seq, tmp_path: Path) -> None:
 
 
 def test_its_attention_is_a_record_with_energies_and_states(peer: Seq2Seq, tmp_path: Path) -> None:
-    found = TutorialModel.load(tmp_path).attention("Ein Mann schläft zuhause .", "a man sleeps .")
+    found = load_checkpoint(tmp_path).attention("Ein Mann schläft zuhause .", "a man sleeps .")
     assert found.words().source == ("<s>", "ein", "mann", "schläft", "<unk>", ".", "</s>")
     assert found.states.shape == (5, 12)
     assert "energies-differ" not in found.remarks
@@ -67,7 +67,7 @@ def test_its_attention_is_a_record_with_energies_and_states(peer: Seq2Seq, tmp_p
 
 
 def test_older_names_and_wrapped_tensors_are_understood(peer: Seq2Seq, tmp_path: Path) -> None:
-    expected = TutorialModel.load(tmp_path).course(SENTENCE).logits
+    expected = load_checkpoint(tmp_path).course(SENTENCE).logits
     older = {
         "module." + name.replace("attn_fc", "attn").replace("v_fc", "v"): tensor
         for name, tensor in peer.state_dict().items()
@@ -75,7 +75,7 @@ def test_older_names_and_wrapped_tensors_are_understood(peer: Seq2Seq, tmp_path:
     torch.save({"epoch": 3, "model_state_dict": older}, tmp_path / "tut3-model.pt")
     (tmp_path / "source.txt").unlink()
     (tmp_path / "source.json").write_text(json.dumps({token: i for i, token in enumerate(SOURCE)}), encoding="utf-8")
-    assert np.array_equal(TutorialModel.load(tmp_path).course(SENTENCE).logits, expected)
+    assert np.array_equal(load_checkpoint(tmp_path).course(SENTENCE).logits, expected)
 
 
 def _saved(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:
@@ -103,7 +103,7 @@ def _saved(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], objec
         (lambda f: (f / "target.txt").unlink(), "lacks the target vocabulary"),
         (lambda f: (f / "target.txt").write_text("a\n"), "has 1 tokens, but the checkpoint embeds 13"),
         (lambda f: (f / "target.txt").write_bytes(b"\xff"), "is damaged"),
-        (lambda f: (f / "source.txt").write_text("\n".join("abcdefghijkl")), "none of the tokens <sos>"),
+        (lambda f: (f / "source.txt").write_text("\n".join("abcdefghijkl")), "none of the tokens <unk>"),
     ],
 )  # fmt: skip
 def test_another_structure_and_damage_are_told(
@@ -111,13 +111,13 @@ def test_another_structure_and_damage_are_told(
 ) -> None:
     damage(tmp_path)
     with pytest.raises(AttnvizError, match=told):
-        TutorialModel.load(tmp_path).attention("ein mann")
+        load_checkpoint(tmp_path).attention("ein mann")
 
 
 @pytest.mark.parametrize(("text", "target"), [("", None), ("ein", " "), ("ein " * 1000, None)])
 def test_too_few_or_too_many_tokens_are_told(peer: Seq2Seq, tmp_path: Path, text: str, target: str | None) -> None:
     with pytest.raises(AttnvizError, match="There must be tokens"):
-        TutorialModel.load(tmp_path).attention(text, target)
+        load_checkpoint(tmp_path).attention(text, target)
 
 
 def test_the_command_draws_it(peer: Seq2Seq, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

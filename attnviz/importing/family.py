@@ -1,0 +1,47 @@
+"""Which family of recurrent translators a checkpoint is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.importing import joey
+from attnviz.importing.checkpoint import read_tensors, read_vocabulary
+from attnviz.importing.recomputed import Recomputed
+from attnviz.importing.tutorial import TutorialModel
+from attnviz.languages import say
+
+
+def load_checkpoint(folder: str | Path) -> Recomputed:
+    """Read a folder with a checkpoint, the vocabularies of both sides, a token a line in the order of their ids
+    (source.txt and target.txt, or Joey NMT's src_vocab.txt and trg_vocab.txt), and for Joey NMT its config.yaml; raise
+    AttnvizError where something is missing, damaged, or of another structure."""
+    folder = Path(folder)
+    source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
+    tensors, name = read_tensors(folder), folder.resolve().name
+    if joey.MARK not in tensors:
+        return TutorialModel(tensors, source, target, name)
+    return joey.JoeyModel(tensors, _settings(folder / "config.yaml"), source, target, name)
+
+
+def _settings(path: Path) -> Mapping[str, Any]:
+    """Return what stands under `model` in a configuration of Joey NMT; raise AttnvizError where it cannot be read."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise AttnvizError(say("Joey NMT's config.yaml is read with the Python package pyyaml, which is not installed: "
+                               "pip install pyyaml.")) from error  # fmt: skip
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        told = say("{path} cannot be read ({kind}): Joey NMT's configuration says what its tensors do not, activation "
+                   "and first state.", path=path, kind=type(error).__name__)  # fmt: skip
+        raise AttnvizError(told) from error
+    model = found.get("model") if isinstance(found, Mapping) else None
+    sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else [None]
+    plain = all(isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping) for side in sides)
+    if not isinstance(model, Mapping) or not plain:
+        raise AttnvizError(say("{path} has no model with encoder and decoder.", path=path))
+    return model

@@ -1,0 +1,131 @@
+"""Checkpoints of Joey NMT: the numbers of their own network in every kind that a configuration may choose."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError
+from attnviz.commands.program import main
+from attnviz.importing.checkpoint import Vocabulary
+from attnviz.importing.family import load_checkpoint
+from attnviz.importing.joey import JoeyModel
+from attnviz.importing.tutorial import TutorialModel
+from tests.importing import seq2seq
+from tests.importing.joey_nmt import SOURCE, TARGET, Kind, Model, write_model
+from tests.importing.seq2seq import Seq2Seq
+
+if not os.environ.get("CI"):
+    pytest.importorskip("yaml")
+
+SENTENCE, WRITTEN = ("der", "hund", "schläft", "."), ("the", "dog", "sleeps", ".")
+KINDS = (
+    Kind(), Kind(rnn="lstm"), Kind(attention="luong"), Kind(start="last"), Kind(start="zero"), Kind(layers=(2, 3)),
+    Kind(rnn="lstm", layers=(3, 2), start="last", attention="luong"), Kind(feeding=False), Kind(scale=True),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_logits_and_weights_are_the_peers_own(tmp_path: Path, kind: Kind) -> None:
+    model = write_model(tmp_path, kind)
+    logits, weights = model.led([*map(SOURCE.index, SENTENCE), 3], ids := [*map(TARGET.index, WRITTEN), 3])
+    found = load_checkpoint(tmp_path).course(SENTENCE, WRITTEN)
+    assert found.target_ids == tuple(ids)
+    assert np.abs(found.logits - logits.numpy()).max() < 1e-5
+    assert np.abs(found.alignment - weights.numpy()).max() < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_greedy_search_writes_the_likeliest_that_is_allowed(tmp_path: Path, seed: int) -> None:
+    model = write_model(tmp_path, Kind(), seed)
+    found = load_checkpoint(tmp_path).course(SENTENCE)
+    logits, _ = model.led([*map(SOURCE.index, SENTENCE), 3], found.target_ids)
+    logits[:, [1, 2]] = -torch.inf
+    logits[0, 3] = -torch.inf
+    assert found.target_ids == tuple(logits.argmax(dim=1).tolist())
+
+
+def test_its_attention_is_a_record_and_has_no_ledger(tmp_path: Path) -> None:
+    write_model(tmp_path, Kind())
+    model = load_checkpoint(tmp_path)
+    found = model.attention("Der Hund schläft .", "the dog sleeps .")
+    assert found.words().source == ("der", "hund", "schläft", ".", "</s>")
+    assert "energies-differ" not in found.remarks
+    assert found.states.shape == (5, 8)
+    with pytest.raises(AttnvizError, match="does not split into parts: between context and logit stands tanh"):
+        model.ledger(model.course(SENTENCE), 0, 4)
+
+
+def _other(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], object]:
+    def damage(folder: Path) -> None:
+        state = dict(Model(Kind()).state_dict())
+        change(state)
+        torch.save({"model_state": state}, folder / "best.ckpt")
+
+    return damage
+
+
+def _config(text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (_other(lambda s: s.pop("decoder.output_layer.weight")), "it lacks decoder.output_layer.weight"),
+        (_other(lambda s: s.pop("decoder.bridge_layer.bias")), "it lacks decoder.bridge_layer.bias"),
+        (_other(lambda s: s.pop("decoder.rnn.weight_hh_l0")), "it lacks|tensors more"),
+        (_other(lambda s: s.update({"ctc.weight": torch.zeros(2)})), "1 tensors more, such as ctc.weight"),
+        (_other(lambda s: s.update({"trg_embed.lut.weight": torch.zeros(3)})), "has the shape"),
+        (_other(lambda s: s.update({"encoder.rnn.weight_ih_l0": torch.zeros(2, 2)})), "has the shape"),
+        (_config("model: 3"), "has no model with encoder and decoder"),
+        (_config("model: {encoder: {embeddings: 3}, decoder: {}}"), "has no model with encoder and decoder"),
+        (_config("{"), "config.yaml cannot be read"),
+        (_config("model: {encoder: {}, decoder: {activation: relu}}"), "the activation 'relu'"),
+        (_config("model: {encoder: {}, decoder: {init_hidden: [1]}}"), "begins with"),
+        (_config("model: {encoder: {}, decoder: {init_hidden: last}}"), "2 tensors more, such as decoder.bridge_layer"),
+        (lambda folder: (folder / "config.yaml").unlink(), "config.yaml cannot be read"),
+        (lambda folder: (folder / "trg_vocab.txt").unlink(), "lacks the target vocabulary"),
+    ],
+)  # fmt: skip
+def test_another_structure_and_damage_are_told(tmp_path: Path, damage: Callable[[Path], object], told: str) -> None:
+    write_model(tmp_path, Kind())
+    damage(tmp_path)
+    with pytest.raises(AttnvizError, match=told):
+        load_checkpoint(tmp_path).attention("der hund")
+
+
+def test_the_command_draws_it(tmp_path: Path) -> None:
+    write_model(tmp_path, Kind())
+    made = tmp_path / "made.csv"
+    assert main(["figure", "der hund .", "--checkpoint", str(tmp_path), "--target", "the dog .", "-o", str(made)]) == 0
+    assert "4 </s>" in made.read_text(encoding="utf-8-sig")
+
+
+@given(
+    st.booleans(),
+    st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
+    st.sampled_from(KINDS),
+)  # fmt: skip
+def test_whatever_the_shapes_it_translates_or_is_refused(
+    joeys: bool, changes: list[tuple[int, list[int]]], kind: Kind
+) -> None:
+    network = Model(kind) if joeys else Seq2Seq()
+    tensors = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
+    for place, shape in changes:
+        tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
+    sides = [Vocabulary(tokens, {token: i for i, token in enumerate(tokens)}, "it")
+             for tokens in ((SOURCE, TARGET) if joeys else (seq2seq.SOURCE, seq2seq.TARGET))]  # fmt: skip
+    with contextlib.suppress(AttnvizError):
+        if joeys:
+            JoeyModel(tensors, {"decoder": {"init_hidden": kind.start}}, *sides, "it").attention("der hund", "the dog")
+        else:
+            TutorialModel(tensors, *sides, "it").attention("der hund", "the dog")
