@@ -159,7 +159,7 @@ def test_rows_are_those_that_the_choice_means(
     whole = _table(rows, seed)
     brush = Brush(corners[:2], corners[2:])
     choice = Choice(preset=preset, sort=sort, descending=descending, x="entropy", y="end_share", brush=brush)
-    found = listed_rows(drawn_rows(whole, choice), choice).to_pylist()
+    found = listed_rows(drawn_rows(whole, choice), choice).part(0).to_pylist()
     unlikely = sorted(row["log_probability_per_word"] for row in whole.to_pylist()
                       if row["log_probability_per_word"] is not None)  # fmt: skip
     meant = {

@@ -152,7 +152,7 @@ def _table(job: Job, open_pair: Open) -> None:
             _downloads(job, listed)
 
 
-def _said(job: Job, whole: Any, listed: Any, chosen: table.Choice) -> None:
+def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
     """Say how many pairs are listed of how many, and what leads back to all that are drawn."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(say("{listed} of {all} pairs of {name}", listed=len(listed), all=len(whole), name=job.name),
@@ -218,12 +218,12 @@ def _order(whole: Any) -> None:
                       required=True, label_visibility="collapsed", width="content")  # fmt: skip
 
 
-def _rows(listed: Any, whole: Any, open_pair: Open) -> None:
+def _rows(listed: table.Listed, whole: Any, open_pair: Open) -> None:
     """Draw the rows, a part of them at a time; a click opens a pair."""
     names, session = measure_names(), st.session_state
     known = table.known_measures(whole)
     part = _part(-(-len(listed) // _PART))
-    shown = listed.slice(part * _PART, _PART)
+    shown = listed.part(part * _PART, _PART)
     first = [name for name in (session[key(choices.SORT)], session[key(choices.X)], session[key(choices.Y)])
              if name in known]  # fmt: skip
     columns = list(dict.fromkeys(["number", "source", "target", *first, *known]))
@@ -260,12 +260,12 @@ def _part(count: int) -> int:
     return 0
 
 
-def _downloads(job: Job, listed: Any) -> None:
+def _downloads(job: Job, listed: table.Listed) -> None:
     """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
 
     def csv() -> bytes:
         written = io.BytesIO()
-        pyarrow.csv.write_csv(listed, written)
+        pyarrow.csv.write_csv(listed.part(0), written)
         return written.getvalue()
 
     with st.container(horizontal=True, key="corpus_downloads"):

@@ -72,7 +72,23 @@ def drawn_rows(table: Any, choice: Choice) -> Any:
     return found
 
 
-def listed_rows(drawn: Any, choice: Choice) -> Any:
+@dataclass(frozen=True)
+class Listed:
+    """Rows in an order; only those that are asked for are put in it, for to move many texts takes long."""
+
+    _rows: Any
+    _order: Any
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+        return len(self._order)
+
+    def part(self, start: int, count: int | None = None) -> Any:
+        """Return so many of them, or all, from `start` on (pyarrow.Table)."""
+        return self._rows.take(self._order.slice(start, count))
+
+
+def listed_rows(drawn: Any, choice: Choice) -> Listed:
     """Return those of the `drawn` rows that the brush leaves, in their order."""
     found = drawn
     if choice.brush is not None:
@@ -81,7 +97,7 @@ def listed_rows(drawn: Any, choice: Choice) -> Any:
             found = found.filter(_within(found[choice.y], choice.brush.y))
     order = (choice.sort, "descending" if choice.descending else "ascending") if choice.sort else _SORTED[choice.preset]
     keys = [order] if order[0] == "number" else [order, ("number", "ascending")]
-    return found.take(pc.sort_indices(found, sort_keys=keys))
+    return Listed(found, pc.sort_indices(found, sort_keys=keys))
 
 
 def _of_preset(table: Any, preset: str) -> Any:
