@@ -36,7 +36,7 @@ UI_FLOORS = {
     "style": 4,
     "chrome": 5, "step": 5,
     "toolbar": 6,
-    "lab": 7, "learns": 7, "transformer": 7, "why": 7,
+    "corpus": 7, "lab": 7, "learns": 7, "transformer": 7, "why": 7,
     "pages": 8,
     "server": 9,
 }  # fmt: skip

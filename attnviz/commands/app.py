@@ -13,6 +13,8 @@ from attnviz.commands.shared import ROOT, positive
 SUMMARY = "start the page"
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
 """Where the page looks for runs to watch (`attnviz.ui.learns.runs`)."""
+CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
+"""Where the page looks for tables of corpora (`attnviz.ui.corpus.jobs`)."""
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """How many visitors have the page at the same time (`attnviz.ui.admission`)."""
 
@@ -28,6 +30,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--visitors", type=positive, metavar="N", help="visitors at the same time; others wait and see their place"
     )
     command.add_argument("--runs", type=Path, help="folder of runs of train that visitors may watch learning")
+    command.add_argument("--corpora", type=Path, help="folder of tables of corpus that visitors may look at")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -48,6 +51,10 @@ def run(options: argparse.Namespace) -> None:
         if not options.runs.is_dir():
             raise AttnvizError(f"There is no folder {options.runs} of runs. Name the one that holds their folders.")
         environment[RUNS_VARIABLE] = str(options.runs.resolve())
+    if options.corpora:
+        if not options.corpora.is_dir():
+            raise AttnvizError(f"There is no folder {options.corpora} of tables. Name the one that holds them.")
+        environment[CORPORA_VARIABLE] = str(options.corpora.resolve())
     # Streamlit looks for its settings, and the page for models, in the folder it runs in.
     os.chdir(script.parent)
     os.execve(sys.executable, command, environment)

@@ -17,6 +17,14 @@ from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.turns import in_turn
 
+_OFFERED = "pages_offered"
+
+
+def first_page() -> StreamlitPage:
+    """Return the page that stands first, to lead to it."""
+    page: StreamlitPage = st.session_state[_OFFERED][0]
+    return page
+
 
 @in_turn
 def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
@@ -27,7 +35,7 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
     if went_through_history():
         st.session_state.pop(LANGUAGE, None)  # the address says which
     speak_as_chosen()
-    offered = [make() for make in pages]
+    offered = st.session_state[_OFFERED] = [make() for make in pages]
     current = st.navigation(offered, position="hidden")
     apply_style(theme_name())
     if not (signed_in() and admitted()):

@@ -170,6 +170,12 @@ def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
     return translator.beam_tree(trace.source_text, beam=beam, length_penalty=penalty, interventions=trace.interventions)
 
 
+def translator_in(folder: str, device: str) -> Translator:
+    """Return the translator of the model in `folder` as its files are now, for work beside that of visitors; raise
+    AttnvizError where it cannot be loaded."""
+    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES)).translator
+
+
 def _translator_of(trace: Trace) -> Translator | None:
     """Return the translator that made `trace`, or None where `weights_of` has none.
 

@@ -15,14 +15,14 @@ LINKS = ".st-key-pages a"
 
 @pytest.fixture(scope="module")
 def script() -> str:
-    return "tests/browser/five_pages.py"
+    return "tests/browser/six_pages.py"
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 @everywhere
-def test_five_links_stand_apart_in_the_window(open_page: Opener, code: str) -> None:
+def test_six_links_stand_apart_in_the_window(open_page: Opener, code: str) -> None:
     page = open_page(f"?lang={code}", path="learns", ready=LINKS)
-    expect(page.locator(LINKS)).to_have_count(5)
+    expect(page.locator(LINKS)).to_have_count(6)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     boxes = [link.bounding_box() for link in (*page.locator(LINKS).all(), page.locator(".st-key-lang"))]
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")

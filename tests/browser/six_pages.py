@@ -1,4 +1,4 @@
-"""The program with five pages, called as those there are and are to come: as many as the line of links has to hold."""
+"""The program with six pages, called as those there are and are to come: as many as the line of links has to hold."""
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -12,6 +12,7 @@ NAMES = {
     "why": ("Why attention?", "Pourquoi l’attention\u00a0?"),
     "learns": ("How it learns", "Comment il apprend"),
     "transformer": ("To the transformer", "Vers le transformer"),
+    "corpus": ("Corpus", "Corpus"),
 }
 
 

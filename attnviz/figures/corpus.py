@@ -1,0 +1,66 @@
+"""Pictures of a corpus: one measure as a histogram, or two against one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.labels import literal
+from attnviz.languages import say
+from attnviz.palette import Palette, ThemeName, palette
+
+MOST_POINTS = 3000
+"""Pairs that are drawn one by one: of more, as many, evenly spread over the rows."""
+_HEIGHT = 300
+
+
+def scatter_figure(
+    x: NDArray[np.floating], y: NDArray[np.floating], names: tuple[str, str], *, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw two measures of N pairs against one another, (N,) each; not those that one of them lacks (NaN).
+
+    `names` are those of the axes. At most MOST_POINTS are drawn.
+    """
+    ink = palette(theme)
+    known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    places = known[np.linspace(0, len(known) - 1, MOST_POINTS).astype(int)] if len(known) > MOST_POINTS else known
+    points: Spec = {
+        "type": "scatter", "mode": "markers", "x": x[places], "y": y[places],
+        "marker": {"size": 6, "color": ink.decoder, "opacity": 0.5},
+        "hovertemplate": f"{literal(names[0])} %{{x:.3~g}}<br>{literal(names[1])} %{{y:.3~g}}<extra></extra>",
+    }  # fmt: skip
+    layout = _layout(ink, names)
+    layout["dragmode"] = "select"
+    return build([points], layout)
+
+
+def histogram_figure(values: NDArray[np.floating], name: str, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw how many of N pairs have a measure between two bounds, (N,); not those that lack it (NaN)."""
+    ink, known = palette(theme), values[np.isfinite(values)]
+    counts, edges = (
+        np.histogram(known, bins="auto" if len(known) < MOST_POINTS else 60) if len(known) else ([0], [0, 1])
+    )
+    middles = (np.asarray(edges)[1:] + np.asarray(edges)[:-1]) / 2
+    bars: Spec = {
+        "type": "bar", "x": middles, "y": counts, "width": np.diff(edges), "marker": {"color": ink.decoder},
+        "customdata": np.stack([np.asarray(edges)[:-1], np.asarray(edges)[1:]], axis=1),
+        "hovertemplate": f"{literal(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
+    }  # fmt: skip
+    layout = _layout(ink, (name, say("pairs")))
+    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h"}
+    return build([bars], layout)
+
+
+def _layout(ink: Palette, names: tuple[str, str]) -> Spec:
+    axes = {
+        f"{side}axis": base_axis(ink) | {
+            "title": {"text": literal(name), "font": {"size": 13, "color": ink.quiet}}, "automargin": True,
+        }
+        for side, name in zip("xy", names, strict=True)
+    }  # fmt: skip
+    return base_layout(ink) | axes | {
+        "height": _HEIGHT, "margin": {"l": 60, "r": 10, "t": 10, "b": 46},
+        "meta": {"alt": say("{y} against {x}, a point for each pair", x=names[0], y=names[1]), "narrowest": 300},
+    }  # fmt: skip

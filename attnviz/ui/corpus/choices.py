@@ -1,0 +1,90 @@
+"""What a visitor chose of a table, kept in the session and in the address.
+
+Here, unlike in a step room, each choice is an entry of the browser's history: Back undoes it, and from a pair leads
+back to the table as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from attnviz.corpora import MEASURES
+from attnviz.ui.corpus.table import PRESETS, Brush, Choice
+from attnviz.ui.language import language_address
+from attnviz.ui.page_state.view import Session
+
+TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
+    "table", "show", "find", "sort", "descending", "x", "y", "brush", "part",
+)  # fmt: skip
+"""Names in the address; in the session with `corpus_` before them."""
+_NAMES = [one.name for one in MEASURES]
+_OFFERED: Mapping[str, tuple[str, ...]] = {
+    PRESET: PRESETS, SORT: ("", "number", *_NAMES), DESCENDING: ("", "1"), X: tuple(_NAMES), Y: tuple(_NAMES),
+}  # fmt: skip
+_DEFAULT = {
+    PRESET: "all",
+    SORT: "",
+    DESCENDING: "",
+    X: Choice.x,
+    Y: Choice.y,
+    QUERY: "",
+    BRUSH: "",
+    PART: "1",
+    TABLE: "",
+}
+_LONGEST = 200
+
+
+def key(name: str) -> str:
+    """Return the key of a choice in the session."""
+    return f"corpus_{name}"
+
+
+def open_choices(session: Session, linked: Mapping[str, str], anew: bool) -> None:
+    """Take over what a link says where nobody has chosen or, if `anew`, in any case; what is unknown is not chosen.
+
+    A link that names no table leaves what was chosen before."""
+    for name, default in _DEFAULT.items():
+        kept = session.get(key(name))
+        if kept is None or (anew and linked.get(TABLE)):
+            value = linked.get(name, default)[:_LONGEST]
+            kept = value if value in _OFFERED.get(name, (value,)) else default
+        # Said anew at each run: a widget that is not drawn would forget it.
+        session[key(name)] = kept
+
+
+def chosen(session: Mapping[Any, Any]) -> Choice:
+    """Return what is chosen."""
+    return Choice(
+        preset=session[key(PRESET)], query=session[key(QUERY)] or "", sort=session[key(SORT)],
+        descending=bool(session[key(DESCENDING)]), x=session[key(X)], y=session[key(Y)],
+        brush=brush_of(session[key(BRUSH)]),
+    )  # fmt: skip
+
+
+def brush_of(text: str) -> Brush | None:
+    """Return the brush of an address, as `brush_text` writes it; None where it is none."""
+    try:
+        numbers = [float(number) for number in text.split("_")]
+    except ValueError:
+        return None
+    if len(numbers) == 2:
+        return Brush((numbers[0], numbers[1]))
+    return Brush((numbers[0], numbers[1]), (numbers[2], numbers[3])) if len(numbers) == 4 else None
+
+
+def brush_text(brush: Brush | None) -> str:
+    """Return a brush as it stands in the address, empty for none."""
+    return "" if brush is None else "_".join(f"{number:.4g}" for number in (*brush.x, *(brush.y or ())))
+
+
+def write_address(session: Mapping[Any, Any]) -> None:
+    """Have in the address what is chosen and is not what the page opens with."""
+    said = {name: str(session[key(name)] or "") for name in _DEFAULT}
+    wanted = {name: value for name, value in said.items() if value and value != _DEFAULT[name]}
+    wanted |= {name: value for name, value in language_address().items() if value}
+    if wanted != st.query_params.to_dict():
+        st.query_params.from_dict(wanted)

@@ -1,0 +1,146 @@
+"""Tables that are made or were made on this server: by a thread of their own, whoever looks on or leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from pathlib import Path
+
+from attnviz import AttnvizError
+from attnviz.corpora import Analyser, Progress, Settings, analyse_file
+from attnviz.corpora.parts import about
+from attnviz.languages import language, say, speak
+from attnviz.ui.resources import translator_in
+
+MOST_LINES = 1000
+"""Of a file that a visitor gives; the command takes any number."""
+MOST_BYTES = 1 << 20
+CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
+"""Environment variable with the folder of the tables that visitors may look at; without it they see none."""
+_KEPT = 20
+"""Tables that are kept, the newest: a link to another says that it is gone."""
+_WINDOW = 20
+"""Lines after which it is told how far it is."""
+
+
+class Cancelled(Exception):
+    """A visitor wants no more of it."""
+
+
+class Job:
+    """A table in the making, or made."""
+
+    def __init__(self, identity: str, name: str, table: Path) -> None:
+        self.identity, self.name, self.table = identity, name, table
+        self.progress: Progress | None = None
+        """None as long as others are made."""
+        self.problem = ""
+        """Why there will be no table."""
+        self.done = False
+        self._unwanted = threading.Event()
+        self._began = 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until it is done, as far as can be told."""
+        told = self.progress
+        if told is None or told.done <= told.before:
+            return None
+        return (time.monotonic() - self._began) / (told.done - told.before) * (told.total - told.done)
+
+    def cancel(self) -> None:
+        """Have it end soon, without a table."""
+        self._unwanted.set()
+
+    def run(self, model: str, file: Path, gold: Path | None, code: str) -> None:
+        """Make the table, what is told of it in the language `code`; only one is made at a time, so that who translates
+        meanwhile hardly waits."""
+        speak(code)
+        try:
+            with _ONE:
+                self._tell(None)
+                self._began = time.monotonic()
+                analyser = Analyser(translator_in(model, "cpu"), Settings())
+                made = analyse_file(
+                    file, self.table, analyser, gold=gold, limit=MOST_LINES, window=_WINDOW, advance=self._tell
+                )
+            if not made.rows:
+                reason = made.named[0][1] if made.named else say("it is empty")
+                self.problem = say("No line of {name} could be used: {reason}.", name=self.name, reason=reason)
+        except Cancelled:
+            self.problem = say("Cancelled.")
+        except AttnvizError as error:
+            self.problem = str(error).replace(str(file), self.name)
+        finally:
+            self.done = not self.problem and self.table.is_file()
+            if not self.done:
+                self.problem = self.problem or say("{name} could not be measured.", name=self.name)
+
+    def _tell(self, told: Progress | None) -> None:
+        if self._unwanted.is_set():
+            raise Cancelled
+        self.progress = told
+
+    def forget(self) -> None:
+        """Delete what there is of it."""
+        self.cancel()
+        shutil.rmtree(self.table.parent, ignore_errors=True)
+
+
+_ONE = threading.Lock()
+_REGISTRY = threading.Lock()
+_JOBS: OrderedDict[str, Job] = OrderedDict()
+_FOLDER = tempfile.TemporaryDirectory(prefix="attnviz-corpora-", ignore_cleanup_errors=True)
+
+
+def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
+    """Have the pairs of a file measured by the model of a folder; the same of the same are measured once.
+
+    Raise AttnvizError for a file that is too large.
+    """
+    if len(content) > MOST_BYTES:
+        raise AttnvizError(say("{name} is larger than {most} MB. Let the command attnviz corpus measure it.",
+                               name=name, most=MOST_BYTES >> 20))  # fmt: skip
+    parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
+    identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    with _REGISTRY:
+        known = _JOBS.get(identity)
+        if known is not None and not known.problem:
+            _JOBS.move_to_end(identity)
+            return known
+        folder = Path(_FOLDER.name) / f"{identity}-{time.monotonic_ns()}"
+        folder.mkdir()
+        job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
+        while len(_JOBS) > _KEPT:
+            _JOBS.popitem(last=False)[1].forget()
+    # A name that a visitor chose is shown, and never a path.
+    file = folder / f"pairs{''.join(Path(name).suffixes[-2:])}"
+    file.write_bytes(content)
+    links = None
+    if gold is not None:
+        links = folder / "links.txt"
+        links.write_bytes(gold)
+    threading.Thread(target=job.run, args=(model, file, links, language()), daemon=True).start()
+    return job
+
+
+def shelved() -> dict[str, Path]:
+    """Return the tables that the owner of the server offers, by their names without the ending."""
+    named = os.environ.get(CORPORA_VARIABLE)
+    found = sorted(Path(named).glob("*.parquet")) if named else []
+    return {path.stem: path for path in found if about(path) is not None}
+
+
+def job_of(identity: str | None) -> Job | None:
+    """Return what is or was made under an identity, or a table of `shelved` by its name; None where there is none."""
+    if identity and (table := shelved().get(identity)):
+        job = Job(identity, table.name, table)
+        job.done = True
+        return job
+    with _REGISTRY:
+        return _JOBS.get(identity or "")

@@ -1,0 +1,276 @@
+"""The room of a table: how it comes to be, its plots and rows, and the way from a row to its step room."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.csv
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
+from attnviz.languages import say
+from attnviz.ui.corpus import choices, table
+from attnviz.ui.corpus.choices import key
+from attnviz.ui.corpus.jobs import MOST_BYTES, MOST_LINES, Job, begin, job_of, shelved
+from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.style import theme_name
+from attnviz.ui.turns import in_turn
+from attnviz.wording.corpus import measure_names, preset_names, preset_told
+
+_SAMPLE = Path(__file__).with_name("sample.tsv")
+_LINKS = Path(__file__).with_name("sample-links.txt")
+_ENDINGS = ("tsv", "txt", "jsonl", "gz", "xz", "parquet")
+_SHELF = "corpus_shelf"
+_PART = 200
+"""Rows that are sent to the browser at once."""
+
+Open = Callable[[str, str], None]
+"""Shows a pair, source and target, in the step room."""
+
+
+def corpus_room(model: str, open_pair: Open) -> None:
+    """Draw the page, which measures by the model of the folder `model`."""
+    with st.container(key="corpus_opening"):
+        st.html(f'<p class="reading">{_about()}</p>')
+        _ways_in(model)
+    job = job_of(st.session_state[key(choices.TABLE)])
+    if job is None:
+        if st.session_state[key(choices.TABLE)]:
+            _problem(say("That table is not kept any more: give the file again."))
+    elif job.done:
+        _table(job, open_pair)
+    elif job.problem:
+        _problem(job.problem)
+    else:
+        _progress(job)
+    choices.write_address(st.session_state)
+
+
+def _about() -> str:
+    return say(
+        "Many sentence pairs at once: the model is led through each French sentence, and every pair is measured. Sort "
+        "and search them, mark a region of the picture, and click a pair to see its every step."
+    )
+
+
+def _ways_in(model: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
+        if st.button(say("Take the sample"), type="primary", key="corpus_sample"):
+            _begin(_SAMPLE.name, _SAMPLE.read_bytes(), model, _LINKS.read_bytes())
+        with st.popover(say("A file of yours"), key="corpus_own"):
+            given = st.file_uploader(
+                say("English, a tab, French on each line"), type=list(_ENDINGS), key="corpus_file",
+                max_upload_size=MOST_BYTES >> 20,
+            )  # fmt: skip
+            st.caption(say(
+                "A line may also be an English sentence alone, which is translated. At most {lines} lines and {size} "
+                "MB are taken; .tsv, .txt, .jsonl with links, these also as .gz or .xz, or .parquet. The file stays on "
+                "this server, and goes when it stops. The command attnviz corpus takes any number.",
+                lines=MOST_LINES, size=MOST_BYTES >> 20,
+            ))  # fmt: skip
+            if st.button(say("Measure"), disabled=given is None, key="corpus_measure") and given is not None:
+                _begin(given.name, given.getvalue(), model)
+
+    offered, kept = shelved(), st.session_state[key(choices.TABLE)]
+    if offered:
+        named = {"": say("A table of this server"), **{name: name for name in offered}}
+        st.session_state[_SHELF] = kept if kept in offered else ""
+        wanted = localised(st.selectbox, say("Table"), named, key=_SHELF, default="", label_visibility="collapsed",
+                           width=300)  # fmt: skip
+        if wanted and wanted != kept:
+            _take(wanted)
+
+
+def _begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> None:
+    try:
+        job = begin(name, content, model, gold)
+    except AttnvizError as error:
+        _problem(str(error))
+        return
+    _take(job.identity)
+
+
+def _take(identity: str) -> None:
+    """Have another table on show, and of it all."""
+    for choice, value in ((choices.TABLE, identity), (choices.BRUSH, ""), (choices.PART, "1")):
+        st.session_state[key(choice)] = value
+
+
+def _problem(told: str) -> None:
+    with st.container(key="corpus_problem"):
+        st.text(told)
+
+
+@st.fragment(run_every=1)
+@in_turn
+def _progress(job: Job) -> None:
+    """Say how far it is, until it is done."""
+    speak_as_chosen()
+    if job.done or job.problem:
+        st.rerun()
+    told, left = job.progress, job.left
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
+        if told is None:
+            st.progress(0.0, say("Another table is being made. This one is next, or after it."))
+        else:
+            when = "" if left is None else say("{seconds} s left", seconds=round(left))
+            count = say("{done} of {total} pairs", done=told.done, total=told.total)
+            st.progress(told.done / max(told.total, 1), " · ".join(filter(None, (count, when))))
+        st.button(say("Cancel"), on_click=job.cancel, key="corpus_cancel")
+
+
+def _table(job: Job, open_pair: Open) -> None:
+    """Draw plots and rows."""
+    whole, session = table.measures_of(job.table), st.session_state
+    presets = preset_names()
+    with st.container(key="corpus_choices", gap="small"):
+        preset = localised(
+            st.segmented_control, say("Show me"), presets, key=key(choices.PRESET), default="all", required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.html(f'<p class="reading">{preset_told(preset)}</p>')
+    picture, list_ = st.columns([2, 3], gap="medium")
+    with list_:
+        searching, ordering = st.columns(2, vertical_alignment="bottom")
+        searching.text_input(say("Search"), key=key(choices.QUERY), placeholder=say("Words of either sentence"))
+    with picture:
+        drawn = table.drawn_rows(whole, choices.chosen(session))
+        _plot(whole, drawn, choices.chosen(session))
+    with list_:
+        chosen = choices.chosen(session)
+        with ordering:
+            _order(whole)
+        listed = table.listed_rows(drawn, choices.chosen(session))
+        _said(job, whole, listed, chosen)
+        if len(listed):
+            _rows(listed, whole, open_pair)
+            _downloads(job, listed)
+
+
+def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
+    """Say how many pairs are listed of how many, and what leads back to all that are drawn."""
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
+        st.text(say("{listed} of {all} pairs of {name}", listed=len(listed), all=len(whole), name=job.name),
+                width="content")  # fmt: skip
+        if job.progress and job.progress.skipped:
+            st.text(say("{count} lines could not be used", count=job.progress.skipped), width="content")
+        if chosen.brush is not None:
+            st.button(say("The marked region alone: show all again"), type="tertiary", key="corpus_unbrush",
+                      on_click=_unbrush)  # fmt: skip
+
+
+def _unbrush() -> None:
+    st.session_state[key(choices.BRUSH)] = ""
+
+
+def _plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
+    """Draw two measures, or one as a histogram where both are the same; a region that is marked chooses its pairs."""
+    names = measure_names()
+    offered = {name: names[name] for name in table.known_measures(whole)}
+    with st.container(horizontal=True, key="corpus_axes"):
+        for axis, said, otherwise in ((choices.X, say("Across"), chosen.x), (choices.Y, say("Up"), chosen.y)):
+            before = st.session_state[key(axis)]
+            localised(st.selectbox, said, offered, key=key(axis), default=otherwise, width=200)
+            if st.session_state[key(axis)] != before:
+                _unbrush()
+    x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
+    values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
+    if x == y:
+        figure = histogram_figure(values[0], offered[x], theme=theme_name())
+    else:
+        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), theme=theme_name())
+    plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
+    st.plotly_chart(
+        figure, alt=figure.layout.meta["alt"], key=plot, on_select=lambda: _brush(plot, x == y),
+        selection_mode="box", theme=None, config={"displayModeBar": False},
+    )  # fmt: skip
+    st.caption(say(
+        "Draw a rectangle: the list is of the pairs within it. Of more than {most} pairs, as many are drawn.",
+        most=MOST_POINTS,
+    ))  # fmt: skip
+
+
+def _brush(plot: str, alone: bool) -> None:
+    """Take over the region that was marked; nothing marked is no choice."""
+    boxes = st.session_state[plot].selection.box
+    if boxes:
+        x, y = boxes[0]["x"], boxes[0]["y"]
+        found = table.Brush((min(x), max(x)), None if alone else (min(y), max(y)))
+        st.session_state[key(choices.BRUSH)] = choices.brush_text(found)
+        st.session_state[key(choices.PART)] = "1"
+
+
+def _order(whole: Any) -> None:
+    """Draw the choice of the order of the rows."""
+    names, session = measure_names(), st.session_state
+    with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
+        orders = {"": say("as the choice above has it"), "number": say("line of the file"),
+                  **{name: names[name] for name in table.known_measures(whole)}}  # fmt: skip
+        localised(st.selectbox, say("Order"), orders, key=key(choices.SORT), default="", width=240)
+        if session[key(choices.SORT)]:
+            ways = {"": "↑", "1": "↓"}
+            localised(st.segmented_control, say("Direction"), ways, key=key(choices.DESCENDING), default="",
+                      required=True, label_visibility="collapsed", width="content")  # fmt: skip
+
+
+def _rows(listed: table.Listed, whole: Any, open_pair: Open) -> None:
+    """Draw the rows, a part of them at a time; a click opens a pair."""
+    names, session = measure_names(), st.session_state
+    known = table.known_measures(whole)
+    part = _part(-(-len(listed) // _PART))
+    shown = listed.part(part * _PART, _PART)
+    first = [name for name in (session[key(choices.SORT)], session[key(choices.X)], session[key(choices.Y)])
+             if name in known]  # fmt: skip
+    columns = list(dict.fromkeys(["number", "source", "target", *first, *known]))
+    picked = st.dataframe(
+        shown.select(columns), hide_index=True, on_select="rerun", selection_mode="single-row",
+        key=f"corpus_rows_{part}", height=min(520, 38 + 35 * len(shown)), column_config=_columns(names),
+    )  # fmt: skip
+    st.caption(say("Click the box before a row to see the pair step by step; Back leads back to this place."))
+    rows = picked.get("selection", {}).get("rows", [])
+    if rows and rows[0] < len(shown):
+        row = shown.slice(rows[0], 1).to_pylist()[0]
+        choices.write_address(session)
+        open_pair(row["source"], row["target"])
+
+
+def _columns(names: dict[str, str]) -> dict[str, Any]:
+    texts = {
+        "number": st.column_config.NumberColumn(say("line"), width=60),
+        "source": st.column_config.TextColumn(say("English"), width="medium"),
+        "target": st.column_config.TextColumn(say("French"), width="medium"),
+    }
+    return texts | {name: st.column_config.NumberColumn(told, format="%.3g") for name, told in names.items()}
+
+
+def _part(count: int) -> int:
+    """Draw the choice of one of `count` parts where there are several; return it, from 0."""
+    session = st.session_state
+    wanted = session[key(choices.PART)]
+    now = min(max(int(wanted) if wanted.isascii() and wanted.isdigit() else 1, 1), max(count, 1))
+    if count > 1:
+        found = st.number_input(say("Part of {count}", count=count), 1, count, now, width=140)
+        session[key(choices.PART)] = str(int(found))
+        return int(found) - 1
+    return 0
+
+
+def _downloads(job: Job, listed: table.Listed) -> None:
+    """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
+
+    def csv() -> bytes:
+        written = io.BytesIO()
+        pyarrow.csv.write_csv(listed.part(0), written)
+        return written.getvalue()
+
+    with st.container(horizontal=True, key="corpus_downloads"):
+        st.download_button(say("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")
+        st.download_button(
+            say("The whole table with links, Parquet"), job.table.read_bytes, "corpus.parquet",
+            "application/vnd.apache.parquet", on_click="ignore",
+        )  # fmt: skip

@@ -1,0 +1,116 @@
+"""What of a table is on show: which rows, in which order. Of a file, only the columns that this takes are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from attnviz.corpora import MEASURES
+from attnviz.kept import Kept
+
+PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
+UNLIKELY = 0.1
+"""Share of the pairs that the preset "unsure" shows: those of the lowest log probability per word."""
+COPIED = 0.5
+"""Share of copied words from which a translation is called a copy."""
+_SHOWN = ("number", "source", "target", *(one.name for one in MEASURES))
+_SORTED: dict[str, tuple[str, str]] = {
+    "all": ("number", "ascending"), "omitted": ("least_coverage", "ascending"), "repeated": ("repeated", "descending"),
+    "unsure": ("log_probability_per_word", "ascending"), "copied": ("copied_share", "descending"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Brush:
+    """A rectangle in a plot of two measures, or a stretch of a histogram."""
+
+    x: tuple[float, float]
+    y: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a visitor chose."""
+
+    preset: str = "all"
+    query: str = ""
+    sort: str = ""
+    """Of a column; empty: the preset's own order."""
+    descending: bool = False
+    x: str = "length_ratio"
+    y: str = "log_probability_per_word"
+    brush: Brush | None = None
+
+
+def measures_of(path: Path) -> Any:
+    """Return the table of a file with the columns that are shown, sorted and drawn (pyarrow.Table)."""
+    state = path.stat()
+    stamp = str(path), state.st_mtime_ns, state.st_size
+    return _TABLES.get(stamp, lambda: parquet.read_table(path, columns=list(_SHOWN)))
+
+
+_TABLES: Kept[Any] = Kept(128 << 20, size=lambda table: int(table.nbytes))
+
+
+def known_measures(table: Any) -> list[str]:
+    """Return the measures that some row has."""
+    return [one.name for one in MEASURES if table[one.name].null_count < len(table)]
+
+
+def drawn_rows(table: Any, choice: Choice) -> Any:
+    """Return the rows that the preset and the search leave, which are drawn."""
+    found = table.filter(_of_preset(table, choice.preset))
+    if choice.query.strip():
+        within = [pc.match_substring(found[side], choice.query.strip(), ignore_case=True)
+                  for side in ("source", "target")]  # fmt: skip
+        found = found.filter(pc.or_(*within))
+    return found
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Rows in an order; only those that are asked for are put in it, for to move many texts takes long."""
+
+    _rows: Any
+    _order: Any
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+        return len(self._order)
+
+    def part(self, start: int, count: int | None = None) -> Any:
+        """Return so many of them, or all, from `start` on (pyarrow.Table)."""
+        return self._rows.take(self._order.slice(start, count))
+
+
+def listed_rows(drawn: Any, choice: Choice) -> Listed:
+    """Return those of the `drawn` rows that the brush leaves, in their order."""
+    found = drawn
+    if choice.brush is not None:
+        found = found.filter(_within(found[choice.x], choice.brush.x))
+        if choice.brush.y is not None:
+            found = found.filter(_within(found[choice.y], choice.brush.y))
+    order = (choice.sort, "descending" if choice.descending else "ascending") if choice.sort else _SORTED[choice.preset]
+    keys = [order] if order[0] == "number" else [order, ("number", "ascending")]
+    return Listed(found, pc.sort_indices(found, sort_keys=keys))
+
+
+def _of_preset(table: Any, preset: str) -> Any:
+    if preset in ("omitted", "repeated"):
+        return pc.greater(table[preset], 0)
+    if preset == "unsure":
+        return pc.less_equal(table["log_probability_per_word"], pc.quantile(table["log_probability_per_word"],
+                             q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()))  # fmt: skip
+    if preset == "copied":
+        return pc.greater_equal(table["copied_share"], COPIED)
+    return pa.array([True] * len(table))
+
+
+def _within(column: Any, bounds: tuple[float, float]) -> Any:
+    low, high = sorted(bounds)
+    return pc.fill_null(pc.and_(pc.greater_equal(column, low), pc.less_equal(column, high)), False)

@@ -1,0 +1,36 @@
+"""The page *Corpus*: many pairs measured at once, and each a click from its step room."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from attnviz.languages import say
+from attnviz.ui.chrome import first_page
+from attnviz.ui.corpus.choices import open_choices
+from attnviz.ui.corpus.room import corpus_room
+from attnviz.ui.page_state import address, inputs
+from attnviz.ui.resources import models
+from attnviz.ui.toolbar.controls import standing_request
+from attnviz.ui.toolbar.translation import follow_link
+
+
+def page() -> StreamlitPage:
+    """Return the page as the navigation knows it."""
+    return st.Page(_draw, title=say("Corpus"), url_path="corpus")
+
+
+def _draw() -> None:
+    open_choices(st.session_state, st.query_params, address.went_through_history())
+    available = models()
+    if not available:
+        st.text(say("There is no model here to measure pairs by."))
+        return
+    corpus_room(standing_request(available).folder, _open)
+
+
+def _open(source: str, target: str) -> None:
+    """Show a pair on the first page: as the model's own translation is no one's, its words are given."""
+    follow_link()
+    st.session_state[inputs.SENTENCE], st.session_state[inputs.TARGET] = source, target
+    st.switch_page(first_page())

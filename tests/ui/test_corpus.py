@@ -1,0 +1,207 @@
+"""The page *Corpus* as Streamlit runs it, without a browser: from a file to its table, and what of it is on show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from attnviz import AttnvizError
+from attnviz.corpora import MEASURES, Settings, analyse_file
+from attnviz.figures.corpus import histogram_figure, scatter_figure
+from attnviz.ui.corpus import jobs, room
+from attnviz.ui.corpus.choices import brush_of, brush_text
+from attnviz.ui.corpus.jobs import MOST_BYTES, begin, job_of
+from attnviz.ui.corpus.table import COPIED, PRESETS, UNLIKELY, Brush, Choice, drawn_rows, known_measures, listed_rows
+from tests.ui.opening import Run
+
+_PAGE = """
+from attnviz.ui.chrome import run_pages
+from attnviz.ui.pages import corpus
+run_pages([corpus.page])
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_jobs() -> Iterator[None]:
+    yield
+    while jobs._JOBS:
+        jobs._JOBS.popitem()[1].forget()
+
+
+@pytest.fixture
+def corpus(models_folder: Path) -> Run:
+    def opened(**linked: str) -> AppTest:
+        app = AppTest.from_string(_PAGE, default_timeout=60)
+        for name, value in linked.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def made(identity: str) -> None:
+    job = job_of(identity)
+    assert job is not None
+    for _ in range(600):
+        if job.done or job.problem:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the table is not done after a minute")
+
+
+def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    identity = app.session_state["corpus_table"]
+    made(identity)
+    app.run()
+    assert not app.exception
+    lines = room._SAMPLE.read_text(encoding="utf-8").splitlines()
+    listed = app.dataframe[0].value
+    assert [f"{a}\t{b}" for a, b in zip(listed["source"], listed["target"], strict=True)] == lines
+    assert listed["aer_after"].notna().sum() == sum(map(bool, room._LINKS.read_text().splitlines()))
+    assert app.query_params["table"] == identity
+    again = corpus(table=identity, show="copied", sort="perplexity", descending="1")
+    shown = again.dataframe[0].value
+    assert 0 < len(shown) < len(lines)
+    assert list(shown["perplexity"]) == sorted(shown["perplexity"], reverse=True)
+
+
+def test_a_search_finds_words_of_either_sentence_and_none_is_said(corpus: Run) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    made(app.session_state["corpus_table"])
+    app.run()
+    app.text_input(key="corpus_find").set_value("GARE").run()
+    assert set(app.dataframe[0].value["target"]) == {"Où est la gare ?"}
+    app.text_input(key="corpus_find").set_value("nowhere to be found").run()
+    assert not app.exception
+    assert not app.dataframe
+    app.button_group(key="lang").set_value("fr").run()
+    assert app.text_input(key="corpus_find").value == "nowhere to be found"
+
+
+def test_a_link_to_a_table_that_is_gone_and_with_nonsense_says_so(corpus: Run) -> None:
+    app = corpus(table="../../etc", show="x", sort="y", x="z", brush="nan_a", part="99999999999999999999")
+    assert any("not kept any more" in text.value for text in app.text)
+
+
+def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path) -> None:
+    model = str(models_folder / "en-fr")
+    job = begin("../x.tsv", b"a\tb\tc\n", model)
+    made(job.identity)
+    assert "No line of ../x.tsv" in job.problem
+    with pytest.raises(AttnvizError, match="larger than 1 MB"):
+        begin("x.tsv", b"x" * (MOST_BYTES + 1), model)
+    wrong = begin("x.docx", b"x", model)
+    made(wrong.identity)
+    assert "must end in" in wrong.problem
+
+
+def test_a_job_that_is_cancelled_can_be_begun_again(models_folder: Path) -> None:
+    model, content = str(models_folder / "en-fr"), b"A dog.\tUn chien.\n" * 900
+    with jobs._ONE:  # another is being made
+        job = begin("x.tsv", content, model)
+        job.cancel()
+    made(job.identity)
+    assert job.problem
+    again = begin("x.tsv", content[:18], model)
+    made(again.identity)
+    assert again.done
+    assert begin("x.tsv", content[:18], model) is again
+
+
+def test_tables_of_the_server_are_offered(
+    corpus: Run, models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("A dog.\tUn chien.\n")
+    analyse_file(pairs, shelf / "mine.parquet", models_folder / "en-fr", Settings(kind=None), device="cpu")
+    (shelf / "other.parquet").write_bytes(b"no table")
+    monkeypatch.setenv(jobs.CORPORA_VARIABLE, str(shelf))
+    app = corpus(table="mine")
+    assert len(app.dataframe[0].value) == 1
+    assert job_of("other") is None
+
+
+def _table(rows: int, seed: int) -> Any:
+    chance = np.random.default_rng(seed)
+    columns: dict[str, Any] = {
+        "number": np.arange(1, rows + 1), "source": [f"word {k}" for k in range(rows)], "target": ["mot"] * rows,
+    }  # fmt: skip
+    for one in MEASURES:
+        values = chance.integers(0, 3, rows) if one.whole else chance.normal(size=rows).astype(np.float32)
+        columns[one.name] = pa.array(values, mask=chance.random(rows) < 0.1)
+    columns["bleu"] = pa.nulls(rows, pa.float32())
+    return pa.table(columns)
+
+
+@given(
+    st.integers(1, 60), st.integers(0, 5), st.sampled_from(PRESETS), st.sampled_from(["", "number", "entropy"]),
+    st.booleans(), st.tuples(*[st.floats(-2, 2)] * 4),
+)  # fmt: skip
+def test_rows_are_those_that_the_choice_means(
+    rows: int, seed: int, preset: str, sort: str, descending: bool, corners: tuple[float, float, float, float]
+) -> None:
+    whole = _table(rows, seed)
+    brush = Brush(corners[:2], corners[2:])
+    choice = Choice(preset=preset, sort=sort, descending=descending, x="entropy", y="end_share", brush=brush)
+    found = listed_rows(drawn_rows(whole, choice), choice).part(0).to_pylist()
+    unlikely = sorted(row["log_probability_per_word"] for row in whole.to_pylist()
+                      if row["log_probability_per_word"] is not None)  # fmt: skip
+    meant = {
+        "all": bool,
+        "omitted": lambda row: (row["omitted"] or 0) > 0,
+        "repeated": lambda row: (row["repeated"] or 0) > 0,
+        "unsure": lambda row: (
+            row["log_probability_per_word"] is not None
+            and row["log_probability_per_word"] <= unlikely[int(UNLIKELY * (len(unlikely) - 1))]
+        ),
+        "copied": lambda row: row["copied_share"] is not None and row["copied_share"] >= COPIED,
+    }[preset]
+    inside = [row["number"] for row in whole.to_pylist() if meant(row) and all(
+        row[name] is not None and min(ends) <= row[name] <= max(ends)
+        for name, ends in (("entropy", brush.x), ("end_share", brush.y))
+    )]  # fmt: skip
+    assert sorted(row["number"] for row in found) == inside
+    if sort:
+        ordered = [row[sort] for row in found]
+        assert ordered == sorted(ordered, reverse=descending)
+
+
+def test_what_no_row_has_is_not_offered() -> None:
+    assert "bleu" not in known_measures(_table(20, 1))
+    assert "entropy" in known_measures(_table(20, 1))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), st.booleans())
+def test_a_brush_in_the_address(numbers: list[float], alone: bool) -> None:
+    brush = Brush((numbers[0], numbers[1]), None if alone else (numbers[2], numbers[3]))
+    read = brush_of(brush_text(brush))
+    assert read is not None
+    assert read.x == pytest.approx(brush.x, rel=1e-3)
+    assert (read.y is None) == alone
+    assert brush_of("") is None
+    assert brush_of("1_2_3") is None
+
+
+def test_figures_leave_out_what_is_not_known() -> None:
+    x, y = np.array([1.0, np.nan, 3.0]), np.array([1.0, 2.0, np.nan])
+    assert len(scatter_figure(x, y, ("a < b", "c")).data[0].x) == 1
+    assert sum(histogram_figure(x, "a").data[0].y) == 2
+    assert not sum(histogram_figure(x[:0], "a").data[0].y)
+    many = np.arange(10_000.0)
+    assert len(scatter_figure(many, many, ("a", "b")).data[0].x) == 3000
