@@ -75,7 +75,8 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     except FileNotFoundError as error:
         raise AttnvizError(say("The model's {path} is missing. Restore the file.", path=path)) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, safetensors.SafetensorError) as error:
-        message = say("The model's {path} is damaged or cut short ({error}). Restore the file.", path=path, error=error)
+        message = say("The model's {path} is damaged or cut short ({error}). Restore the file.", path=path,
+                      error=str(error)[:300])  # fmt: skip
         raise AttnvizError(message) from error
     return weights
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace import storage
@@ -78,7 +79,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
                                format=repr(fields["format"])[:60]))  # fmt: skip
     if fields.get("version", 1) != Attention.saved_as.version:
         raise AttnvizError(say("This attention has format version {version}; this program reads {latest}. Update it.",
-                               version=repr(fields["version"])[:20], latest=Attention.saved_as.version))  # fmt: skip
+                               version=bounds.shown(fields["version"]), latest=Attention.saved_as.version))  # fmt: skip
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
         raise AttnvizError(say("This attention lacks {names}.", names=", ".join(missing)))
     gold = fields.get("gold") or {}

@@ -76,9 +76,18 @@ class Saved(ABC):
         try:
             record = cls(**storage.decode(text, kinds, cls.saved_as))
             storage.check(record)
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError, zlib.error) as error:
+        except (
+            KeyError,
+            ValueError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            RecursionError,
+            OverflowError,
+            zlib.error,
+        ) as error:
             message = say("This trace is damaged ({kind}: {error}). Save it again.",
-                          kind=type(error).__name__, error=error)  # fmt: skip
+                          kind=type(error).__name__, error=str(error)[:300])  # fmt: skip
             raise AttnvizError(message) from error
         return record
 

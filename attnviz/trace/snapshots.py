@@ -112,7 +112,9 @@ class Snapshots:
             if not isinstance(record, dict) or record.get("format") != MARK:
                 raise ValueError("it is not marked as snapshots of a training")
             if record.get("version") != VERSION:
-                raise ValueError(f"it has format version {record.get('version')!r}, this program reads {VERSION}")
+                raise ValueError(
+                    f"it has format version {bounds.shown(record.get('version'))}, this program reads {VERSION}"
+                )
             return _read(record)
         except OSError as error:
             raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace.interventions import Intervention, from_record, to_record
@@ -93,7 +94,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     version = record.get("version")
     if type(version) is not int or not 1 <= version <= saved_as.version:
         raise AttnvizError(say("This trace has format version {version}; this program reads up to {latest}. Update it.",
-                               version=version, latest=saved_as.version))  # fmt: skip
+                               version=bounds.shown(version), latest=saved_as.version))  # fmt: skip
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims more numbers than a translation has")

@@ -109,7 +109,9 @@ class Bench:
     def damaged(self, content: bytes, name: str, mutations: tuple[Mutation, ...], chance: random.Random) -> Path:
         """Write `content`, damaged once or twice, to a file of this name."""
         for _ in range(chance.choice((1, 1, 2))):
-            with contextlib.suppress(ValueError, IndexError, KeyError):  # what was damaged before may be no JSON now
+            with contextlib.suppress(
+                ValueError, IndexError, KeyError, TypeError
+            ):  # what was damaged before may be no JSON now
                 content = bytes(chance.choice(mutations)(bytearray(content), chance))
         path = self.folder / name
         path.write_bytes(content)
