@@ -15,6 +15,9 @@ from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK
 pytestmark = pytest.mark.browser
 
 TOOLBAR, TITLE, MENU = ".st-key-tools", ".masthead .title", ".stAppHeader"
+HEATMAP = "document.querySelector('.st-key-heatmap .js-plotly-plot')"
+HEIGHT = f"({HEATMAP}._fullLayout.yaxis._offset + {HEATMAP}._fullLayout.yaxis._length)"
+"""JavaScript for where the last row of the heatmap ends, in pixels from its top, once that is laid out."""
 LETTERS = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
 
 
@@ -43,16 +46,16 @@ def expect_step(page: Page, step: int) -> None:
 def test_a_lecture_by_keys(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
-    letters = page.evaluate(LETTERS)
+    letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
     sentence = page.locator(".st-key-sentence textarea")
     sentence.press("l")  # typed, not asked for
     expect_off(page, TOOLBAR)
     sentence.press("Backspace")
     page.locator(".facts h2").click()
-    page.keyboard.press("PageDown")  # of the page, still
     page.keyboard.press("l")
     expect_on(page, TOOLBAR)
-    assert page.evaluate(LETTERS) > letters
+    assert page.evaluate(LETTERS) == 1.25 * letters
+    page.wait_for_function(f"() => {HEIGHT} > {1.15 * height}")
     expect_step(page, 2)
     for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", 26), ("Home", 1)):
         page.keyboard.press(key)
@@ -75,7 +78,11 @@ def test_a_lecture_by_keys(open_page: Opener) -> None:
     page.keyboard.press("Escape")
     expect_off(page, TOOLBAR)
     assert page.evaluate(LETTERS) == letters
+    page.wait_for_function(f"() => Math.abs({HEIGHT} - {height}) < 2")
     expect(sentence).to_have_value(EXAMPLE)
+    page.keyboard.press("PageDown")  # the page's own again
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
+    expect_step(page, 1)
 
 
 def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:

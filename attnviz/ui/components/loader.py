@@ -77,7 +77,7 @@ def program_files(name: str) -> list[Path]:
     The browser is given them as one module, after the constants: a dozen fetches instead of forty.
     """
     folder, own = _FOLDER / name, _FOLDER / name / f"{name}.js"
-    shared = [_FOLDER / f"{shared}.js" for shared in ("view", "shared", "keyboard", "records")]
+    shared = [_FOLDER / f"{shared}.js" for shared in ("view", "shared", "keyboard", "larger", "records")]
     return [*shared, *sorted({*folder.glob("*.js")} - {own}), own]
 
 

@@ -29,6 +29,8 @@ interface ChartState extends Fetching<ChartRecord> {
   step: number | null;
   source: number | null;
   order: Order;
+  /** How many times as large as usual it is. */
+  by?: number;
   /** What the sliders of its bars are called, where these can be pulled. */
   words: Words | null;
   hand?: Hand;

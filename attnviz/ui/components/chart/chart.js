@@ -163,13 +163,15 @@ async function draw(root, state) {
   if (!text) return;
   // Before the figure is looked at: two translations may share a step's figure and yet differ in its word.
   caption(root, chosen?.caption ?? captions[step] ?? captions["every"] ?? ["", ""]);
-  const same = text === state.text && template === state.template && order === state.order;
+  const by = enlargement();
+  const same = text === state.text && template === state.template && order === state.order && by === state.by;
   if (same && step === state.step && source === state.source) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text, template });
+  Object.assign(state, { step, source, order, text, template, by });
   if (!same) {
     state.figure = filled(JSON.parse(template), { ...JSON.parse(record.common ?? "{}"), ...JSON.parse(text) });
     state.places = arrange(state.figure, order === "strongest");
+    if (by !== 1) state.figure = larger(state.figure, by);
     describe(root, state.figure.layout, state);
   }
   const { data, layout } = state.figure;
@@ -211,6 +213,7 @@ function start(root) {
   });
   room.observe(find(root, ".scroll"));
   const ends = [
+    onLetters(() => soon(root, state, draw)),
     listenIn(root, "hint", ({ detail }) => hint(root, detail)),
     listenIn(root, "point", ({ detail }) => {
       if (state.figure) light(root, chartOf(root), state, detail);

@@ -60,6 +60,8 @@ interface GrowthChart extends Chart {
 }
 
 interface GrowthState extends Fetching<GrowthRecord> {
+  /** How many times as large as usual it is. */
+  by: number;
   chart: GrowthChart;
   /** The record taken in last, and what is read from it. */
   record: GrowthRecord;

@@ -29,7 +29,7 @@ function figure(numbers, state, source) {
   const running = added === count ? numbers.total : sum(strips.slice(0, added), units);
   state.running = running;
   const range = { zmin: -numbers.limit, zmax: numbers.limit };
-  return {
+  const drawn = {
     data: [{ ...data[0], ...range, z: strips }, { ...data[1], ...range, z: [running] }],
     layout: {
       ...layout,
@@ -42,6 +42,7 @@ function figure(numbers, state, source) {
       },
     },
   };
+  return state.by === 1 ? drawn : larger(drawn, state.by);
 }
 
 /**
@@ -175,13 +176,13 @@ function show(root, state) {
   const sentence = state.record.captions[step] ?? "";
   write(find(root, "p"), sentence);
   const strongest = order === "strongest";
-  const key = [step, order].join();
+  const by = enlargement(), key = [step, order, by].join();
   if (key !== state.key) {
     stop(state);
-    state.key = key;
+    Object.assign(state, { key, by });
     state.numbers = multiply(state, step, strongest);
     state.added = state.numbers.lines.length;
-    state.chart.style.height = `${state.numbers.skeleton.layout.height}px`;
+    state.chart.style.height = `${state.numbers.skeleton.layout.height * by}px`;
   }
   find(root, `.order input[value=${order}]`, HTMLInputElement).checked = true;
   paint(root, state);
@@ -241,10 +242,13 @@ function start(root) {
   state.chart.classList.add("clickable");
   // The running sum on the screen, unit by unit, for whoever wants to check it.
   state.chart.runningSum = () => Array.from(state.running);
-  const end = listenIn(root, "point", ({ detail }) => light(root, state, detail));
+  const ends = [
+    listenIn(root, "point", ({ detail }) => light(root, state, detail)),
+    onLetters(() => soon(root, state, show)),
+  ];
   endWith(state, () => {
     stop(state);
-    end();
+    for (const end of ends) end();
   });
   return state;
 }

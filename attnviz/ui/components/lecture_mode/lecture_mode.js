@@ -22,6 +22,7 @@ function turn(root, { words }, on) {
   if (!on) find(root, ".black").hidden = true;
   for (const button of findAll(document, OPEN)) button.click(); // its box stands before the page
   write(find(root, ".said"), on ? words.entered : words.left);
+  document.dispatchEvent(new CustomEvent("attnviz:letters")); // pictures are measured in pixels
   note();
 }
 
@@ -89,7 +90,7 @@ export default function ({ data, parentElement }) {
   const state = states.get(root) ?? start(root);
   state.words = data.words;
   wordIn(root, data.words);
-  if (first && new URL(location.href).searchParams.get(LECTURE) === "1") page.toggleAttribute(`data-${LECTURE}`, true);
+  if (first && new URL(location.href).searchParams.get(LECTURE) === "1") turn(root, state, true);
   note(); // the way to another page leaves its parameters behind
   return state.stop;
 }
