@@ -10,7 +10,7 @@ and where they are known
 - `energies`: numbers of the same shape, before the softmax; `null` where nothing may be looked at;
 - `states`: a row of numbers for each target token;
 - `gold`: links that people drew, `{"sure": [[0, 0], …], "possible": […]}`: pairs of a source and a target word, both
-  from 0, a word being the tokens that marks join;
+  from 0, a word being the tokens that marks join; or a text of Pharaoh links, `0-0` sure and `1?2` possible;
 - `words`: `{"source": […], "target": […]}`, the word of each token, from 0, in the place of what marks say;
 - `origin`: who computed it, a text; `format`: "attnviz-attention" and `version`: 1, which say that it is this.
 """
@@ -18,6 +18,7 @@ and where they are known
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ MOST_TOKENS = 1000
 """On a side: the pictures of more would stop a browser."""
 WIDEST_STATE = 16_384
 LONGEST_ORIGIN = 200
+_LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
 _DIFFERENT = 0.02
 """How far a weight may be from the softmax of its energies before that is remarked on."""
 
@@ -81,15 +83,25 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
                                version=repr(fields["version"])[:20], latest=Attention.saved_as.version))  # fmt: skip
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
         raise AttnvizError(say("This attention lacks {names}.", names=", ".join(missing)))
-    gold = fields.get("gold") or {}
-    if not isinstance(gold, Mapping):
-        raise AttnvizError(say("gold must be an object with sure and possible links."))
+    gold = _gold(fields.get("gold") or {})
     found = attention(
         fields["source"], fields["target"], fields["matrix"], energies=fields.get("energies"),
         states=fields.get("states"), sure=gold.get("sure", ()), possible=gold.get("possible", ()), normalise=normalise,
         origin=fields.get("origin", ""),
     )  # fmt: skip
     return _as_said(found, fields.get("words"), fields.get("remarks", ()))
+
+
+def _gold(given: object) -> Mapping[str, Any]:
+    """Return links that people drew as an object; raise AttnvizError where they are neither that nor Pharaoh's text."""
+    if isinstance(given, Mapping):
+        return given
+    links = [_LINK.fullmatch(link) for link in given.split()] if isinstance(given, str) else [None]
+    if None in links:
+        raise AttnvizError(say("gold must be an object with sure and possible links."))
+    pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
+    return {"sure": [pair for mark, pair in pairs if mark == "-"],
+            "possible": [pair for mark, pair in pairs if mark == "?"]}  # fmt: skip
 
 
 def split_tokens(text: Tokens) -> list[str]:
