@@ -142,7 +142,8 @@ def test_what_does_not_fit_is_told(given: dict[str, Any], told: str) -> None:
     ("change", "told"),
     [
         ({"format": "attnviz-trace"}, "it says that it is 'attnviz-trace'"), ({"version": 2}, "format version 2"),
-        ({"gold": 5}, "gold must be"), ({"gold": "0-0 x"}, "gold must be"), ({"words": 5}, "words must have"), ({"words": {"source": [0]}}, "words must"),
+        ({"gold": 5}, "gold must be"), ({"gold": "0-0 x"}, "gold must be"),
+        ({"words": 5}, "words must have"), ({"words": {"source": [0]}}, "words must"),
         ({"words": {"source": [0, 0, 0, 0, 0, 5], "target": [0] * 8}}, "not in order"),
         ({"remarks": ["?"]}, "the remark '\\?' is unknown"), ({"remarks": 3}, "remarks must be"),
     ],
