@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace import MOST_TOKENS, Attention
-from attnviz.trace.given import Tokens, from_fields, split_tokens
+from attnviz.trace.given import Tokens, split_tokens
+from attnviz.trace.open_format import from_fields
 from attnviz.trace.tokens import ENDS
 
 Links = Sequence[tuple[int, int]]
@@ -26,7 +27,7 @@ class Found:
     """One sentence pair of a file."""
 
     fields: Mapping[str, Any]
-    """What is known of it, in the open format (`attnviz.trace.given`)."""
+    """What is known of it, in the open format (`attnviz.trace.open_format`)."""
     links: Links | None = None
     """Links between tokens, where the file has these in the place of a matrix."""
     remarks: tuple[str, ...] = ()

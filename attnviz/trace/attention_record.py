@@ -130,7 +130,7 @@ class Attention(Aligned):
             raise ValueError("a row of the alignment does not sum to 1")
 
     def to_json(self) -> str:
-        """Return all of it in the open format (see `attnviz.trace.given`), numbers as their shortest decimals."""
+        """Return all of it in the open format (see `attnviz.trace.open_format`), numbers as their shortest decimals."""
         fields: dict[str, Any] = {
             "format": self.saved_as.mark, "version": self.saved_as.version, "origin": self.origin,
             "source": self.source_pieces, "target": self.target_pieces, "matrix": _plain(self.alignment),
@@ -146,7 +146,7 @@ class Attention(Aligned):
     @classmethod
     def from_json(cls, text: str) -> Attention:
         """Return what `to_json` wrote, or any text in the open format; raise AttnvizError where it is none."""
-        from attnviz.trace.given import from_fields  # it makes what this class only holds
+        from attnviz.trace.open_format import from_fields  # it makes what this class only holds
 
         try:
             fields = json.loads(text)

@@ -1,35 +1,18 @@
-"""Attention from anywhere: tokens and a matrix of another program, checked and made a record; and the open format.
-
-The format is a JSON object of
-
-- `source`, `target`: the tokens, as lists of texts, in whatever marks the program has for parts of words;
-- `matrix`: a row for each target token, in it a number from 0 to 1 for each source token; rows add up to 1;
-
-and where they are known
-
-- `energies`: numbers of the same shape, before the softmax; `null` where nothing may be looked at;
-- `states`: a row of numbers for each target token;
-- `gold`: links that people drew, `{"sure": [[0, 0], …], "possible": […]}`: pairs of a source and a target word, both
-  from 0, a word being the tokens that marks join;
-- `words`: `{"source": […], "target": […]}`, the word of each token, from 0, in the place of what marks say;
-- `origin`: who computed it, a text; `format`: "attnviz-attention" and `version`: 1, which say that it is this.
-"""
+"""Attention from anywhere: tokens and a matrix of another program, checked and made a record."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.trace import storage
 from attnviz.trace.attention_record import ROUNDED, Attention, Links
-from attnviz.trace.parts import FloatArray, IntArray
+from attnviz.trace.parts import FloatArray
 from attnviz.trace.tokens import Pieces, to_pieces
 
 MOST_TOKENS = 1000
@@ -68,29 +51,6 @@ def attention(
     _check_sums(weights, remarks)
     pieces = [to_pieces(tokens) for tokens in sides]
     return _record(pieces, weights, energies, states, (_links(sure), _links(possible)), origin, remarks)
-
-
-def from_fields(fields: object, *, normalise: bool = False) -> Attention:
-    """Return the attention in an object of the open format; raise AttnvizError where it is none."""
-    if not isinstance(fields, Mapping):
-        raise AttnvizError(say("This is no attention: an object with source, target and matrix is needed."))
-    if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
-        raise AttnvizError(say("This is no attention: it says that it is {format}.",
-                               format=repr(fields["format"])[:60]))  # fmt: skip
-    if fields.get("version", 1) != Attention.saved_as.version:
-        raise AttnvizError(say("This attention has format version {version}; this program reads {latest}. Update it.",
-                               version=bounds.shown(fields["version"]), latest=Attention.saved_as.version))  # fmt: skip
-    if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(say("This attention lacks {names}.", names=", ".join(missing)))
-    gold = fields.get("gold") or {}
-    if not isinstance(gold, Mapping):
-        raise AttnvizError(say("gold must be an object with sure and possible links."))
-    found = attention(
-        fields["source"], fields["target"], fields["matrix"], energies=fields.get("energies"),
-        states=fields.get("states"), sure=gold.get("sure", ()), possible=gold.get("possible", ()), normalise=normalise,
-        origin=fields.get("origin", ""),
-    )  # fmt: skip
-    return _as_said(found, fields.get("words"), fields.get("remarks", ()))
 
 
 def split_tokens(text: Tokens) -> list[str]:
@@ -203,10 +163,11 @@ def _record(
         sure=gold[0], possible=tuple(link for link in gold[1] if link not in gold[0]), origin=origin,
         remarks=tuple(remarks),
     )  # fmt: skip
-    return _checked(found)
+    return checked(found)
 
 
-def _checked(found: Attention) -> Attention:
+def checked(found: Attention) -> Attention:
+    """Return the record; raise AttnvizError where its parts do not fit together."""
     try:
         storage.check(found)
     except (ValueError, IndexError) as error:
@@ -236,30 +197,3 @@ def _states(given: ArrayLike | None, rows: int) -> FloatArray:
         raise AttnvizError(say("The states must be a row for each target token, of at most {most} numbers.",
                                most=WIDEST_STATE))  # fmt: skip
     return found.astype(np.float32)
-
-
-def _as_said(found: Attention, words: object, remarks: object) -> Attention:
-    """Return the record with the words, and with remarks of its making, that a file says; raise AttnvizError where they
-    do not fit."""
-    if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
-        raise AttnvizError(say("remarks must be a list of texts."))
-    kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
-    found = dataclasses.replace(found, remarks=kept)
-    if words is not None:
-        if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
-            raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
-        sides = [_word_numbers(words[name], pieces) for name, pieces in (
-            ("source", found.source_pieces), ("target", found.target_pieces),
-        )]  # fmt: skip
-        found = dataclasses.replace(found, source_word_of=sides[0], target_word_of=sides[1])
-    return _checked(found)
-
-
-def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
-    """Return the word of each piece as a file has it; a `</s>` that the tokens lacked is a word of its own."""
-    numbers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [None]
-    if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
-        numbers.append(numbers[-1] + 1)
-    if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
-        raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
-    return np.array(numbers, np.int32)

@@ -171,11 +171,10 @@ def _look(trace: Aligned, step: int) -> list[str]:
     alpha = trace.alignment[step]
     if not alpha.any():
         return [say("It is linked to nothing.")]
-    names = [quoted_name(piece) for piece in trace.source_pieces]
     first, *others = np.argsort(-alpha, kind="stable")
-    seen = names[first]
+    seen = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= HARDLY_LESS * alpha[first]:
-        seen = say("{first}, then at {second}", first=seen, second=names[others[0]])
+        seen = say("{first}, then at {second}", first=seen, second=quoted_name(trace.source_pieces[others[0]]))
     bits = float(entropy(alpha))
     alone = 2**bits < ALONE
     wide = say("at that one alone") if alone else say("as widely as {count:.1f} pieces alike", count=2**bits)

@@ -84,6 +84,13 @@ def test_energies_and_states_go_along() -> None:
     assert "energies-differ" in others.remarks
 
 
+def test_links_that_people_drew_are_an_object_or_pharaohs_text() -> None:
+    fields = {"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()}
+    for gold in ("0-0 1?2 2-1", {"sure": [[0, 0], [2, 1]], "possible": [[1, 2]]}):
+        found = Attention.from_json(json.dumps(fields | {"gold": gold}))
+        assert (found.sure, found.possible) == (((0, 0), (2, 1)), ((1, 2),))
+
+
 def test_rows_are_scaled_only_where_that_is_asked_for() -> None:
     halves = matrix() / 2
     with pytest.raises(AttnvizError, match=r"Row 1 adds up to 0\.5, not to 1"):
@@ -135,7 +142,8 @@ def test_what_does_not_fit_is_told(given: dict[str, Any], told: str) -> None:
     ("change", "told"),
     [
         ({"format": "attnviz-trace"}, "it says that it is 'attnviz-trace'"), ({"version": 2}, "format version 2"),
-        ({"gold": 5}, "gold must be"), ({"words": 5}, "words must have"), ({"words": {"source": [0]}}, "words must"),
+        ({"gold": 5}, "gold must be"), ({"gold": "0-0 x"}, "gold must be"),
+        ({"words": 5}, "words must have"), ({"words": {"source": [0]}}, "words must"),
         ({"words": {"source": [0, 0, 0, 0, 0, 5], "target": [0] * 8}}, "not in order"),
         ({"remarks": ["?"]}, "the remark '\\?' is unknown"), ({"remarks": 3}, "remarks must be"),
     ],

@@ -1,0 +1,93 @@
+"""The open format of attention, read.
+
+The format is a JSON object of
+
+- `source`, `target`: the tokens, as lists of texts, in whatever marks the program has for parts of words;
+- `matrix`: a row for each target token, in it a number from 0 to 1 for each source token; rows add up to 1;
+
+and where they are known
+
+- `energies`: numbers of the same shape, before the softmax; `null` where nothing may be looked at;
+- `states`: a row of numbers for each target token;
+- `gold`: links that people drew, `{"sure": [[0, 0], …], "possible": […]}`: pairs of a source and a target word, both
+  from 0, a word being the tokens that marks join; or a text of Pharaoh links, `0-0` sure and `1?2` possible;
+- `words`: `{"source": […], "target": […]}`, the word of each token, from 0, in the place of what marks say;
+- `origin`: who computed it, a text; `format`: "attnviz-attention" and `version`: 1, which say that it is this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.trace.attention_record import Attention
+from attnviz.trace.given import MOST_TOKENS, attention, checked
+from attnviz.trace.parts import IntArray
+
+_LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
+
+
+def from_fields(fields: object, *, normalise: bool = False) -> Attention:
+    """Return the attention in an object of the open format; raise AttnvizError where it is none."""
+    if not isinstance(fields, Mapping):
+        raise AttnvizError(say("This is no attention: an object with source, target and matrix is needed."))
+    if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
+        raise AttnvizError(say("This is no attention: it says that it is {format}.",
+                               format=repr(fields["format"])[:60]))  # fmt: skip
+    if fields.get("version", 1) != Attention.saved_as.version:
+        raise AttnvizError(say("This attention has format version {version}; this program reads {latest}. Update it.",
+                               version=repr(fields["version"])[:20], latest=Attention.saved_as.version))  # fmt: skip
+    if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
+        raise AttnvizError(say("This attention lacks {names}.", names=", ".join(missing)))
+    gold = _gold(fields.get("gold") or {})
+    found = attention(
+        fields["source"], fields["target"], fields["matrix"], energies=fields.get("energies"),
+        states=fields.get("states"), sure=gold.get("sure", ()), possible=gold.get("possible", ()), normalise=normalise,
+        origin=fields.get("origin", ""),
+    )  # fmt: skip
+    return _as_said(found, fields.get("words"), fields.get("remarks", ()))
+
+
+def _gold(given: object) -> Mapping[str, Any]:
+    """Return links that people drew as an object; raise AttnvizError where they are neither that nor Pharaoh's text."""
+    if isinstance(given, Mapping):
+        return given
+    links = [_LINK.fullmatch(link) for link in given.split()] if isinstance(given, str) else [None]
+    if None in links:
+        raise AttnvizError(say("gold must be an object with sure and possible links."))
+    pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
+    return {"sure": [pair for mark, pair in pairs if mark == "-"],
+            "possible": [pair for mark, pair in pairs if mark == "?"]}  # fmt: skip
+
+
+def _as_said(found: Attention, words: object, remarks: object) -> Attention:
+    """Return the record with the words, and with remarks of its making, that a file says; raise AttnvizError where they
+    do not fit."""
+    if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
+        raise AttnvizError(say("remarks must be a list of texts."))
+    kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
+    found = dataclasses.replace(found, remarks=kept)
+    if words is not None:
+        if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
+            raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
+        sides = [_word_numbers(words[name], pieces) for name, pieces in (
+            ("source", found.source_pieces), ("target", found.target_pieces),
+        )]  # fmt: skip
+        found = dataclasses.replace(found, source_word_of=sides[0], target_word_of=sides[1])
+    return checked(found)
+
+
+def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
+    """Return the word of each piece as a file has it; a `</s>` that the tokens lacked is a word of its own."""
+    numbers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [None]
+    if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
+        numbers.append(numbers[-1] + 1)
+    if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
+        raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
+    return np.array(numbers, np.int32)
