@@ -104,7 +104,7 @@ def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path) -
     assert "No line of ../x.tsv" in job.problem
     with pytest.raises(AttnvizError, match="larger than 1 MB"):
         begin("x.tsv", b"x" * (MOST_BYTES + 1), model)
-    wrong = begin("x.docx", b"x", model)
+    wrong = begin("x.\0/docx", b"x", model)
     made(wrong.identity)
     assert "must end in" in wrong.problem
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
+from attnviz.corpora.lines import ENDINGS
 from attnviz.corpora.parts import about
 from attnviz.languages import language, say, speak
 from attnviz.ui.resources import translator_in
@@ -118,8 +119,9 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
         while len(_JOBS) > _KEPT:
             _JOBS.popitem(last=False)[1].forget()
-    # A name that a visitor chose is shown, and never a path.
-    file = folder / f"pairs{''.join(Path(name).suffixes[-2:])}"
+    # A name that a visitor chose is shown, and never a path: only endings that are known are taken from it.
+    known_endings = [ending for ending in Path(name).suffixes[-2:] if ending in (*ENDINGS, ".gz", ".xz")]
+    file = folder / f"pairs{''.join(known_endings)}"
     file.write_bytes(content)
     links = None
     if gold is not None:
