@@ -132,17 +132,23 @@ def pulled(page: Page, card: Locator) -> None:
     """Pull an energy: the shares follow, on the card and on the page, and go back."""
     share, bar = card.locator(".share output").nth(1), page.locator(".st-key-softmax .hand").nth(1)
     before, own = share.inner_text(), bar.get_attribute("aria-valuenow")
+    ribbon = page.locator(".st-key-machine .ribbon").nth(3)
+    drawn = ribbon.get_attribute("d") or ""
     slider = card.locator("input[type='range']").nth(1)
     slider.focus()
     page.keyboard.press("End")
     expect(share).not_to_have_text(before)
     assert float(share.inner_text().split("\u00a0")[0]) > 50
     expect(bar).not_to_have_attribute("aria-valuenow", own or "")
+    expect(ribbon).not_to_have_attribute("d", drawn)
+    expect(page.locator(".st-key-machine .stale").first).to_be_attached()
     shares = [float(text.split("\u00a0")[0]) for text in card.locator(".share output").all_inner_texts()]
     assert 90 < sum(shares) < 100.5
     card.locator(".pull > .plain").click()
     expect(share).to_have_text(before)
     expect(bar).to_have_attribute("aria-valuenow", own or "")
+    expect(ribbon).to_have_attribute("d", drawn)
+    expect(page.locator(".st-key-machine .stale")).to_have_count(0)
 
 
 def test_links_history_languages_depths_and_another_sentence(open_page: Opener) -> None:

@@ -47,7 +47,8 @@ type Order = "sentence" | "strongest";
  * where a visitor chose, `try` where he tries something by hand, `hint` with the pieces of a hypothesis that he points at
  * in a list, or null, `tell` with what the server is to hear of it, `behind` with a part of the page that the server is to
  * draw anew, `server` after the server has said what it knows, `preview` with a what-if whose weights are to be shown
- * before the server has answered, or null, `point` with what a visitor points at, or null, `visit` with a stage to go to. */
+ * before the server has answered, or null, `point` with what a visitor points at, or null, `weigh` with weights that are shown instead of those of the step, or
+ * null, `visit` with a stage to go to. */
 interface ViewRoot extends HTMLElement {
   attnvizView: Shown;
 }

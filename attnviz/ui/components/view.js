@@ -107,6 +107,13 @@ const preview = (node, whatIf) => send(node, "preview", whatIf);
 const pointAt = (node, pointed) => viewOf(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 
 /**
+ * Says in the view of `node` which weights are shown that are not those of the step, while they are pulled; null where none.
+ * @param {Element} node
+ * @param {number[] | null} weights
+ */
+const weighIn = (node, weights) => viewOf(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
+
+/**
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
  * @param {Element} node
  * @param {string} name

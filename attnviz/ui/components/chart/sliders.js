@@ -42,6 +42,7 @@ function redraw(root, state) {
     const Plotly = await library();
     if (!states.has(root) || state.hand !== hand) return;
     const chart = chartOf(root);
+    weighIn(root, hand.now === hand.own ? null : hand.now);
     const data = hand.now === hand.own ? state.figure.data : withWeights(state.figure, hand.now);
     keep(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, CONFIG));
   });

@@ -153,4 +153,6 @@ interface MachineState extends Fetching<MachineRecord> {
   titles?: string;
   /** The source piece that is pointed at. */
   pointed: number | null;
+  /** Whether weights pulled by hand are drawn. */
+  weighed?: boolean;
 }

@@ -144,6 +144,7 @@ function show(root, state) {
   if (source !== null || other) markPiece(root, state);
   if (before === step && state.pose) return;
   state.step = step;
+  if (state.weighed) weigh(state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
   const time = before === null || !state.seen || calm() ? 0 : MOVING / speed;
@@ -154,6 +155,24 @@ function show(root, state) {
 }
 
 /**
+ * While weights are pulled by hand, the ribbons follow; what would come of it is not known before the server has answered,
+ * and what came of the others steps back.
+ * @param {MachineState} state
+ * @param {number[] | null} weights of the source pieces, or null for those of the step
+ */
+function weigh(state, weights) {
+  const { record, plan, parts, numbers, pose, step } = state;
+  const k = step === null ? -1 : record?.steps.indexOf(step) ?? -1;
+  if (!record || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
+  const own = numbers.poses[k];
+  state.weighed = weights !== null;
+  strike(record, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
+  for (const node of [parts.context, ...parts.made, ...parts.texts.likely, ...parts.texts.rivals]) {
+    node.classList.toggle("stale", state.weighed);
+  }
+}
+
+/**
  * @param {HTMLElement} root
  * @returns {MachineState}
  */
@@ -161,10 +180,13 @@ function start(root) {
   const state =
     /** @type {MachineState} */ (/** @type {Partial<MachineState>} */ ({ step: null, pointed: null, frame: 0 }));
   follow(root, state, ["step", "source"], () => soon(root, state, show));
-  const end = listenIn(root, "point", ({ detail }) => {
-    state.pointed = detail?.source ?? null;
-    if (state.plan) markPiece(root, state);
-  });
+  const ends = [
+    listenIn(root, "point", ({ detail }) => {
+      state.pointed = detail?.source ?? null;
+      if (state.plan) markPiece(root, state);
+    }),
+    listenIn(root, "weigh", ({ detail }) => weigh(state, detail)),
+  ];
   state.size = new ResizeObserver(() => {
     if (!state.plan || find(root, ".scroll").clientWidth === state.room) return;
     state.step = null;
@@ -174,7 +196,7 @@ function start(root) {
   reachStages(root);
   endWith(state, () => {
     cancelAnimationFrame(state.frame);
-    end();
+    for (const end of ends) end();
   });
   return state;
 }
