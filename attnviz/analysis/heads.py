@@ -130,6 +130,11 @@ class OpenHead:
         return self.trace.source_ids if self.kind == "encoder" else self.trace.target_ids
 
     @property
+    def vocabulary_size(self) -> int:
+        """Pieces that the model knows."""
+        return int(self.config["vocabulary_size"])
+
+    @property
     def source_text(self) -> str:
         """The sentence that was translated, as typed."""
         return self.trace.source_text

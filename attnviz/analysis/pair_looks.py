@@ -71,6 +71,11 @@ class PairLooks:
         return self.judgement.config
 
     @property
+    def vocabulary_size(self) -> int:
+        """Pieces that the model knows."""
+        return int(self.config["vocabulary_size"])
+
+    @property
     def source_text(self) -> str:
         """The English sentence."""
         return self.judgement.source_text
