@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,20 @@ VERSION = 1
 CONFIG, WEIGHTS, TOKENIZER = FILES = "config.json", "model.safetensors", "tokenizer.model"
 
 
+DETECTOR = "decomposable"
+"""The architecture of a model that translates nothing."""
+
+
 def model_folders(root: str | Path = "models") -> list[Path]:
     """Return the folders of translators inside `root`, by name; that of a detector of translations is none."""
     found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
     return [folder for folder in found if architecture(folder) in bounds.TRANSLATORS]
+
+
+def detector_folders(root: str | Path = "models") -> list[Path]:
+    """Return the folders of detectors of translations inside `root`, by name."""
+    found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    return [folder for folder in found if architecture(folder) == DETECTOR]
 
 
 def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
@@ -79,6 +90,20 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
                       error=str(error)[:300])  # fmt: skip
         raise AttnvizError(message) from error
     return weights
+
+
+def count_parameters(folder: str | Path) -> int:
+    """Return how many numbers `folder`/model.safetensors holds, as its head says; raise AttnvizError, naming the file,
+    where it cannot be read."""
+    path = Path(folder) / WEIGHTS
+    try:
+        with path.open("rb") as file:
+            head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        return sum(math.prod(entry["shape"]) for name, entry in head.items() if name != "__metadata__")
+    except OSError as error:
+        raise AttnvizError(_unreadable(path, error)) from error
+    except (ValueError, KeyError, TypeError, AttributeError, MemoryError, OverflowError) as error:
+        raise AttnvizError(damaged(path, error)) from error
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:

@@ -31,7 +31,7 @@ FLOORS = {
 UI_FLOORS = {
     "language": 0, "passage": 0, "pictures": 0, "turns": 0, "admission": 0, "sign_in": 0,
     "resources": 1,
-    "page_state": 2, "records": 2,
+    "by_length": 2, "page_state": 2, "records": 2,
     "components": 3,
     "style": 4,
     "chrome": 5, "step": 5,

@@ -9,12 +9,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Aligned, FloatArray, Record
+from attnviz.trace import FloatArray, Record
+from attnviz.trace.looks import Looks
 
 By = Literal["words", "pieces"]
 Face = Literal["before", "after", "difference"]
@@ -68,7 +68,7 @@ def scale_end(largest: float) -> float:
 
 
 def grid(
-    trace: Aligned | OpenHead,
+    trace: Looks,
     by: By = "words",
     end: bool = True,
     face: Face = "before",
@@ -110,7 +110,7 @@ def grid(
 
 
 def _numbers(
-    trace: Aligned | OpenHead, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
+    trace: Looks, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
 ) -> NDArray[np.floating]:
     """Return what the cells of pieces show, (Ty, Tx); raise as `grid` does."""
     if face not in FACES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.text import join_pieces, word_groups
 from attnviz.trace import FloatArray, TransformerTrace
+from attnviz.trace.looks import words_of
 from attnviz.trace.parts import Words
 
 BLOCKS = ("attention", "cross", "feedforward")
@@ -131,6 +130,11 @@ class OpenHead:
         return self.trace.source_ids if self.kind == "encoder" else self.trace.target_ids
 
     @property
+    def vocabulary_size(self) -> int:
+        """Pieces that the model knows."""
+        return int(self.config["vocabulary_size"])
+
+    @property
     def source_text(self) -> str:
         """The sentence that was translated, as typed."""
         return self.trace.source_text
@@ -161,14 +165,7 @@ class OpenHead:
 
     @cached_property
     def _words(self) -> Words:
-        asked, asking = word_groups(self.source_pieces), word_groups(self.target_pieces)
-        surfaces, own = self.source_surfaces, self.target_pieces
-        words = Words(
-            tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in asked),
-            tuple(join_pieces(own[i] for i in group) for group in asking),
-            self.weights, asked, asking,
-        )  # fmt: skip
-        return dataclasses.replace(words, alignment=words.merged(self.weights))
+        return words_of(self, self.source_surfaces)
 
 
 def open_head(seen: TransformerTrace | OpenHead) -> OpenHead:

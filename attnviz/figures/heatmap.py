@@ -7,14 +7,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.analysis.heads import OpenHead
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import make_room, margin_bars, seam
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
-from attnviz.trace import Aligned, FloatArray
+from attnviz.trace import FloatArray
+from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, localised, signed, significant
@@ -25,7 +25,7 @@ MOST_TEXTS = 10_000
 
 
 def heatmap(
-    trace: Aligned | OpenHead,
+    trace: Looks,
     *,
     by: By = "words",
     face: Face = "before",
@@ -76,7 +76,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     } | _hover(cells, root)  # fmt: skip
 
 
-def _meta(trace: Aligned | OpenHead, cells: Grid, sizes: Cells, alt: str) -> Spec:
+def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
     """Return what those need to know who show the figure: its text alternative (`alt`), the width below which it should
     scroll (`narrowest`) and the one above which its cells would be too wide to pass for squares (`widest`).
 

@@ -7,16 +7,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
-from attnviz.analysis.heads import OpenHead
 from attnviz.languages import say
-from attnviz.trace import Aligned, FloatArray
+from attnviz.trace import FloatArray
+from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
 
 def heatmap_alt(
-    trace: Aligned | OpenHead,
+    trace: Looks,
     *,
     by: By = "words",
     face: Face = "before",
@@ -56,7 +56,7 @@ def _amount(cells: Grid, number: float) -> str:
 
 
 def heatmap_table(
-    trace: Aligned | OpenHead,
+    trace: Looks,
     *,
     by: By = "words",
     face: Face = "before",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Protocol
 
+from attnviz.text import join_pieces, word_groups
 from attnviz.trace.parts import FloatArray, Words
 
 
@@ -25,3 +27,14 @@ class Looks(Protocol):
 
     def words(self) -> Words:
         """Return the merged view."""
+
+
+def words_of(looks: Looks, surfaces: tuple[str, ...]) -> Words:
+    """Return the merged view of `looks`; `surfaces` are the asked pieces as they were typed."""
+    asked, asking = word_groups(looks.source_pieces), word_groups(looks.target_pieces)
+    words = Words(
+        tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in asked),
+        tuple(join_pieces(looks.target_pieces[i] for i in group) for group in asking),
+        looks.alignment, asked, asking,
+    )  # fmt: skip
+    return dataclasses.replace(words, alignment=words.merged(looks.alignment))

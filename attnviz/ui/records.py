@@ -65,6 +65,11 @@ def on_show(trace: Trace) -> Trace:
     return _ON_SHOW.setdefault(trace.fingerprint, trace)
 
 
+def shown_trace(fingerprint: str) -> Any:
+    """Return the translation of that fingerprint which somebody has on show, or None."""
+    return _ON_SHOW.get(fingerprint)
+
+
 def address(
     trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False,
     parent: Trace | None = None, models: str = "", part: str = "",
@@ -97,7 +102,7 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
         raise UnknownRecordError(name)
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
     after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
-    part = asked.get("part", "")[:40]
+    part = asked.get("part", "")[:400]
     key = (fingerprint, name, theme, code, steps, word, after, parent and parent.fingerprint, weights_digest_of(trace),
            asked.get("models", "")[:40], part)  # fmt: skip
 

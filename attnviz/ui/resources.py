@@ -16,13 +16,16 @@ from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.proving import could_be_of
 from attnviz.analysis.recomputation import Weights
+from attnviz.detector import Detector
 from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
 from attnviz.model_folder import (
+    DETECTOR,
     FILES,
     TOKENIZER,
     WEIGHTS,
     architecture,
+    detector_folders,
     load_weights,
     model_folders,
     stamp,
@@ -30,7 +33,7 @@ from attnviz.model_folder import (
 )
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Record
+from attnviz.trace import Aligned, BeamTree, Judgement, Record
 from attnviz.trace.attributions import Attributions, Signals
 from attnviz.trace.interventions import Intervention
 from attnviz.translator import available_devices
@@ -49,7 +52,45 @@ def models() -> dict[str, Path]:
     """Return the folders of the models that translate, by name, the default `en-fr` first."""
     folders = model_folders(os.environ.get(MODELS_VARIABLE, "models"))
     ordered = sorted(folders, key=lambda folder: (folder.name != "en-fr", folder.name))
-    return {folder.name: folder for folder in ordered if architecture(folder) != "decomposable"}
+    return {folder.name: folder for folder in ordered if architecture(folder) != DETECTOR}
+
+
+def detector_folder() -> Path | None:
+    """Return the folder of the detector of translations, the one of that name or else the first; None where there is
+    none."""
+    found = detector_folders(os.environ.get(MODELS_VARIABLE, "models"))
+    return min(found, key=lambda folder: (folder.name != "detector", folder.name), default=None)
+
+
+def judged(folder: Path, device: str, source: str, target: str) -> Judgement:
+    """Return the verdict of the detector in `folder`, as its files are now, on a pair of sentences; raise AttnvizError
+    on bad input. It is the same object for every visitor."""
+    files, place = stamp(str(folder), *FILES), str(resolve_device(device))
+    with TURNS.left():
+        return _JUDGED.get(
+            (str(folder), place, files, source, target),
+            lambda: _detector(str(folder), place, files).judge(source, target),
+        )
+
+
+_JUDGED: Kept[Judgement] = Kept(4 << 20, size=lambda one: sum(getattr(one, each.name).nbytes for each in one.arrays))
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG001  part of the key
+    return Detector.load(folder, device=device)
+
+
+def weights_of_detector(judgement: Judgement) -> Weights | None:
+    """Return the weights that made a verdict, or None where that detector is not here any more."""
+    folder = detector_folder()
+    if folder is None or folder.name != judgement.model:
+        return None
+    try:
+        digest, weights = _weights(str(folder), stamp(str(folder), WEIGHTS))
+    except AttnvizError:
+        return None
+    return weights if digest == judgement.weights_digest else None
 
 
 def devices() -> list[str]:

@@ -15,14 +15,16 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Translator
 from attnviz.analysis.heads import heads_of
 from attnviz.checkpoint import save_model
+from attnviz.detector import Detector
 from attnviz.languages import speak
-from attnviz.model_folder import weights_digest
-from attnviz.network import TransformerConfig
+from attnviz.model_folder import load_weights, weights_digest
+from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER
 from attnviz.ui.transformer.measured import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
+from tests.detectors import random_detector
 from tests.transformers import random_transformer
 from tests.ui.shown_records import address, all_records, fetched, mounted, texts
 
@@ -222,3 +224,125 @@ def test_models_that_cut_the_words_otherwise_have_no_cells_in_common(
     app = page()
     assert not app.exception
     assert "cut these sentences into different pieces" in texts(app)
+
+
+def test_the_answers_of_all_five_stand_beside_one_another_and_are_proved(page: Run, folder: Path) -> None:
+    shutil.copy(REPOSITORY / "models" / "by-length.csv", folder)
+    app = page(rung="answers", **{"step-answers": "2"})
+    assert not app.exception
+    (lanes,) = mounted(app, "lanes")
+    assert [lane["model"] for lane in lanes["lanes"]] == [FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE]
+    for lane in lanes["lanes"]:
+        trace = Translator.load(folder / lane["model"], "cpu").translate(SENTENCE, beam=5)
+        assert "".join(lane["parts"]).removesuffix(" </s>").strip() == trace.translation
+        count = sum(array.size for array in load_weights(folder / lane["model"]).values())
+        assert f"{count:,} parameters" in lane["told"]
+        assert "ms for this sentence on this server" in lane["told"]
+        assert ("BLEU" in lane["told"]) == (lane["model"] != LARGE)
+        assert len(lane["notes"]) == len(lanes["labels"])
+    (gallery,) = mounted(app, "gallery")
+    assert [cell["code"] for cell in gallery["groups"][0]["cells"]] == [DOT, ADDITIVE, TRANSFORMER, LARGE]
+    found = fetched(mounted(app, "proof")[0]["at"], len(lanes["labels"]) - 1)
+    assert found["holds"]
+    assert "in 5 models" in found["told"]
+    assert address(app) == {"sentence": SENTENCE, "rung": "answers", "step-answers": "2"}
+    app.session_state["tables-answers"] = True
+    app.run()
+    assert len(app.dataframe) == 6  # four heatmaps, BLEU by length, the answers
+    assert list(app.dataframe[-1].value.index) == [FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE]
+
+
+def test_of_the_answers_those_are_shown_that_there_are(page: Run, folder: Path) -> None:
+    shutil.rmtree(folder / TRANSFORMER)
+    shutil.rmtree(folder / FIXED)
+    app = page(rung="answers")
+    assert not app.exception
+    assert len(mounted(app, "lanes")[0]["lanes"]) == 3
+    assert f"Not among the models here: {FIXED}, {TRANSFORMER}." in texts(app)
+
+
+@pytest.fixture
+def detector(folder: Path, tokenizer: Tokenizer) -> Path:
+    place = folder / "detector"
+    save_model(place, random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
+    return place
+
+
+def test_without_a_detector_its_rung_says_so(page: Run) -> None:
+    app = page(rung="pair")
+    assert not app.exception
+    assert "The detector of translations is not here" in texts(app)
+
+
+def test_a_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> None:
+    french = "Deux chats jouent."
+    app = page(rung="pair", pair=french, **{"step-two": "2"})
+    assert not app.exception
+    judged = Detector.load(detector, "cpu").judge(SENTENCE, french)
+    (player,) = mounted(app, "player")
+    assert player["orders"] == np.argsort(-judged.target_alignment, axis=1, kind="stable").tolist()
+    (badge,) = mounted(app, "proof")
+    assert badge["holds"]
+    assert len(badge["rows"]) == 18
+    equation = next(one["latex"] for one in mounted(app, "equation") if "W_H" in one["latex"])
+    assert f"{judged.probability:.3f}"[:4] in equation
+    assert address(app) == {"sentence": SENTENCE, "rung": "pair", "pair": french, "step-two": "2"}
+    app.session_state["tables-two"] = True
+    app.run()
+    assert not app.exception
+    assert len(app.dataframe) == 3  # both ways, and the comparison
+
+
+def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_own(page: Run, detector: Path) -> None:
+    app = page(rung="pair")
+    first = app.text_area(key="pair").value
+    assert first
+    assert "pair" not in address(app)
+    app.text_area(key="pair").set_value("Un chat.").run()
+    assert address(app)["pair"] == "Un chat."
+    app.text_area(key="sentence").set_value("A cat sleeps.").run()
+    assert not app.exception
+    assert app.text_area(key="pair").value != "Un chat."
+    assert "pair" not in address(app)
+
+
+def test_two_words_change_places_and_the_verdict_does_not(page: Run, detector: Path) -> None:
+    app = page(rung="pair")
+    app.button(key="swap_button").click().run()
+    assert not app.exception
+    assert address(app)["swap"] == "2.5"
+    told = next(one["captions"]["every"][1] for one in mounted(app, "chart") if "every" in one.get("captions", {}))
+    assert "The same vectors in another order." in told
+    assert "equal to the last bit" in told
+    assert "Two the play in dogs snow." in texts(app)
+    app.button(key="swap_button").click().run()
+    assert "swap" not in address(app)
+
+
+@pytest.mark.parametrize("swap", ["0.2", "2.2", "3.99", "x", "5.2"])
+def test_a_swap_that_there_is_not_is_not_made(page: Run, detector: Path, swap: str) -> None:
+    app = page(rung="pair", swap=swap)
+    assert not app.exception
+    assert "another order" not in json.dumps(mounted(app, "chart"))
+
+
+def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
+    app = page(rung="pair", sentence="Snow")
+    assert not app.exception
+    assert not [one for one in app.button if one.key == "swap_button"]
+
+
+def test_the_rungs_are_gone_up_and_down_and_nothing_is_lost(page: Run, detector: Path) -> None:
+    app = page(**{"step-energies": "2"})
+    for name in ("pair", "heads", "answers", "dot", "heads", "dot"):
+        app.button_group(key="rung-en").set_value(name).run()
+        assert not app.exception
+        assert address(app).get("rung") == (None if name == "dot" else name)
+        assert ("head" in address(app)) == (name == "heads")
+    assert address(app)["step-energies"] == "2"
+
+
+def test_a_rung_that_there_is_not_is_the_first(page: Run) -> None:
+    app = page(rung="nine")
+    assert not app.exception
+    assert "rung" not in address(app)

@@ -46,6 +46,13 @@ def write_too(session: Session, parameters: Parameters) -> None:
     session[_PAGE] = entry, kept | parameters
 
 
+def enter(session: Session, place: str) -> None:
+    """Have an entry of the browser's history for each `place` of the page of `keep_page`, until that is called
+    again."""
+    entry, kept = session.get(_PAGE, ("", {}))
+    session[_PAGE] = f"{entry} {place}", kept
+
+
 def page_parameters(session: Mapping[Any, Any]) -> Parameters:
     """Return the address parameters of the page itself."""
     parameters: Parameters = session.get(_PAGE, ("", {}))[1]

@@ -5,6 +5,7 @@ The browser asks for the proof of the step on show; nothing is proved that nobod
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -71,10 +72,10 @@ def badge_record(trace: Record, found: Proof, step: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def proof_rows(proof: Proof) -> list[tuple[str, str, str, str]]:
-    """Return what was proved, of each quantity its name, how many numbers it has, the largest difference, and whether
-    it holds."""
-    names = quantity_names()
+def proof_rows(proof: Proof, names: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+    """Return what was proved, of each quantity its name, one of `names` where they are given, how many numbers it has,
+    the largest difference, and whether it holds."""
+    names = names or quantity_names()
     return [
         (
             names[check.quantity],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.ui.records import Maker
-from attnviz.ui.transformer import head_records
+from attnviz.ui.transformer import answers, head_records
 
-MAKERS: Mapping[str, Maker] = {**head_records.MAKERS}
+MAKERS: Mapping[str, Maker] = {**head_records.MAKERS, **answers.MAKERS}
 """By the names in their addresses."""

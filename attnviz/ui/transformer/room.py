@@ -23,17 +23,20 @@ from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import passage, references
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import WIDTH, picture_file
-from attnviz.ui.transformer import energies, heads
+from attnviz.ui.transformer import answers, energies, heads, pair
 from attnviz.ui.transformer.exhibit import Asked, Exhibit
+from attnviz.ui.transformer.swap import SWAP
 from attnviz.ui.turns import in_turn
 from attnviz.wording import ladder
 from attnviz.wording.ladder import LINES, Rung, ladder_equation, rung_names
 
 RUNG = "rung"
 """The rung on show, in the session and in the address."""
-EXHIBITS: Mapping[str, Exhibit] = {"dot": energies.EXHIBIT, "heads": heads.EXHIBIT}
+EXHIBITS: Mapping[str, Exhibit] = {
+    "dot": energies.EXHIBIT, "pair": pair.EXHIBIT, "heads": heads.EXHIBIT, "answers": answers.EXHIBIT,
+}  # fmt: skip
 """By their names in the address, in the order of the page."""
-_CHOICES = (RUNG, heads.HEAD)
+_CHOICES = (RUNG, heads.HEAD, SWAP)
 _HELD = "transformer_on_show"
 
 
@@ -69,7 +72,7 @@ def transformer_room(asked: Asked) -> None:
 
 def forget_transformer(session: Session) -> None:
     """Forget what was chosen on the page: another link is to be followed."""
-    for name in _CHOICES:
+    for name in (*_CHOICES, pair.FRENCH):
         session.pop(name, None)
     for exhibit in EXHIBITS.values():
         address.forget_view(session, exhibit.view_id)
@@ -95,7 +98,10 @@ def _write_address(view: View, asked: Asked, chosen: str) -> None:
     first = next(iter(EXHIBITS))
     address.write_too(session, {
         RUNG: None if chosen == first else chosen, heads.HEAD: session[heads.HEAD] if chosen == "heads" else None,
+        pair.FRENCH: pair.french_in_address(asked) if chosen == "pair" else None,
+        SWAP: session.get(SWAP) if chosen == "pair" else None,
     })  # fmt: skip
+    address.enter(session, f"{chosen} {view.identity}")
     address.lead(session, view)
 
 

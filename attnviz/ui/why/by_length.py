@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pandas as pd
 
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
-from attnviz.kept import Kept, kept_in, size_of
 from attnviz.languages import say
-from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
+from attnviz.ui.by_length import FILE, Rows
+from attnviz.ui.by_length import measured as measured_of
 from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
 from attnviz.ui.page_state.view import View
-from attnviz.ui.resources import models
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.why.trio import MODELS, Trio
 from attnviz.wording.why import length_sentence
-
-FILE = "by-length.csv"
-"""Beside the folders of the models, as `attnviz evaluate --by-length --csv` writes it."""
-
-Rows = tuple[Mapping[str, str], ...]
 
 
 def by_length(view: View, three: Trio, theme: ThemeName) -> str:
@@ -40,25 +31,8 @@ def by_length(view: View, three: Trio, theme: ThemeName) -> str:
 
 
 def measured() -> Rows:
-    """Return what was measured of the three models, a row for each model and bucket of words; nothing where it is not
-    here, or is damaged."""
-    folders = models()
-    if any(name not in folders for name in MODELS):
-        return ()
-    place = folders[MODELS[-1]].resolve().parent
-    try:
-        return _read(str(place), stamp(str(place), FILE))
-    except (OSError, ValueError, KeyError):
-        return ()
-
-
-@kept_in(Kept(1 << 20, size=size_of))
-def _read(place: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
-    with (Path(place) / FILE).open(encoding="utf-8", newline="") as lines:
-        rows: list[dict[str, Any]] = [row for row in csv.DictReader(lines) if row["model"] in MODELS]
-    for row in rows:
-        float(row["bleu"]), int(row["pairs"])
-    return tuple(rows)
+    """Return what was measured of the three models; nothing where it is not here, or is damaged."""
+    return measured_of(MODELS)
 
 
 def _told(rows: Rows, words: int, three: Trio) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.languages import language, say
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import FloatArray, Trace
+from attnviz.trace import FloatArray, Record, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
 
@@ -48,12 +48,12 @@ def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Seque
 
 
 def written_lane(
-    trace: Trace, name: str, told: str, strip_told: str, notes: Sequence[str]
+    trace: Record, name: str, told: str, strip_told: str, notes: Sequence[str]
 ) -> dict[str, Any]:  # fmt: skip
     """Return a lane in which `trace` is written piece by piece, with what each step had to look with: the weights of
-    the source words, and the context vector, which without attention is one for all steps."""
+    the source words and, if `strip_told` says what it is, the context vector of a recurrent translator, which without
+    attention is one for all steps."""
     words = trace.words()
-    contexts = trace.contexts if trace.attends else trace.contexts[:1]
     weights = [[float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
                for i in range(len(trace.target_pieces))]  # fmt: skip
     return lane(name, trace.model, told, notes=notes) | {
@@ -62,9 +62,14 @@ def written_lane(
             for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
         ],
         "weights": np.round(weights, 3).tolist() if trace.attends else None,
-        "strip": {"bytes": _bytes(contexts), "units": contexts.shape[1], "told": strip_told},
+        "strip": _strip(trace, strip_told) if strip_told and isinstance(trace, Trace) else None,
         "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
     }  # fmt: skip
+
+
+def _strip(trace: Trace, told: str) -> dict[str, Any]:
+    contexts = trace.contexts if trace.attends else trace.contexts[:1]
+    return {"bytes": _bytes(contexts), "units": contexts.shape[1], "told": told}
 
 
 def _bytes(rows: FloatArray) -> str:

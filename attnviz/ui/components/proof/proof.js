@@ -86,7 +86,7 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<Place & { steps: number }>} mounted */
+/** @param {Mounted<(Place | ProofRecord) & { steps: number }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".proof");
   /** @type {ProofState} */

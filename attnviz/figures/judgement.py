@@ -1,0 +1,159 @@
+"""Decomposable attention drawn: what a piece is compared with, and the bag of vectors that a sentence is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from attnviz.analysis.measures import weight_order
+from attnviz.analysis.pair_looks import PairLooks
+from attnviz.figures.build import APART, Spec, base_axis, base_layout, build
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.labels import axis_labels
+from attnviz.figures.template import Slot, Values
+from attnviz.languages import say
+from attnviz.palette import STRONGEST, Palette, ThemeName, palette
+from attnviz.text import piece_name
+from attnviz.trace import FloatArray, Judgement
+from attnviz.wording.labels import quoted_name, shorten
+from attnviz.wording.numbers import decimal
+
+_ROW = 17
+
+
+def attend_figure(looks: PairLooks, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw where one sentence looks in the other; English is green and French violet, whoever asks."""
+    figure = heatmap(looks, theme=theme)
+    if looks.asking == "source":
+        ink = palette(theme)
+        figure.layout.xaxis.tickfont.color, figure.layout.yaxis.tickfont.color = ink.decoder, ink.encoder
+    return figure
+
+
+def compared_template(judgement: Judgement, theme: ThemeName) -> Spec:
+    """Return the template of a target piece's comparison: strips of what it is, what it sees of the source, and what
+    comes of holding one against the other."""
+    ink, units = palette(theme), judgement.target_projected.shape[1]
+    strips = _strips(Slot("rows"), [0, 1, 2], _limit(judgement.target_projected), ink)
+    layout = _layout(ink, 44 + 34 * 3 + 8, 148) | {
+        "xaxis": _units(ink, units), "yaxis": _names(ink, Slot("names"), 3),
+        "meta": {"alt": Slot("alt"), "narrowest": 320},
+    }  # fmt: skip
+    return {"data": [strips], "layout": layout}
+
+
+def compared_values(judgement: Judgement, step: int) -> Values:
+    """Return what fills `compared_template` for 0-based target piece `step`."""
+    rows = np.stack([judgement.target_projected[step], judgement.target_aligned[step],
+                     judgement.target_comparisons[step]])  # fmt: skip
+    alt = say(
+        "Strips of {count} units for French piece {number}, {name}: its own vector, what it sees of the English, and "
+        "their comparison, of length {length}.", count=rows.shape[1], number=step + 1,
+        name=piece_name(judgement.target_pieces[step]), length=decimal(float(np.linalg.norm(rows[2]))),
+    )  # fmt: skip
+    name = shorten(piece_name(judgement.target_pieces[step]), 10)
+    return {"rows": rows, "names": axis_labels([f"b  {name}", say("α  it sees"), say("v  compared")], 20), "alt": alt}
+
+
+def compared_table(judgement: Judgement, step: int) -> pd.DataFrame:
+    """Return the strips of `compared_template` as columns, one row for each unit (counted from 1)."""
+    unit = pd.RangeIndex(1, judgement.target_projected.shape[1] + 1, name=say("unit"))
+    return pd.DataFrame(
+        {
+            "b": judgement.target_projected[step],
+            "alpha": judgement.target_aligned[step],
+            "v": judgement.target_comparisons[step],
+        },
+        index=unit,
+    )
+
+
+def compared_sentence(judgement: Judgement, step: int) -> str:
+    """Return where 0-based target piece `step` looked, and what its comparison weighs in the sum."""
+    looks = PairLooks(judgement)
+    best = weight_order(looks, step)[0]
+    lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
+    return say(
+        "{name} looks most at {other}, {weight}. b is its vector, α the English as it sees it; G holds the two against "
+        "one another and returns v, of length {length}. All {count} pieces’ v are added up.",
+        name=quoted_name(judgement.target_pieces[step]), other=quoted_name(judgement.source_pieces[best]),
+        weight=decimal(float(looks.alignment[step, best])), length=decimal(float(lengths[step])), count=len(lengths),
+    )  # fmt: skip
+
+
+def bag_figure(one: Judgement, other: Judgement, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the comparisons of all English pieces, before and after two words changed places, with their sums: the same
+    strips in another order."""
+    ink, limit = palette(theme), _limit(one.source_comparisons)
+    bags, units = [_bag(one), _bag(other)], one.source_comparisons.shape[1]
+    data, axes = [], {}
+    for k, (names, rows) in enumerate(bags):
+        mark = "" if k == 0 else "2"
+        # One sum and its bag: a gap parts them, as a rule would on paper.
+        places = [*range(len(names) - 1), len(names) - 0.4]
+        data.append(_strips(rows, places, limit, ink) | {"xaxis": f"x{mark}", "yaxis": f"y{mark}"})
+        title = say("as it stands") if k == 0 else say("two words swapped")
+        axes[f"xaxis{mark}"] = _units(ink, units) | {
+            "domain": ([0, 0.4], [0.6, 1])[k], "anchor": f"y{mark}",
+            "title": {"text": title, "font": {"size": 13, "color": ink.ink}, "standoff": 2},
+        }  # fmt: skip
+        axes[f"yaxis{mark}"] = _names(ink, axis_labels(names, 14), len(names)) | {
+            "tickvals": places, "range": [places[-1] + 0.55, -0.55], "anchor": f"x{mark}",
+        }  # fmt: skip
+    count = max(len(names) for names, _ in bags)
+    alt = say("The comparisons of {count} English pieces as strips of {units} units, before and after two words were "
+              "swapped, each with their sum below.", count=count - 1, units=units)  # fmt: skip
+    layout = _layout(ink, 40 + _ROW * (count + 1) + 8, 104) | axes | {"meta": {"alt": alt, "narrowest": 640}}
+    return build(data, layout)
+
+
+def bag_table(one: Judgement, other: Judgement) -> pd.DataFrame:
+    """Return the lengths of the strips of `bag_figure`, and their first three units, a row for each piece."""
+    frames = []
+    for title, judgement in ((say("as it stands"), one), (say("two words swapped"), other)):
+        names, rows = _bag(judgement)
+        frame = pd.DataFrame(rows[:, :3], columns=[say("unit {k}", k=k) for k in (1, 2, 3)])
+        frame.insert(0, say("piece"), names)
+        frame.insert(0, say("order"), title)
+        frame[say("length")] = np.linalg.norm(rows, axis=1)
+        frames.append(frame)
+    table = pd.concat(frames, ignore_index=True)
+    table.index = pd.RangeIndex(1, len(table) + 1)
+    return table
+
+
+def _bag(judgement: Judgement) -> tuple[list[str], FloatArray]:
+    names = [piece_name(piece) for piece in judgement.source_pieces]
+    return [*names, say("sum")], np.concatenate([judgement.source_comparisons, judgement.source_sum[None]])
+
+
+def _limit(vectors: NDArray[np.floating]) -> float:
+    return float(np.quantile(np.abs(vectors), STRONGEST)) or 1.0
+
+
+def _strips(rows: FloatArray | Slot, places: list[float] | list[int], limit: float, ink: Palette) -> Spec:
+    return {
+        "type": "heatmap", "z": rows, "y": places, "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit, "ygap": 2,
+        "colorscale": ink.signed_root, "showscale": False,
+        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }  # fmt: skip
+
+
+def _layout(ink: Palette, height: int, left: int) -> Spec:
+    return base_layout(ink) | {"height": height, "margin": {"l": left, "r": 6, "t": 36, "b": 8}}
+
+
+def _units(ink: Palette, units: int) -> Spec:
+    return base_axis(ink) | {
+        "showgrid": False, "zeroline": False, "range": [0.5, units + 0.5], "showticklabels": False, "side": "top",
+        "title": {"text": say("{count} units", count=units), "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+    }  # fmt: skip
+
+
+def _names(ink: Palette, names: list[str] | Slot, count: int) -> Spec:
+    return base_axis(ink) | APART | {
+        "showgrid": False, "zeroline": False, "range": [count - 0.5, -0.5], "tickvals": list(range(count)),
+        "ticktext": names, "tickfont": {"size": 12, "color": ink.ink},
+    }  # fmt: skip

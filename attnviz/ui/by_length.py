@@ -1,0 +1,41 @@
+"""BLEU by the length of the sentence, as it was measured of the models and written beside their folders."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attnviz.kept import Kept, kept_in, size_of
+from attnviz.model_folder import stamp
+from attnviz.ui.resources import models
+
+FILE = "by-length.csv"
+"""As `attnviz evaluate --by-length --csv` writes it."""
+
+Rows = tuple[Mapping[str, str], ...]
+
+
+def measured(names: Sequence[str], *, all_of_them: bool = True) -> Rows:
+    """Return what was measured of the models of these `names`, a row for each model and bucket of words; nothing where
+    it is not here, or is damaged, or with `all_of_them` where one of the models is not here."""
+    folders = models()
+    here = [name for name in names if name in folders]
+    if not here or (all_of_them and len(here) < len(names)):
+        return ()
+    place = folders[here[-1]].resolve().parent
+    try:
+        rows = _read(str(place), stamp(str(place), FILE))
+    except (OSError, ValueError, KeyError):
+        return ()
+    return tuple(row for row in rows if row["model"] in here)
+
+
+@kept_in(Kept(1 << 20, size=size_of))
+def _read(place: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
+    with (Path(place) / FILE).open(encoding="utf-8", newline="") as lines:
+        rows: list[dict[str, Any]] = list(csv.DictReader(lines))
+    for row in rows:
+        float(row["bleu"]), int(row["pairs"]), str(row["model"])
+    return tuple(rows)

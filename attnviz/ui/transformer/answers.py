@@ -1,0 +1,200 @@
+"""The last rung: what all five translators make of the visitor's sentence, beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.proof import Proof
+from attnviz.analysis.proving import prover_of
+from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.languages import say
+from attnviz.model_folder import count_parameters
+from attnviz.palette import ThemeName
+from attnviz.trace import Record
+from attnviz.ui.by_length import Rows, measured
+from attnviz.ui.components.chart.chart import EVERY_STEP, given_chart, steady_record
+from attnviz.ui.components.gallery.gallery import cell, gallery, group
+from attnviz.ui.components.lanes.lanes import lanes, lanes_record, written_lane
+from attnviz.ui.components.messenger.messenger import messenger
+from attnviz.ui.components.proof.proof import proof
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.parts import TRANSPORT, part
+from attnviz.ui.page_state.selection import carry_over
+from attnviz.ui.page_state.view import View
+from attnviz.ui.records import Asked as RecordAsked
+from attnviz.ui.records import Maker, UnknownRecordError, address, shown_trace
+from attnviz.ui.resources import models, translate, weights_of
+from attnviz.ui.step.proof_badge import proof_rows
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER, Asked, Exhibit
+from attnviz.wording.answers_beside import (
+    Facts,
+    by_length_sentence,
+    combined_badge,
+    facts_told,
+    looks_told,
+    misfit_of,
+    model_name,
+    note,
+)
+from attnviz.wording.proof import discrepancy_text, what_is_proved
+
+MODELS = (FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE)
+"""In the order of the page."""
+_FIRST = "What is computed first takes longer."
+"""And is not to count as slowness."""
+
+
+def _open(asked: Asked) -> View:
+    traces = _all(asked)
+    if not traces:
+        raise AttnvizError(say("None of the models of this rung is here: {names}.", names=", ".join(MODELS)))
+    view = View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
+    carry_over(st.session_state, view)
+    return view
+
+
+def _all(asked: Asked) -> list[Any]:
+    """Return what the models that are here make of the sentence; raise AttnvizError on bad input."""
+    folders = models()
+    found = []
+    for name in MODELS:
+        if name in folders:
+            translate(str(folders[name]), asked.device, _FIRST, 1, None)
+            found.append(asked.translated(name))
+    return found
+
+
+def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
+    traces = _all(asked)
+    st.session_state["answers_on_show"] = traces  # their proofs are made as long as somebody holds them
+    if absent := [name for name in MODELS if name not in models()]:
+        st.text(say("Not among the models here: {absent}.", absent=", ".join(absent)))
+    rows = _measured()
+    lanes(view, _lanes(view, traces, rows))
+    part(view, TRANSPORT, _speaking)(view)
+    _badge(view, traces, theme)
+    st.html(f'<h2 class="section">{say("Where they looked")}</h2>'
+            f'<p class="reading">{looks_told()}</p>')  # fmt: skip
+    cells = [_cell(trace) for trace in traces if trace.attends]
+    gallery(view, [group("", "", cells, len(cells))])
+    if rows:
+        _by_length(view, asked, rows, theme)
+
+
+def _speaking(view: View) -> None:
+    """Let browser and server speak of a view: it runs again at each step."""
+    speak_as_chosen()
+    messenger(view, lambda *_: None)  # nothing is tried by hand here
+
+
+def _measured() -> Rows:
+    return measured(MODELS, all_of_them=False)
+
+
+def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
+    labels = [say("step {step} of {count}", step=step + 1, count=view.steps) for step in range(view.steps)]
+    drawn = []
+    for trace in traces:
+        notes = [note(trace, step) for step in range(len(trace.target_pieces))]
+        notes += [say("finished after {steps} steps", steps=len(notes))] * (view.steps - len(notes))
+        drawn.append(written_lane(trace, model_name(trace), facts_told(_facts(trace, rows)), "", notes))
+    return lanes_record("-".join(trace.fingerprint for trace in traces), labels, drawn)
+
+
+def _facts(trace: Any, rows: Rows) -> Facts:
+    """Return what is known of the model that made `trace`, and of this translation."""
+    own = {row["words"]: float(row["bleu"]) for row in rows if row["model"] == trace.model}
+    bucket = bucket_of(len(trace.source_text.split()), list(own)) or ""
+    return Facts(count_parameters(models()[trace.model]), 1000 * trace.seconds, bucket, own.get(bucket))
+
+
+def _cell(trace: Any) -> dict[str, Any]:
+    words = trace.words()
+    label = say("{model}: alignment of {rows} French and {columns} English words", model=trace.model,
+                rows=len(words.target), columns=len(words.source))  # fmt: skip
+    return cell(trace.model, words.alignment, trace.model, "", label)
+
+
+def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
+    words = len(asked.sentence.split())
+    figure = bleu_by_length(rows, theme, marked=words)
+    told = by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}])
+    st.html(f'<h2 class="section">{_length_title()}</h2>')
+    given_chart(view, steady_record(figure.to_json(), {EVERY_STEP: ("", told)}), "by_length")
+
+
+def _length_title() -> str:
+    return say("BLEU by the length of the sentence")
+
+
+def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
+    """Draw one badge for the step in all models; those that are not here any more are left out."""
+    parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
+    if parts:
+        proof(view, address(view.trace, "answers-proof", theme, every=False, part=parts))
+
+
+def _proof(asked: RecordAsked) -> dict[str, Any]:
+    """Return what was proved of a step in every model, of the last step of one that has finished before."""
+    step, *others = asked.steps
+    traces = [shown_trace(fingerprint) for fingerprint in asked.part.split(".")]
+    if others or any(trace is None for trace in traces):
+        raise UnknownRecordError("answers-proof")
+    found: list[tuple[Record, int, Proof]] = []
+    for trace in traces:
+        weights, at = weights_of(trace), min(step, len(trace.target_pieces) - 1)
+        if weights is None:
+            raise UnknownRecordError("answers-proof")
+        try:
+            found.append((trace, at, prover_of(trace, weights).prove(at)))
+        except MisfitError:
+            return {"holds": False, "told": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
+    return {
+        "holds": all(one.holds for _, _, one in found),
+        "told": combined_badge([one for _, _, one in found], step), "about": what_is_proved(),
+        "wrong": [f"{trace.model}: {discrepancy_text(trace, wrong, at)}"
+                  for trace, at, one in found for wrong in one.discrepancies],
+        "names": [say("quantity"), say("numbers"), "max |Δ|", ""],
+        "rows": [(f"{trace.model}: {name}", *rest) for trace, _, one in found for name, *rest in proof_rows(one)],
+    }  # fmt: skip
+
+
+MAKERS: Mapping[str, Maker] = {"answers-proof": _proof}
+"""By the names in their addresses."""
+
+
+def _pictures(view: View, asked: Asked) -> Iterator[Picture]:  # noqa: ARG001  as those of the others
+    for trace in _all(asked):
+        if trace.attends:
+            title = say("Heatmap, {model}", model=trace.model)
+            yield Picture(title, title, f"heatmap-{trace.model}", heatmap(trace), heatmap_table(trace))
+    if rows := _measured():
+        figure = bleu_by_length(rows, marked=len(asked.sentence.split()))
+        yield Picture(_length_title(), _length_title(), "bleu-by-length", figure, bleu_by_length_table(rows))
+
+
+def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
+    """Yield the answers as a table, a row a model."""
+    rows = _measured()
+    frame = []
+    for trace in _all(asked):
+        facts = _facts(trace, rows)
+        frame.append({
+            say("model"): trace.model, say("translation"): trace.translation, say("parameters"): facts.parameters,
+            say("milliseconds"): facts.milliseconds, say("BLEU at this length"): facts.bleu,
+            say("log probability per piece"): float(np.mean(trace.log_probabilities)),
+        })  # fmt: skip
+    yield say("The answers"), pd.DataFrame(frame).set_index(say("model"))
+
+
+EXHIBIT = Exhibit(_open, _panel, _pictures, "answers", _tables)

@@ -1,0 +1,191 @@
+"""The second rung: two sentences of the visitor's held against one another by attention without recurrence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.decomposable_proof import prove_judgement
+from attnviz.analysis.decomposable_recomputation import recompute_decomposable
+from attnviz.analysis.pair_looks import PairLooks, largest_difference, reordered, swapped
+from attnviz.figures.heatmap_table import heatmap_table
+from attnviz.figures.judgement import (
+    attend_figure,
+    bag_figure,
+    bag_table,
+    compared_sentence,
+    compared_table,
+    compared_template,
+    compared_values,
+)
+from attnviz.figures.template import filled, to_json
+from attnviz.languages import language, say
+from attnviz.palette import ThemeName
+from attnviz.trace import Judgement
+from attnviz.ui.components.chart.chart import (
+    EVERY_STEP,
+    AtStep,
+    chart_record,
+    given_chart,
+    steady_chart,
+    steady_record,
+)
+from attnviz.ui.components.equation.equation import inline_equation
+from attnviz.ui.components.player.player import Pair
+from attnviz.ui.components.proof.proof import given_proof
+from attnviz.ui.page_state.selection import carry_over, selection_of
+from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.resources import detector_folder, judged, weights_of_detector
+from attnviz.ui.step.proof_badge import proof_rows
+from attnviz.ui.step.transport import transport
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.ui.transformer.exhibit import Asked, Exhibit
+from attnviz.ui.transformer.swap import choose_swap
+from attnviz.wording import judgement as wording
+from attnviz.wording.proof import what_is_proved
+
+FRENCH = "pair"
+"""The French sentence, in the session and in the address, where it is not the translation."""
+_OF = "pair_of"
+
+
+def _open(asked: Asked) -> View:
+    folder = detector_folder()
+    if folder is None:
+        raise AttnvizError(say("The detector of translations is not here: a folder of its own beside the models, as "
+                               "models/detector, which attnviz train --architecture decomposable makes."))  # fmt: skip
+    view = View(EXHIBIT.view_id, PairLooks(judged(folder, asked.device, asked.sentence, _french(asked))))
+    carry_over(st.session_state, view)
+    return view
+
+
+def _french(asked: Asked) -> str:
+    """Draw the box for the French sentence, which begins with the translation; return what is in it."""
+    session, translation = st.session_state, str(asked.view.trace.translation)
+    if session.get(_OF) not in (None, asked.sentence):
+        session[FRENCH] = translation  # what was typed was for another sentence
+    elif not session.get(FRENCH):
+        session[FRENCH] = st.query_params.get(FRENCH) or translation
+    session[_OF] = asked.sentence
+    text = st.text_area(
+        say("French sentence"), key=FRENCH, height="content", persist_state="session",
+        help=say("At first the translation of the sentence above. Write another, and see what becomes of the verdict."),
+    )  # fmt: skip
+    return (text or "").strip() or translation
+
+
+def french_in_address(asked: Asked) -> str | None:
+    """Return the address parameter of the French sentence; None for the translation."""
+    text = str(st.session_state.get(FRENCH) or "").strip()
+    return text if text and text != asked.view.trace.translation else None
+
+
+def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
+    looks: PairLooks = view.trace
+    judgement = looks.judgement
+    st.html(f'<p class="reading">{wording.detector_told()}</p>')
+    transport(view, Pair((say("English"), say("French")), written=False))
+    given_proof(view, _proof(judgement, judgement.fingerprint, language()))
+    st.html(f'<h2 class="section">{say("Attend")}</h2><p class="reading">{wording.attend_told()}</p>')
+    left, right = st.columns(2, gap="large")
+    with left:
+        steady_chart(view, _heatmap(looks, looks.fingerprint, theme, language(), True), "{}", "heatmap")
+    with right:
+        other = PairLooks(judgement, "source")
+        given_chart(view, steady_record(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.html(f'<h2 class="section">{say("Compare")}</h2>')
+        given_chart(view, _compared(judgement, judgement.fingerprint, theme, language()), "compared")
+    with right, st.container(key=view.key("ladder_verdict")):
+        st.html(f'<h2 class="section">{say("Aggregate, and the verdict")}</h2>'
+                f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>')  # fmt: skip
+        inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
+    _swap(view, asked, judgement, theme)
+
+
+def _swap(view: View, asked: Asked, judgement: Judgement, theme: ThemeName) -> None:
+    """Let two words change places, and show the bag of vectors before and after."""
+    st.html(f'<h2 class="section">{say("A bag of vectors")}</h2>')
+    places = choose_swap(asked.sentence)
+    if places is None:
+        return
+    other = _after(asked, judgement, places)
+    record = _bag(judgement, other, f"{judgement.fingerprint}{other.fingerprint}", theme, language())
+    st.text(other.source_text)
+    given_chart(view, record, "bag")
+
+
+def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judgement:
+    folder = detector_folder()
+    assert folder is not None  # _open
+    return judged(folder, asked.device, swapped(asked.sentence, *places), judgement.target_text)
+
+
+@made_once
+def _bag(
+    _one: Judgement, _other: Judgement, identity: str, theme: ThemeName, code: str  # noqa: ARG001  the key
+) -> dict[str, Any]:  # fmt: skip
+    places, weights = reordered(_one, _other), weights_of_detector(_one)
+    difference = None if places is None else largest_difference(_one, _other, places)
+    exact = False
+    if places is not None and weights is not None:
+        found = [recompute_decomposable(weights, one.source_ids, one.target_ids) for one in (_one, _other)]
+        exact = bool((found[0].probabilities == found[1].probabilities).all())
+    told = wording.swap_told(_one, _other, difference, exact=exact)
+    return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", told)})
+
+
+@made_once
+def _heatmap(_looks: PairLooks, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
+    """Return where one sentence looks in the other, as JSON. Only where `linked` do its rows stand for the steps of the
+    view."""
+    figure = attend_figure(_looks, theme=theme)
+    if not linked:
+        figure.layout.meta = {name: figure.layout.meta[name] for name in ("alt", "narrowest", "widest")}
+    return str(figure.to_json())
+
+
+@made_once
+def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
+    return chart_record(
+        to_json(compared_template(_judgement, theme)),
+        {
+            step: AtStep(to_json(compared_values(_judgement, step)), "", compared_sentence(_judgement, step))
+            for step in range(len(_judgement.target_pieces))
+        },
+    )
+
+
+@made_once
+def _proof(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
+    weights = weights_of_detector(_judgement)
+    if weights is None:
+        told = say("Numbers not proved: the model that made them, “{model}”, is not here.", model=_judgement.model)
+        return {"holds": False, "told": told, "wrong": [], "about": "", "names": [], "rows": []}
+    found = prove_judgement(_judgement, weights)
+    return {
+        "holds": found.holds, "told": wording.pair_badge(found), "about": what_is_proved(), "wrong": [],
+        "names": [say("quantity"), say("numbers"), "max |Δ|", ""], "rows": proof_rows(found, wording.quantity_names()),
+    }  # fmt: skip
+
+
+def _pictures(view: View, asked: Asked) -> Iterator[Picture]:
+    looks: PairLooks = view.trace
+    judgement, step = looks.judgement, selection_of(st.session_state, view).step
+    for each, name in ((looks, say("French looks at English")), (PairLooks(judgement, "source"),
+                                                                 say("English looks at French"))):  # fmt: skip
+        yield Picture(name, name, f"attend-{each.asking}", attend_figure(each), heatmap_table(each))
+    title = say("Comparison of piece {number}", number=step + 1)
+    figure = filled(compared_template(judgement, "light"), compared_values(judgement, step))
+    yield Picture(title, title, f"compared-{step + 1}", figure, compared_table(judgement, step))
+    if (places := choose_swap(asked.sentence, drawn=False)) is not None:
+        other, title = _after(asked, judgement, places), say("A bag of vectors")
+        yield Picture(title, title, "bag", bag_figure(judgement, other), bag_table(judgement, other))
+
+
+EXHIBIT = Exhibit(_open, _panel, _pictures, "two")

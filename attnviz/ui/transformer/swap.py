@@ -1,0 +1,52 @@
+"""Which two words of the English sentence change places: chosen, swapped by a button, and kept in the address."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.wording.labels import shorten
+
+SWAP = "swap"
+"""The places of the two words, counted from 1 as in "2.5", in the session and in the address; none while they stand as
+they were."""
+_ONE, _OTHER = "swap_one", "swap_other"
+
+
+def choose_swap(sentence: str, *, drawn: bool = True) -> tuple[int, int] | None:
+    """Draw the choice of two words and the button that swaps them, if it is to be `drawn`; return their 0-based places
+    while they are swapped."""
+    words, session = sentence.split(), st.session_state
+    if len(words) < 2:
+        return None
+    chosen = _places(session.get(SWAP), len(words))
+    if not drawn:
+        return chosen
+    usual = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="swap_words"):
+        places = [
+            st.selectbox(
+                label, list(range(len(words))), place, key=f"{key}_{len(words)}", disabled=chosen is not None,
+                format_func=lambda k: f"{k + 1} {shorten(words[k], 24)}" if k < len(words) else "", width=220,
+            )
+            for key, place, label in zip((_ONE, _OTHER), usual, (say("This word"), say("and this one")), strict=True)
+        ]  # fmt: skip
+        label = say("Put them back") if chosen else say("Swap them")
+        st.button(label, key="swap_button", type="primary", on_click=_press, args=(None if chosen else places,),
+                  disabled=places[0] == places[1])  # fmt: skip
+    return chosen
+
+
+def _press(places: list[int] | None) -> None:
+    st.session_state[SWAP] = None if places is None else ".".join(str(place + 1) for place in sorted(places))
+
+
+def _places(value: object, count: int) -> tuple[int, int] | None:
+    """Return the places that a link, or the session, names, where there are two such words."""
+    found = re.fullmatch(r"([0-9]{1,3})\.([0-9]{1,3})", str(value))
+    if not found:
+        return None
+    one, other = (int(text) - 1 for text in found.groups())
+    return (one, other) if 0 <= one < other < count else None

@@ -1,0 +1,86 @@
+"""What is said of the answers of several translators that stand beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.analysis.proof import Proof
+from attnviz.languages import say
+from attnviz.trace import Record
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent, power_of_ten, thousands
+from attnviz.wording.why import attention_name
+
+
+class Facts(NamedTuple):
+    """What is known of a translator, and of one translation of its."""
+
+    parameters: int
+    milliseconds: float
+    bucket: str
+    """The bucket of words that the sentence falls into, as "11-20"."""
+    bleu: float | None
+    """BLEU there, where it was measured."""
+
+
+def model_name(trace: Record) -> str:
+    """Return what the kind of model is called."""
+    if trace.config.get("architecture") == "transformer":
+        return say("Transformer")
+    return attention_name(str(trace.config["attention"]))
+
+
+def facts_told(facts: Facts) -> str:
+    """Return the facts in a line."""
+    told = [
+        say("{count} parameters", count=thousands(facts.parameters)),
+        say("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
+    ]
+    if facts.bleu is not None:
+        told.append(say("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
+    return " · ".join(told)
+
+
+def note(trace: Record, step: int) -> str:
+    """Return where 0-based `step` looked most and how likely it found its piece."""
+    sure = say("finds its piece {share} likely", share=percent(float(np.exp(trace.log_probabilities[step]))))
+    if not trace.attends:
+        return say("{looks}; {sure}", looks=say("looks nowhere"), sure=sure)
+    words = trace.words()
+    shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
+    most = int(np.argmax(shares))
+    looks = say("looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)),
+                weight=decimal(shares[most]))  # fmt: skip
+    return say("{looks}; {sure}", looks=looks, sure=sure)
+
+
+def looks_told() -> str:
+    """Return how the small heatmaps are to be read."""
+    return say("Rows are French words, columns English ones, bright is a large weight (the shade is √α); of the "
+               "transformer it is the mean of all heads. The fixed vector looks nowhere.")  # fmt: skip
+
+
+def by_length_sentence(lacking: Sequence[str]) -> str:
+    """Return what the picture by length holds, and of which models nothing was measured."""
+    told = say("Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
+               "length of your sentence is marked.")  # fmt: skip
+    if not lacking:
+        return told
+    return told + " " + say("Not measured by length: {names}.", names=", ".join(lacking))
+
+
+def combined_badge(proofs: Sequence[Proof], step: int) -> str:
+    """Return what the badge of 0-based `step` says of several models."""
+    if all(one.holds for one in proofs):
+        return say("All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
+                   numbers=thousands(sum(one.numbers for one in proofs)), step=step + 1, count=len(proofs),
+                   largest=power_of_ten(max(one.largest_difference for one in proofs)))  # fmt: skip
+    return say("Step {step}: not all numbers check out", step=step + 1)
+
+
+def misfit_of(trace: Record) -> str:
+    """Return that a translation was not made by the model that is here."""
+    return say("A translation does not fit the weights of “{model}”", model=trace.model)

@@ -1,0 +1,100 @@
+"""The page *To the transformer* in Chromium: up the ladder by mouse and keyboard, in a window and on a telephone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.views import on_both
+from tests.conftest import REPOSITORY
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "sentence=Two+dogs+play+in+the+snow."
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+READY = ".st-key-gallery-head button.cell canvas"
+
+
+def at_rest(page: Page) -> None:
+    """Wait until nothing waits for its numbers and the server has nothing more to say."""
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.wait_for_selector("[data-waiting]", state="detached")
+
+
+def rung(page: Page, name: str) -> None:
+    page.locator("[class*='st-key-rung-']").get_by_text(name, exact=True).click()
+    expect(page.locator("[class*='st-key-rung-'] [aria-checked='true']")).to_have_text(name)
+    at_rest(page)
+
+
+def no_wider_than_the_window(page: Page) -> None:
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
+
+
+@on_both
+def test_up_the_ladder(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}&rung=heads&head=cross.2.2", path="transformer", ready=READY)
+    at_rest(page)
+    expect(page.locator("button.cell")).to_have_count(36)
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 30
+    assert found["offenders"] == []
+    no_wider_than_the_window(page)
+    opened = page.locator("button.cell[aria-checked='true']")
+    expect(opened).to_have_attribute("data-code", "cross.2.2")
+    expect(page.locator(".proof .badge")).to_contain_text("check out")
+
+    # By the keyboard: another head, then another piece.
+    opened.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"head=cross\.2\.3"))
+    at_rest(page)
+    expect(page.locator("button.cell[aria-checked='true']")).to_be_focused()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
+    expect(page).to_have_url(re.compile("step-head=2"))
+
+    # By the mouse: a head of the encoder, whose sentence asks itself.
+    page.locator("button.cell[data-code='encoder.1.2']").click()
+    expect(page).to_have_url(re.compile(r"head=encoder\.1\.2"))
+    at_rest(page)
+    expect(page.locator(".player .target")).to_have_attribute("lang", "en")
+    expect(page.locator(".player .target .word").first).to_have_text("Two")
+    for stage in range(1, 5):
+        page.locator(f".st-key-stage_{stage}-head").scroll_into_view_if_needed()
+        expect(page.locator(f".st-key-stage_{stage}-head .katex").first).to_be_visible()
+        expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
+
+    rung(page, "1. Dot product")
+    expect(page.locator(".microscope-box .js-plotly-plot")).to_have_count(2)
+    no_wider_than_the_window(page)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
+    expect(page.locator(".microscope-box h3").first).to_contain_text("step 2")
+    expect(page.locator(".microscope-box h3").last).to_contain_text("step 2")
+
+    rung(page, "2. No recurrence")
+    if (REPOSITORY / "models" / "detector").exists():
+        expect(page.locator(".st-key-heatmap-two .js-plotly-plot")).to_be_visible()
+        no_wider_than_the_window(page)
+        page.get_by_role("button", name="Swap them").click()
+        expect(page.locator(".st-key-bag-two p")).to_contain_text("equal to the last bit")
+    else:
+        expect(page.locator(".st-key-transformer_problem")).to_contain_text("detector of translations is not here")
+
+    rung(page, "1. Dot product")
+    rung(page, "4. All five")
+    expect(page.locator(".lane")).to_have_count(5)
+    no_wider_than_the_window(page)
+    page.keyboard.press("End")
+    expect(page.locator(".lane .target").last).to_contain_text("</s>")
+
+    page.go_back()
+    expect(page.locator("[class*='st-key-rung-'] [aria-checked='true']")).to_have_text("1. Dot product")
+    at_rest(page)
+    no_wider_than_the_window(page)

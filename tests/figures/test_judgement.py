@@ -1,0 +1,86 @@
+"""Decomposable attention drawn: what is drawn is what was computed, and a sentence in another order is the same bag."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.pair_looks import PairLooks, largest_difference, reordered, swapped
+from attnviz.checkpoint import save_model
+from attnviz.detector import Detector
+from attnviz.figures.judgement import (
+    attend_figure,
+    bag_figure,
+    bag_table,
+    compared_table,
+    compared_template,
+    compared_values,
+)
+from attnviz.figures.template import filled
+from attnviz.network import DecomposableConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import Judgement
+from attnviz.wording.judgement import swap_told
+from tests.detectors import random_detector
+
+ENGLISH, FRENCH = "Two dogs play in the snow.", "Deux chiens jouent dans la neige."
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Detector:
+    folder = tmp_path_factory.mktemp("detector")
+    save_model(folder, random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer)
+    return Detector.load(folder, "cpu")
+
+
+@pytest.fixture(scope="module")
+def judgement(detector: Detector) -> Judgement:
+    return detector.judge(ENGLISH, FRENCH)
+
+
+def test_both_ways_are_drawn_of_the_same_energies(judgement: Judgement) -> None:
+    for looks, weights in ((PairLooks(judgement), judgement.target_alignment),
+                           (PairLooks(judgement, "source"), judgement.source_alignment)):  # fmt: skip
+        assert looks.alignment is weights
+        figure = attend_figure(looks)
+        go.Figure(figure.to_plotly_json())  # checks every property
+        np.testing.assert_allclose(figure.data[0].z, looks.words().alignment, atol=1e-6)
+        assert len(figure.layout.yaxis.ticktext) == len(looks.words().target)
+
+
+def test_a_comparison_is_of_what_was_recorded(judgement: Judgement) -> None:
+    for step in range(len(judgement.target_pieces)):
+        figure = filled(compared_template(judgement, "dark"), compared_values(judgement, step))
+        go.Figure(figure.to_plotly_json())
+        np.testing.assert_allclose(figure.data[0].z[2], judgement.target_comparisons[step])
+        assert list(compared_table(judgement, step)["b"]) == list(judgement.target_projected[step])
+
+
+def test_a_swap_is_the_same_bag(detector: Detector, judgement: Judgement) -> None:
+    other = detector.judge(swapped(ENGLISH, 1, 4), FRENCH)
+    places = reordered(judgement, other)
+    assert places is not None
+    assert places != sorted(places)
+    assert largest_difference(judgement, other, places) < 1e-4
+    figure = bag_figure(judgement, other)
+    go.Figure(figure.to_plotly_json())
+    before, after = (np.asarray(trace.z) for trace in figure.data)
+    np.testing.assert_allclose(before[places], after[:-1], atol=1e-4)
+    np.testing.assert_allclose(before[-1], after[-1], atol=1e-4)
+    assert len(bag_table(judgement, other)) == 2 * (len(judgement.source_pieces) + 1)
+
+
+def test_other_words_are_another_bag_and_it_is_said(detector: Detector, judgement: Judgement) -> None:
+    other = detector.judge("Two cats play in the snow.", FRENCH)
+    assert reordered(judgement, other) is None
+    assert "another bag" in swap_told(judgement, other, None, exact=False)
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=3), min_size=2, max_size=9), st.data())
+def test_a_swap_back_leaves_the_sentence(words: list[str], data: st.DataObject) -> None:
+    one, other = (data.draw(st.integers(0, len(words) - 1)) for _ in range(2))
+    text = " ".join(words)
+    assert swapped(swapped(text, one, other), one, other) == text
