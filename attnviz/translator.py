@@ -72,14 +72,9 @@ class Translator(Generic[RecordT]):
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
-        self._prepared: Prepared[RecordT] = prepared(network)
-        self._decoder: Any = self._prepared.decoder
+        self.prepared: Prepared[RecordT] = prepared(network)  # for those, too, who lead the decoder themselves
+        self._decoder: Any = self.prepared.decoder
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
-
-    @property
-    def prepared(self) -> Prepared[RecordT]:
-        """The network prepared for use, for those who lead the decoder themselves."""
-        return self._prepared
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Translator[Any]:
@@ -114,7 +109,7 @@ class Translator(Generic[RecordT]):
         source = sentence_ids(self.tokenizer, text)
         given = None if target is None else target_ids(self.tokenizer, target)
         check_beam(beam)
-        self._prepared.check(interventions, len(source))
+        self.prepared.check(interventions, len(source))
         with torch.inference_mode():
             memory = self._memory([source])
             if given is None:
@@ -152,7 +147,7 @@ class Translator(Generic[RecordT]):
         """
         source = sentence_ids(self.tokenizer, text)
         check_beam(beam)
-        self._prepared.check(interventions, len(source))
+        self.prepared.check(interventions, len(source))
         growth: list[list[Candidate]] = []
         with torch.inference_mode():
             memory, limit = self._memory([source]), longest_target(len(source))
@@ -182,7 +177,7 @@ class Translator(Generic[RecordT]):
         if target is not None:
             target_ids(self.tokenizer, target)
         check_beam(beam)
-        self._prepared.check(interventions, len(source))
+        self.prepared.check(interventions, len(source))
 
     def _search(
         self, memory: Any, limits: list[int], beam: int, length_penalty: float,
@@ -195,15 +190,15 @@ class Translator(Generic[RecordT]):
             return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in found]
         # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
-        history: list[SearchStep[Any]] | None = [] if fits and self._prepared.keeps_steps else None
+        history: list[SearchStep[Any]] | None = [] if fits and self.prepared.keeps_steps else None
         hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
         translations = []
         for sentence, finished in enumerate(hypotheses):
             best = finished[0]
             if history is None:
-                course = self._prepared.forced(memory, best.ids, interventions)
+                course = self.prepared.forced(memory, best.ids, interventions)
             else:
-                course = self._prepared.course(history, sentence, best.ids, best.parent)
+                course = self.prepared.course(history, sentence, best.ids, best.parent)
             told = self._told(finished)
             translations.append(_Translation(course, told[0].translation, how, told))
         return translations
@@ -212,9 +207,9 @@ class Translator(Generic[RecordT]):
         return tuple(Hypothesis(self.tokenizer.decode(one.ids), one.score) for one in finished)
 
     def _greedy(self, memory: Any, limits: list[int], interventions: tuple[Intervention, ...]) -> list[Course]:
-        history: list[SearchStep[Any]] | None = [] if self._prepared.keeps_steps else None
+        history: list[SearchStep[Any]] | None = [] if self.prepared.keeps_steps else None
         targets = greedy(self._decoder, memory, limits, history, interventions)
-        return [self._prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
+        return [self.prepared.course(history or [], sentence, ids, 0) for sentence, ids in enumerate(targets)]
 
     def _follow(
         self, memory: Any, given: list[int], translation: str, interventions: tuple[Intervention, ...]
@@ -223,7 +218,7 @@ class Translator(Generic[RecordT]):
         ids = forced_target(given, interventions)
         if ids != given:
             translation = self.tokenizer.decode(ids)
-        return _Translation(self._prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
+        return _Translation(self.prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of like length.
@@ -270,7 +265,7 @@ class Translator(Generic[RecordT]):
         for row, source in zip(ids, sources, strict=True):
             row[: len(source)] = torch.tensor(source)
         lengths = lengths.to(self.device)
-        return self._prepared.memory(ids.to(self.device), lengths)
+        return self.prepared.memory(ids.to(self.device), lengths)
 
     def _trace(
         self, text: str, source: Sequence[int], memory: Any, found: _Translation, started: float,
@@ -278,10 +273,10 @@ class Translator(Generic[RecordT]):
     ) -> RecordT:  # fmt: skip
         """Bring the numbers of one translation together, `memory` having its sentence alone."""
         ids, how = found.course.ids, found.search
-        arrays = self._prepared.recorded(source, memory, found.course)
+        arrays = self.prepared.recorded(source, memory, found.course)
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}
         score = float(numbers["log_probabilities"].sum()) / len(ids) ** how.length_penalty
-        record: RecordT = self._prepared.record(
+        record: RecordT = self.prepared.record(
             source_text=text,
             translation=found.translation,
             source_pieces=self.tokenizer.pieces(source),

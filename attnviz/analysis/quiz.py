@@ -50,7 +50,7 @@ class Odds:
 
 def questions(record: Record, after: Array | None, most: int = QUESTIONS) -> tuple[Question, ...]:
     """Return up to `most` words to be asked about, in the order of the translation; `after` is their posterior,
-    (target words, source words), where that is known.
+    of shape (Ty, Tx) in words, where that is known.
 
     A word is fit where the question makes sense and alpha is clear (see `telling`). Of each of KINDS in turn, again and
     again, the one of the clearest look is taken that is left, so that they are of as many kinds as there are; a word of

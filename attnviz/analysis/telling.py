@@ -111,7 +111,7 @@ def telling_word(record: Record) -> Telling:
 
 def turning_word(record: Record, after: Array) -> int:
     """Return the target word whose look turned out to be about something else than it seemed: of those that make sense
-    before and `after` the word, (target words, source words), and of which it is clear then what they were about, the
+    before and `after` the word, (Ty, Tx) in words, and of which it is clear then what they were about, the
     one of the largest total variation between the two; where there is none, that of all words."""
     before = record.words().alignment
     looks, later = Looks(record, before), Looks(record, after)

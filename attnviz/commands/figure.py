@@ -13,7 +13,7 @@ from attnviz.commands.shared import about, add_head_options, add_model_options, 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
-    from attnviz.trace import Attention, Trace
+    from attnviz.trace import Attention, Branches, Trace
 
 
 SUMMARY = "save a sentence's alignment, or a step, or another program's attention, as a file"
@@ -72,14 +72,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that do not go together, and for what cannot be drawn or
     written."""
-    if sum(given is not None for given in (options.text, options.trace, options.attention)) != 1:
-        raise AttnvizError("Give a sentence, --trace FILE or --attention FILE, one of the three.")
-    if options.trace and options.target:
-        raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
-    if options.checkpoint and options.text is None:
-        raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
+    _check(options)
     from attnviz.export.files import Look, check_ending, save
-    from attnviz.trace import Branches, Trace
+    from attnviz.trace import Trace
 
     ending = check_ending(options.output)  # before a model is loaded for nothing
     face: Face = options.face or "before"
@@ -90,16 +85,7 @@ def run(options: argparse.Namespace) -> None:
         face=face, colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
-    trace: Any
-    branches = None
-    if options.trace:
-        branches = Branches.load(options.trace)
-        trace = branches.first
-    elif options.attention or options.checkpoint:
-        trace = _attention(options)
-    else:
-        trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
-    trace = seen_by_heads(trace, options)
+    trace, branches = _shown(options)
     if not isinstance(trace, Trace):
         save(trace, options.output, look)
         return
@@ -120,6 +106,28 @@ def run(options: argparse.Namespace) -> None:
             f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
         )  # fmt: skip
     save(trace, options.output, look, weights, branches)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if sum(given is not None for given in (options.text, options.trace, options.attention)) != 1:
+        raise AttnvizError("Give a sentence, --trace FILE or --attention FILE, one of the three.")
+    if options.trace and options.target:
+        raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
+    if options.checkpoint and options.text is None:
+        raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
+
+
+def _shown(options: argparse.Namespace) -> tuple[Any, Branches | None]:
+    """Return what is drawn, and of a saved trace also what was tried on it."""
+    from attnviz.trace import Branches
+
+    if options.trace:
+        branches = Branches.load(options.trace)
+        return seen_by_heads(branches.first, options), branches
+    if options.attention or options.checkpoint:
+        return seen_by_heads(_attention(options), options), None
+    trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
+    return seen_by_heads(trace, options), None
 
 
 def _attention(options: argparse.Namespace) -> Attention:

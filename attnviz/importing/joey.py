@@ -58,7 +58,7 @@ class JoeyModel(Recomputed):
         return [*ids, self.source.special(*STOPS)]
 
     def chosen(self, logits: Array, step: int) -> int:
-        """Return the likeliest token but `<s>` and `<pad>`; nor is `</s>` written first."""
+        """Return the likeliest token by its logits, (K,), but `<s>` and `<pad>`; nor is `</s>` written first."""
         forbidden = [self.target.special(*STARTS), self.target.special(*PADDING)]
         allowed = logits.copy()
         allowed[forbidden + ([self.target.special(*STOPS)] if step == 0 else [])] = -np.inf
@@ -78,7 +78,7 @@ class JoeyModel(Recomputed):
         return annotations, ([(first, first)] * self._layers[1], np.zeros(size))
 
     def step(self, annotations: Array, before: Any, previous: int) -> tuple[dict[str, Array], Any]:
-        """Return the arrays of one step, from the states of all layers and t_{i-1}; and those it leaves."""
+        """Return the arrays of one step, from h, (Tx, 2m), states of all layers, and t_{i-1}; and those it leaves."""
         weights, (states, fed) = self._weights, before
         word = weights["trg_embed.lut.weight"][previous]
         word = word * np.sqrt(len(word)) if self._scales[1] else word

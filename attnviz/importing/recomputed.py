@@ -67,8 +67,8 @@ class Recomputed(ABC):
 
     @abstractmethod
     def step(self, annotations: Array, before: Any, previous: int) -> tuple[dict[str, Array], Any]:
-        """Return the arrays of a `Course` at one step, given what the step before left and the token it wrote; and what
-        this one leaves."""
+        """Return the arrays of a `Course` at one step, given h, (Tx, 2n), what the step before left and the token it
+        wrote; and what this one leaves."""
 
     @abstractmethod
     def ledger(self, course: Course, step: int, token: int) -> tuple[Array, dict[str, float]]:
@@ -76,7 +76,7 @@ class Recomputed(ABC):
         state, previous word and bias give; raise AttnvizError where it does not split."""
 
     def chosen(self, logits: Array, step: int) -> int:  # noqa: ARG002  some forbid tokens at the beginning
-        """Return the token that greedy search writes at 0-based `step`."""
+        """Return the token that greedy search writes at 0-based `step`, from its logits, (K,)."""
         return int(logits.argmax())
 
     def attention(self, text: str, target: str | None = None) -> Attention:

@@ -63,7 +63,7 @@ class TutorialModel(Recomputed):
         return annotations, np.tanh(self._weights["encoder.fc.weight"] @ ends + self._weights["encoder.fc.bias"])
 
     def step(self, annotations: Array, before: Array, previous: int) -> tuple[dict[str, Array], Array]:
-        """Return the arrays of one step, from s_{i-1}, and s_i."""
+        """Return the arrays of one step, from h, (Tx, 2n), and s_{i-1}, (n,), and s_i."""
         weights, word = self._weights, self._weights["decoder.embedding.weight"][previous]
         query, key = np.split(weights["energy.weight"], [len(before)], axis=1)
         energies = np.tanh(query @ before + annotations @ key.T + weights["energy.bias"]) @ weights["score"].ravel()

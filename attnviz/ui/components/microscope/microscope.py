@@ -53,7 +53,8 @@ def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
 def units_record(
     looks: Looks, units: Microscope, queries: FloatArray, keys: FloatArray, theme: ThemeName
 ) -> dict[str, Any]:
-    """Return what the browser needs of `looks`, made from `queries` and `keys`; `units` are those of one cell of it."""
+    """Return what the browser needs of `looks`, made from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are
+    those of one cell of it."""
     return {
         "queries": packed(queries), "keys": packed(keys), "score": packed(units.score), "width": len(units.score),
         "peaks": looks.alignment.argmax(axis=1).tolist(),
