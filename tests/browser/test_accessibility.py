@@ -171,7 +171,7 @@ def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) 
     page.keyboard.press("Enter")
     heatmap = page.get_by_role("button", name="Heatmap, CSV")
     expect(heatmap).to_be_visible()
-    for _ in range(4):  # into the box, past the link, not through the rest of the page
+    for _ in range(5):  # into the box, past the link and lecture mode, not through the rest of the page
         page.keyboard.press("Tab")
     expect(heatmap).to_be_focused()
     with page.expect_download() as download:

@@ -77,7 +77,7 @@ def test_the_names_of_the_columns_stay_when_scrolled_down(open_page: Opener) -> 
     page.locator(".st-key-heatmap").evaluate("(node) => node.scrollIntoView()")
     page.mouse.move(700, 450)
     page.mouse.wheel(0, 700)
-    page.wait_for_function("document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().top < -400")
+    page.wait_for_function("() => document.querySelector('.st-key-heatmap .chart').getBoundingClientRect().top < -400")
     first, last = names.first.bounding_box(), names.last.bounding_box()
     assert 0 < first["y"] < 200
     assert 0 < last["y"] < 200

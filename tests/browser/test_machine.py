@@ -130,7 +130,7 @@ def test_a_click_on_a_piece_chooses_it_and_the_mouse_lights_its_ribbon(open_page
     page = open_page("?step=3")
     drawing = machine(page)
     drawing.locator(".column").nth(1).click(position={"x": 10, "y": 10})
-    page.wait_for_function(f"{SHOWN}.source === 1")
+    page.wait_for_function(f"() => {SHOWN}.source === 1")
     expect(drawing.locator(".piece").nth(1)).to_have_class("piece seen lit")
     drawing.locator(".column").nth(4).hover()
     expect(drawing.locator(".ribbon").nth(4)).to_have_class("ribbon seen")

@@ -88,7 +88,9 @@ def test_up_the_ladder(open_page: Opener) -> None:
         expect(page.locator(".st-key-transformer_problem")).to_contain_text("detector of translations is not here")
 
     rung(page, "1. Dot product")
+    page.wait_for_url(lambda url: "rung=" not in url)
     rung(page, "4. All five")
+    page.wait_for_url(re.compile("rung=answers"))
     expect(page.locator(".lane")).to_have_count(5)
     no_wider_than_the_window(page)
     page.keyboard.press("End")

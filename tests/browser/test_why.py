@@ -208,7 +208,7 @@ def test_another_sentence_and_another_translation(open_page: Opener) -> None:
     target.press("Control+Enter")
     expect(page.locator(".passage .french")).to_have_text("Le petit chat noir dort.")
     expect(page.get_by_text("It is your own translation.")).to_be_visible()
-    page.wait_for_function("new URLSearchParams(location.search).get('target') === 'Le petit chat noir dort.'")
+    page.wait_for_function("() => new URLSearchParams(location.search).get('target') === 'Le petit chat noir dort.'")
 
 
 def test_both_languages_to_and_fro(open_page: Opener) -> None:

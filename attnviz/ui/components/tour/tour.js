@@ -63,13 +63,13 @@ function writeCard(root, state, record, stop) {
       const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
       if (within && next instanceof HTMLElement) next.focus();
       find(root, ".told").hidden = gameOf(identity).answers.length > 0;
-      write(find(root, ".keys"), asking(stop, identity) ? words.own : words.keys);
+      write(find(root, ".tour-keys"), asking(stop, identity) ? words.own : words.keys);
       draw(root, state);
     };
   letGoOfBars(root);
   more.replaceChildren();
   find(root, ".told").hidden = false;
-  write(find(root, ".keys"), words.keys);
+  write(find(root, ".tour-keys"), words.keys);
   if (stop.pull) more.append(pulled(root, stop.pull, stop.step, words));
   if (stop.after) more.append(compared(stop.after, words));
   if (stop.quiz) again();
