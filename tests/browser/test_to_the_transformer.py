@@ -71,7 +71,11 @@ def test_up_the_ladder(open_page: Opener) -> None:
         expect(page.locator(f".st-key-stage_{stage}-head .js-plotly-plot")).to_be_visible()
 
     rung(page, "1. Dot product")
-    expect(page.locator(".microscope-box .js-plotly-plot")).to_have_count(2)
+    boxes = page.locator(".microscope-box")
+    expect(boxes).to_have_count(2)
+    for box in boxes.all():  # what is not in the window is drawn when there is time
+        box.scroll_into_view_if_needed()
+        expect(box.locator(".js-plotly-plot")).to_be_visible()
     no_wider_than_the_window(page)
     page.keyboard.press("ArrowRight")
     expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
