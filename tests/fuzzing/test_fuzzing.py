@@ -38,11 +38,11 @@ def test_the_sentence_names_the_file(bench: Bench, name: str) -> None:
     folder = shutil.copytree(bench.model, bench.folder / f"without {name}")
     whole = (folder / name).read_bytes()
     said = []
-    for seed in range(30):
+    for seed in range(150):
         bench.damaged(whole, f"without {name}/{name}", JSON, random.Random(seed))
         try:
             Translator.load(folder, device="cpu")
         except AttnvizError as error:
             said.append(name in str(error))
-    assert said
+    assert len(said) > 50
     assert all(said)

@@ -11,10 +11,10 @@ from tests.conftest import REPOSITORY
 Run = Callable[..., AppTest]
 """Opens a page as a link with these parameters does."""
 
-_LAB = """
+_ALONE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import lab
-run_pages([lab.page])
+from attnviz.ui.pages import {name}
+run_pages([{name}.page])
 """
 
 
@@ -30,7 +30,12 @@ def open_page(**linked: str) -> AppTest:
 
 def open_lab(**linked: str) -> AppTest:
     """Return the lab as a link with these parameters opens it."""
-    return _followed(AppTest.from_string(_LAB, default_timeout=60), linked)
+    return open_alone("lab", **linked)
+
+
+def open_alone(name: str, /, **linked: str) -> AppTest:
+    """Return the one page that a module of `ui/pages` makes as a link with these parameters opens it."""
+    return _followed(AppTest.from_string(_ALONE.format(name=name), default_timeout=60), linked)
 
 
 def _followed(app: AppTest, linked: dict[str, str]) -> AppTest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from attnviz import AttnvizError
 from attnviz.corpora import MEASURES, Settings, analyse_file
@@ -21,13 +21,7 @@ from attnviz.ui.corpus import jobs, room
 from attnviz.ui.corpus.choices import brush_of, brush_text
 from attnviz.ui.corpus.jobs import MOST_BYTES, begin, job_of
 from attnviz.ui.corpus.table import COPIED, PRESETS, UNLIKELY, Brush, Choice, drawn_rows, known_measures, listed_rows
-from tests.ui.opening import Run
-
-_PAGE = """
-from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import corpus
-run_pages([corpus.page])
-"""
+from tests.ui.opening import Run, open_alone
 
 
 @pytest.fixture(autouse=True)
@@ -39,15 +33,7 @@ def _no_jobs() -> Iterator[None]:
 
 @pytest.fixture
 def corpus(models_folder: Path) -> Run:
-    def opened(**linked: str) -> AppTest:
-        app = AppTest.from_string(_PAGE, default_timeout=60)
-        for name, value in linked.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return opened
+    return functools.partial(open_alone, "corpus")
 
 
 def made(identity: str) -> None:

@@ -19,13 +19,8 @@ from attnviz.languages import speak
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
 from tests.small_run import LINKS, MOMENTS, kept_run
+from tests.ui.opening import open_alone
 from tests.ui.shown_records import mounted
-
-_PAGE = """
-from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import learns
-run_pages([learns.page])
-"""
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +46,7 @@ def models(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def opened(**linked: str) -> AppTest:
-    app = AppTest.from_string(_PAGE, default_timeout=60)
-    for name, value in linked.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return open_alone("learns", **linked)
 
 
 def weights(record: dict[str, object], moment: int) -> np.ndarray:

@@ -15,7 +15,6 @@ from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.follower.follower import follow
-from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
@@ -31,7 +30,7 @@ from attnviz.ui.step.glossary import glossary
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
+from attnviz.ui.toolbar.downloads import Picture, picture_box, picture_file
 from attnviz.ui.toolbar.translation import status
 from attnviz.ui.turns import in_turn
 from attnviz.wording.labels import shorten
@@ -171,11 +170,4 @@ def _tables(view: View, section: Section) -> None:
 def _downloads(view: View, section: Section) -> None:
     """Offer the pictures of the section, drawn when the box is opened."""
     speak_as_chosen()
-    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
-    if not box.open:
-        return
-    with box, st.container(key="files", width=WIDTH, gap="small"):
-        st.caption(say("The pictures as they are on show."))
-        with st.spinner(say("Drawing…")):
-            files = [picture_file(view.trace, one) for one in section.pictures(view, st.session_state)]
-        picture_file_buttons(files, key="export")
+    picture_box(lambda: (picture_file(view.trace, one) for one in section.pictures(view, st.session_state)))

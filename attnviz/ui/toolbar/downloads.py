@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -34,6 +34,18 @@ WIDTH = 656
 
 AFTER, BEFORE = "links.pharaoh", "links-by-attention.pharaoh"
 """Ends of the names of files of word links."""
+
+
+def picture_box(pictures: Callable[[], Iterable[PictureFile]]) -> None:
+    """Draw a box that offers the pictures of a page, which are drawn when it is opened."""
+    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
+    if not box.open:
+        return
+    with box, st.container(key="files", width=WIDTH, gap="small"):
+        st.caption(say("The pictures as they are on show."))
+        with st.spinner(say("Drawing…")):
+            files = list(pictures())
+        picture_file_buttons(files, key="export")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from attnviz import AttnvizError
 from attnviz.languages import say
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TABLES, part
@@ -22,7 +21,7 @@ from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import passage, references
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.downloads import WIDTH, picture_file
+from attnviz.ui.toolbar.downloads import picture_box, picture_file
 from attnviz.ui.transformer import answers, energies, heads, pair
 from attnviz.ui.transformer.exhibit import Asked, Exhibit
 from attnviz.ui.transformer.swap import SWAP
@@ -125,11 +124,4 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
 def _downloads(view: View, exhibit: Exhibit, asked: Asked) -> None:
     """Offer the pictures, drawn when the box is opened."""
     speak_as_chosen()
-    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
-    if not box.open:
-        return
-    with box, st.container(key="files", width=WIDTH, gap="small"):
-        st.caption(say("The pictures as they are on show."))
-        with st.spinner(say("Drawing…")):
-            files = [picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked)]
-        picture_file_buttons(files, key="export")
+    picture_box(lambda: (picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked)))
