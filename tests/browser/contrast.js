@@ -1,10 +1,18 @@
 // Returns how many stretches of text the page shows, and those whose contrast with what lies behind them is below WCAG AA:
 // 4.5, or 3 for large print. Backgrounds and opacities of all ancestors count, through shadow roots.
 () => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const pixel = canvas.getContext("2d", { willReadFrequently: true });
+  const painted = (colour) => { // a colour in motion may stand in any space
+    pixel.clearRect(0, 0, 1, 1);
+    pixel.fillStyle = colour;
+    pixel.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = pixel.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
   const numbers = (colour) => {
-    const mixed = colour.match(/^color\(srgb ([^)]+)\)/);
-    const parts = (mixed ?? colour.match(/^rgba?\(([^)]+)\)/))[1].split(/[\s,/]+/).map(Number);
-    return [...parts.slice(0, 3).map((value) => (mixed ? value * 255 : value)), parts[3] ?? 1];
+    const parts = colour.match(/^rgba?\(([^)]+)\)/)?.[1].split(/[\s,/]+/).map(Number);
+    return parts ? [...parts.slice(0, 3), parts[3] ?? 1] : painted(colour);
   };
   const over = (top, below) => [0, 1, 2].map((k) => top[k] * top[3] + below[k] * (1 - top[3]));
   const luminance = (colour) => {

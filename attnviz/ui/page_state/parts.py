@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 from attnviz.ui.page_state.view import View
 
@@ -35,12 +36,27 @@ def run_again(view: View, names: Iterable[str]) -> None:
     context = get_script_run_ctx()
     if context is None or not context.fragment_ids_this_run:  # all of the page runs as it is
         return
+    if leaving():
+        return
     if tells_of_more():
         st.rerun()
     try:
         st.rerun([view.key(f"part_{name}") for name in names])
     except StreamlitAPIException:  # one of them has gone from the page meanwhile: all of it runs
         return
+
+
+def leaving() -> bool:
+    """Return whether another page is asked for while this one runs; for use in callbacks.
+
+    What a callback has run is what Streamlit hears last, and it would come back to the page that asked for it.
+    """
+    context = get_script_run_ctx()
+    requests = context.script_requests if context else None
+    if context is None or requests is None:
+        return False
+    waiting = requests._rerun_data.page_script_hash if requests._state is ScriptRequestType.RERUN else ""
+    return bool(waiting) and waiting != context.page_script_hash
 
 
 def tells_of_more() -> bool:

@@ -25,9 +25,9 @@ def gallery(
     key = view.key(name)
 
     def told() -> None:
-        said = st.session_state[key].chosen
-        if on_choice and said:
-            on_choice(str(said))
+        said = st.session_state.get(key)  # None where he chose as he left for another page
+        if on_choice and said and said.chosen:
+            on_choice(str(said.chosen))
 
     record = {"language": language(), "groups": list(groups), "chosen": chosen}
     component("gallery")(key=key, data=record, on_chosen_change=told)

@@ -11,6 +11,10 @@ interface MessengerState {
   told: Told;
   tell(name: string, value: unknown): void;
   late?: number;
+  /** Whether it has not answered yet, when it must have heard, and the way to another page that was asked for meanwhile. */
+  unanswered?: boolean;
+  sent?: number;
+  next?: HTMLElement;
   /** What the address is to have. */
   address: AddressRecord;
   /** The address written last, and when a visitor went back. */

@@ -3,6 +3,19 @@
 // through here: of several components that speak at once, Streamlit hears one.
 
 const LATE = 80; // milliseconds to wait for another key before the server is told
+const SENT = 1000; // milliseconds within which Streamlit has sent what it was told, whenever the server answers
+
+/**
+ * The server has answered, or has heard at least: another page that was asked for meanwhile may come.
+ * @param {MessengerState} state
+ */
+function answered(state) {
+  clearTimeout(state.sent);
+  state.unanswered = false;
+  const next = state.next;
+  state.next = undefined;
+  next?.click();
+}
 
 /**
  * @param {HTMLElement} root
@@ -13,6 +26,9 @@ function start(root) {
   const now = () => {
     clearTimeout(state.late);
     state.tell("chosen", state.told);
+    state.unanswered = true;
+    clearTimeout(state.sent);
+    state.sent = setTimeout(() => answered(state), SENT);
     state.told = {};
   };
   /** @param {Partial<Told>} more */
@@ -36,12 +52,31 @@ function start(root) {
   const back = () => {
     state.wentBack = performance.now();
     delete state.told.choice?.tour;
+    if (location.pathname !== here) clearTimeout(state.late); // it would have Streamlit come back
   };
+  /**
+   * Before another page is asked for, the server hears what was chosen here. Afterwards would be too late: Streamlit
+   * sends along which page it comes from, and the server would come back to that.
+   * @param {MouseEvent} click
+   */
+  const leave = (click) => {
+    const link = click.target instanceof Element && click.target.closest("[data-testid=stPageLink-NavLink]");
+    if (!(link instanceof HTMLElement) || click.ctrlKey || click.metaKey || click.shiftKey) return;
+    if (state.told.choice || state.told.parts) now();
+    if (!state.unanswered) return;
+    click.preventDefault();
+    click.stopImmediatePropagation();
+    state.next = link;
+  };
+  const here = location.pathname;
   window.addEventListener("popstate", back);
+  document.addEventListener("click", leave, true);
   state.stop = () => {
     clearTimeout(state.late);
+    clearTimeout(state.sent);
     for (const end of ends) end();
     window.removeEventListener("popstate", back);
+    document.removeEventListener("click", leave, true);
     states.delete(root);
   };
   states.set(root, state);
@@ -63,6 +98,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   shown(root).server = data;
   send(root, "server");
   state.address = data.address;
+  if (state.unanswered) answered(state);
   const note = () => states.has(root) && writeAddress(state, state.address);
   if (other) afterPaint(note, true); // a new entry takes as long as a frame, which is the translation's
   else note();

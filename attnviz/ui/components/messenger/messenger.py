@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.address import address_record
 from attnviz.ui.page_state.heatmap_choices import choose_order, shown_order
-from attnviz.ui.page_state.parts import FOLLOWING, TRANSPORT, run_again
+from attnviz.ui.page_state.parts import FOLLOWING, TRANSPORT, leaving, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.tour import TOUR, go_to, tour_record
 from attnviz.ui.page_state.view import Session, View
@@ -29,7 +29,10 @@ def messenger(view: View, take_up: TakeUp) -> None:
     session, key = st.session_state, view.key("messenger")
 
     def chosen() -> None:
-        told: Mapping[str, Any] = session[key].chosen or {}
+        said = session.get(key)
+        if said is None:  # he chose as another page came, which has none: all of that page runs
+            st.rerun()
+        told: Mapping[str, Any] = said.chosen or {}
         choice = told.get("choice", {})
         choose(session, view, choice)
         if TOUR in choice:
@@ -38,7 +41,8 @@ def messenger(view: View, take_up: TakeUp) -> None:
             choose_order(session, view, choice["order"])
         if "what_if" in choice:
             take_up(session, view, choice["what_if"])
-            st.rerun()
+            if not leaving():
+                st.rerun()
         run_again(view, [TRANSPORT, *FOLLOWING.intersection(told.get("parts", ()))])
 
     selection = selection_of(session, view)
