@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.looks import words_of
@@ -188,3 +189,16 @@ def heads_of(trace: TransformerTrace, kind: Kind) -> list[OpenHead]:
     """Return all heads of one kind, layer by layer."""
     layers, heads = map(range, getattr(trace, f"{kind}_weights").shape[:2])
     return [OpenHead(trace, layer, head, kind) for layer in layers for head in heads]
+
+
+def words_of_looks(trace: TransformerTrace, step: int) -> FloatArray:
+    """Return how much each head of the cross-attention looks at each source word at 0-based `step`, the sum over the
+    pieces of a word: (L, H, source words), rows sum to 1."""
+    looks = trace.cross_weights[:, :, step]
+    return np.stack([looks[..., list(group)].sum(axis=-1) for group in trace.words().source_groups], axis=-1)
+
+
+def strongest_words(trace: TransformerTrace, step: int) -> NDArray[np.intp]:
+    """Return the 0-based source word that each head looks at most at 0-based `step`, (L, H)."""
+    found: NDArray[np.intp] = words_of_looks(trace, step).argmax(axis=-1)
+    return found

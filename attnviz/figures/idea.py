@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.build import Spec, base_axis, base_layout
 from attnviz.figures.energies import energy_template, energy_values
@@ -17,18 +15,23 @@ from attnviz.figures.source_rows import (
     source_values,
     value_axis,
 )
-from attnviz.figures.template import Picture, Slot, Values
+from attnviz.figures.template import Slot, Values
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
+from attnviz.trace.looks import Looks
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
 
 def fit_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of bars as long as the energies, which are not told: only how they compare."""
-    spec = energy_template(trace, theme)
+    return without_scale(energy_template(trace, theme))
+
+
+def without_scale(spec: Spec) -> Spec:
+    """Return the template of bars whose numbers are not told."""
     (bars, *_), layout = spec["data"], spec["layout"]
     layout["xaxis"] |= {"showticklabels": False, "title": layout["xaxis"]["title"] | {"text": say("would help now")}}
     return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
@@ -36,28 +39,33 @@ def fit_template(trace: Trace, theme: ThemeName) -> Spec:
 
 def fit_values(trace: Trace, step: int) -> Values:
     """Return the values of `fit_template` at 0-based `step`."""
+    return energy_values(trace, step) | {"alt": fit_alt(trace, step)}
+
+
+def fit_alt(trace: Looks, step: int) -> str:
+    """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
-    alt = say(
+    return say(
         "How much each of {count} English pieces would help at step {step}. The longest bar is that of piece {number}, "
         "{name}.", count=len(trace.source_pieces), step=step + 1, number=best + 1, name=short_name(trace, best),
     )  # fmt: skip
-    return energy_values(trace, step) | {"alt": alt}
 
 
-def look_template(trace: Trace, theme: ThemeName) -> Spec:
-    """Return the template of the weights as shares of one look; their bars can be pulled."""
+def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spec:
+    """Return the template of the weights as shares of one look; their bars can be `pulled`."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
     layout["xaxis"] = value_axis(ink, say("share of the look"), [0, 1.2]) | {
         "tickvals": [0, 0.5, 1], "ticktext": [percent(share) for share in (0, 0.5, 1)],
     }  # fmt: skip
-    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
-    layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
+    if pulled:
+        pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+        layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
-def look_values(trace: Trace, step: int) -> Values:
+def look_values(trace: Looks, step: int) -> Values:
     """Return the values of `look_template` at 0-based `step`."""
     alpha, best = trace.alignment[step], weight_order(trace, step)[0]
     alt = say(
@@ -98,17 +106,3 @@ def kept_values(trace: Trace, step: int) -> Values:
         "kept_text": [say("kept {kept}", kept=shares["kept"])], "new_text": [say("new {new}", new=shares["new"])],
         "alt": say("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares),
     }  # fmt: skip
-
-
-def _picture(template: Callable[[Trace, ThemeName], Spec], values: Callable[[Trace, int], Values]) -> Picture:
-    return Picture(
-        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
-    )
-
-
-IDEA_FIGURES: Mapping[str, Picture] = {
-    "energy": _picture(fit_template, fit_values),
-    "softmax": _picture(look_template, look_values),
-    "state": _picture(kept_template, kept_values),
-}
-"""By the names of those that they stand for."""

@@ -38,7 +38,8 @@ def told_answers() -> dict[Answer, Told]:
         "posterior": Told(
             say("Posterior"), say("what the look was about"), say("share"),
             say("The posterior is attention once the word is known, by Bayes: the weight of a piece times how likely "
-                "the word is if that piece alone is looked at."),
+                "the word is if that piece alone is looked at. It asks this step alone; α′ of the heatmap asks the "
+                "others too."),
         ),
         "ledger": Told(
             say("Ledger"), say("what entered the logit"), say("logits"),

@@ -7,7 +7,8 @@ import numpy as np
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import say
 from attnviz.text import join_pieces
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
+from attnviz.trace.looks import Looks
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
@@ -29,11 +30,11 @@ def idea_titles(trace: Trace) -> dict[int, str]:
 
 def idea_stages(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
-    told = {1: _fits, 2: _look, 3: _taken if trace.attends else _the_same, 4: _kept, 5: _written}
+    told = {1: _fits, 2: _look, 3: _taken if trace.attends else _the_same, 4: _kept, 5: written}
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in idea_titles(trace).items())
 
 
-def idea_sentence(trace: Trace, step: int, blank: str) -> str:
+def idea_sentence(trace: Record, step: int, blank: str) -> str:
     """Return what happened at 0-based `step`; `blank` stands for a piece that is a blank and nothing else."""
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
     name = quoted_name(piece) if join_pieces([piece]) else blank
@@ -42,6 +43,19 @@ def idea_sentence(trace: Trace, step: int, blank: str) -> str:
     if piece == "</s>":
         return say("The translator ends the sentence: to the end it gave a chance of {share}.", share=share)
     return say("The translator writes {name}, to which it gave a chance of {share}.", name=name, share=share)
+
+
+def shared_out(trace: Looks, step: int) -> str:
+    """Return how the look of 0-based `step` is shared out between the source pieces."""
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    if len(order) == 1:
+        return say("There is only one piece to look at: it gets all of the look.")
+    names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
+    return say(
+        "It has one look to share out, 100 % in all. Whatever would help more gets a much larger share: {name} gets "
+        "{share}, {next} {less}.", name=names[0], share=percent(float(alpha[order[0]])), next=names[1],
+        less=percent(float(alpha[order[1]])),
+    )  # fmt: skip
 
 
 def _fits(trace: Trace, step: int) -> tuple[str, str]:
@@ -58,16 +72,11 @@ def _look(trace: Trace, step: int) -> tuple[str, str]:
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     outcome = say("{name} gets {share} of the look", name=capital(best), share=share)
     if len(order) == 1:
-        return say("There is only one piece to look at: it gets all of the look."), outcome
+        return shared_out(trace, step), outcome
     if done := done_by_hand(trace, step):
         return say("Changed by hand: {done}. Now {name} gets {share} of the look.", done=done, name=best,
                    share=share), outcome  # fmt: skip
-    sentence = say(
-        "It has one look to share out, 100 % in all. Whatever would help more gets a much larger share: {name} gets "
-        "{share}, {next} {less}. Pull a bar, and see what becomes of the translation.", name=best, share=share,
-        next=quoted_name(trace.source_pieces[order[1]]), less=percent(float(alpha[order[1]])),
-    )  # fmt: skip
-    return sentence, outcome
+    return f"{shared_out(trace, step)} {say('Pull a bar, and see what becomes of the translation.')}", outcome
 
 
 def _taken(trace: Trace, step: int) -> tuple[str, str]:
@@ -106,7 +115,8 @@ def _kept(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, say("{kept} kept, {new} new", **shares)
 
 
-def _written(trace: Trace, step: int) -> tuple[str, str]:
+def written(trace: Record, step: int) -> tuple[str, str]:
+    """Return which piece 0-based `step` wrote before which other, and the piece with its chance."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):

@@ -9,7 +9,15 @@ from typing import Any
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, Attention, Record, Trace, TransformerTrace
-from attnviz.wording import equations, given, stages, transformer_equations, transformer_stages
+from attnviz.wording import (
+    equations,
+    given,
+    idea,
+    stages,
+    transformer_equations,
+    transformer_idea,
+    transformer_stages,
+)
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.labels import shorten
 from attnviz.wording.search import search_name
@@ -36,6 +44,9 @@ class Told:
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]]
     whose: Callable[[Any], str]
     """Says whose looks the alignment is, where a step has many; nothing where it has one."""
+    idea_titles: Callable[[Any], dict[int, str]]
+    """As `stage_titles`, for somebody who knows no formula, and so the next."""
+    narrate_idea: Callable[[Any, int], tuple[Stage, ...]]
     step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
     """Says what happened at a step; the text stands for a piece that is a blank and nothing else."""
     made_by: Callable[[Any], str] = _model
@@ -47,16 +58,19 @@ class Told:
 _TOLD: Mapping[type[Aligned], Told] = {
     Trace: Told(
         stages.stage_titles, stages.narrate, equations.equation_templates, equations.texts_of_step,
-        equations.texts_of_source, equations.texts_of_cells, lambda _: "",
+        equations.texts_of_source, equations.texts_of_cells, lambda _: "", idea.idea_titles,
+        idea.idea_stages,
     ),
     TransformerTrace: Told(
         transformer_stages.head_stage_titles, transformer_stages.narrate_head, transformer_equations.head_equations,
         transformer_equations.head_texts_of_step, transformer_equations.head_texts_of_source,
         transformer_equations.head_texts_of_cells, transformer_stages.shown_heads,
+        transformer_idea.many_looks_titles, transformer_idea.many_looks_stages,
     ),
     Attention: Told(
         given.given_stage_titles, given.narrate_given, lambda *_: (), lambda *_: {}, lambda *_: {}, lambda *_: {},
-        lambda _: "", given.given_step_sentence, given.made_by, lambda trace: stages.capital(given.made_by(trace)),
+        lambda _: "", given.given_stage_titles, given.narrate_given,
+        given.given_step_sentence, given.made_by, lambda trace: stages.capital(given.made_by(trace)),
     ),
 }  # fmt: skip
 

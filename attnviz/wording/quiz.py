@@ -65,6 +65,6 @@ def quiz_words(told: Toured) -> dict[str, str]:
         "end": say("What did I score?"),
         "score": say("{hits} of {n} where the heads looked most on average.") if heads
         else say("{hits} of {n} where α looked most."),
-        "later": say("{hits} of {n} where the posterior looked.") if told.after is not None else "",
+        "later": say("{hits} of {n} by α′, what the look was about after the word.") if told.after is not None else "",
         "again": say("Ask me again"),
     }  # fmt: skip

@@ -88,5 +88,6 @@ def afterwards(told: Toured) -> tuple[str, ...]:
     )  # fmt: skip
     asked = say("It had to look before it knew the word. Now that {word} stands there, one can ask what that look was "
                 "about.", word=name)  # fmt: skip
-    return asked, say("Bayes: each share times the chance that its annotation alone gives {word}, over their sum. That "
-                      "takes {shares}.", word=name, shares=shares)  # fmt: skip
+    return asked, say("Bayes: each share is multiplied by the chance that its annotation alone gives {word}; what "
+                      "other words were about counts less. That takes {shares}: α′, as the heatmap has it after the "
+                      "word.", word=name, shares=shares)  # fmt: skip

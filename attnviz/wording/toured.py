@@ -28,7 +28,8 @@ class Toured:
 
     record: Any
     after: NDArray[np.floating] | None
-    """The posterior, (target words, source words), where it is known."""
+    """What the heatmap has after the word, the default of `analysis.posterior`: (target words, source words), where it
+    is known."""
 
     @cached_property
     def word(self) -> Telling:

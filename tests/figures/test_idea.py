@@ -8,11 +8,18 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures.idea import IDEA_FIGURES
+from attnviz.analysis.heads import open_head, words_of_looks
+from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.figures.subject import Subject
+from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
+from attnviz.text import Tokenizer
+from attnviz.trace import TransformerTrace
+from attnviz.translator import Translator
 from attnviz.wording.numbers import percent
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
+from tests.transformers import random_transformer
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -50,3 +57,36 @@ def test_what_is_kept_is_the_mean_of_the_update_gate() -> None:
     kept, new = IDEA_FIGURES["state"].draw(Subject(trace, 2)).data
     assert kept.x[0] == pytest.approx(float(trace.update_gates[2].mean()))
     assert kept.x[0] + new.x[0] == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def heads(tokenizer: Tokenizer) -> TransformerTrace:
+    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    return Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", list(HEAD_IDEA_FIGURES))
+def test_each_of_a_transformer_is_a_figure_with_a_text_alternative(
+    name: str, theme: ThemeName, heads: TransformerTrace
+) -> None:
+    figure = HEAD_IDEA_FIGURES[name].draw(Subject(heads, 1), theme=theme)
+    go.Figure(json.loads(figure.to_json()))
+    assert "2" in figure.layout.meta["alt"]
+
+
+def test_each_row_of_all_looks_is_a_head_and_the_opened_one_is_framed(heads: TransformerTrace) -> None:
+    step, opened = 2, open_head(heads)
+    figure = HEAD_IDEA_FIGURES["looks"].draw(Subject(heads, step))
+    (image,) = figure.data
+    np.testing.assert_allclose(np.square(image.z), words_of_looks(heads, step).reshape(8, -1), atol=1e-6)
+    frame = figure.layout.shapes[-1]
+    assert frame.y0 == opened.layer * 4 + opened.head - 0.5
+
+
+def test_bars_of_what_is_kept_are_as_long_as_what_was_added(heads: TransformerTrace) -> None:
+    (bars,) = HEAD_IDEA_FIGURES["stream"].draw(Subject(heads, 2)).data
+    np.testing.assert_allclose(
+        bars.x[1:], np.linalg.norm(np.diff(heads.decoder_streams, axis=0)[:, 2], axis=1), atol=1e-5
+    )
+    assert bars.x[0] == pytest.approx(float(np.linalg.norm(heads.decoder_streams[0, 2])))

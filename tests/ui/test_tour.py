@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz import analysis
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
+from attnviz.ui import resources
 from attnviz.ui.page_state import depth
 from attnviz.ui.page_state.address import address_record, forget_view, keep_page
 from attnviz.ui.page_state.selection import choose, open_view, selection_of
@@ -126,15 +128,18 @@ def test_what_its_card_has_is_the_translation(page: Run) -> None:
     powers = np.exp(np.array(pull["energies"]) - max(pull["energies"]))
     np.testing.assert_allclose(powers / powers.sum(), trace.alignment[step], atol=1e-5)
     assert max(row["piece"] == int(trace.alignment[step].argmax()) for row in pull["rows"])
-    for row in record["stops"][6]["after"]:
-        assert 0 <= row["before"] <= 1
-        assert 0 <= row["after"] <= 1
-    words = trace.words()
+    words, seventh = trace.words(), record["stops"][6]
+    after = words.merged(analysis.posterior(trace, resources.weights_of(trace)))
+    word = next(k for k, group in enumerate(words.target_groups) if group[0] == seventh["step"])
+    largest = np.sort(np.maximum(words.alignment, after)[word])[::-1]
+    compared = [max(row["before"], row["after"]) for row in seventh["after"]]
+    np.testing.assert_allclose(np.sort(compared)[::-1], largest[: len(compared)], atol=1e-6)
     quiz = record["stops"][7].get("quiz", {"questions": []})
     assert bool(quiz["questions"]) != record["stops"][7]["missing"]
     for one in quiz["questions"]:
         np.testing.assert_allclose(one["shares"], words.alignment[one["word"]], atol=1e-6)
         assert int(np.argmax(one["shares"])) in one["looked"]
+        np.testing.assert_allclose(one["later"], after[one["word"]], atol=1e-6)
         assert int(np.argmax(one["later"])) in one["meant"]
 
 

@@ -8,33 +8,77 @@ import re
 import numpy as np
 import pytest
 
+from attnviz.analysis.heads import open_head, strongest_words, words_of_looks
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import speak
-from attnviz.trace import Search
-from attnviz.wording.idea import idea_sentence, idea_stages, idea_titles
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import Record, Search, TransformerTrace
+from attnviz.translator import Translator
+from attnviz.wording.idea import idea_sentence, idea_stages
+from attnviz.wording.kinds import told
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
+from tests.transformers import random_transformer
 
 SIGNS = re.compile(r"[αβτΣ₀₁₂₃=]|\b[cesz]_|softmax|logit|tanh|energy|énergie|query|requête", re.IGNORECASE)
 """What somebody who knows no formula cannot read."""
 
 
+@pytest.fixture(scope="module")
+def heads(tokenizer: Tokenizer) -> TransformerTrace:
+    network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+    return Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
+
+
+def is_told_without_signs(trace: Record, code: str) -> None:
+    speak(code)
+    words = told(trace)
+    try:
+        for step in range(len(trace.target_pieces)):
+            stages = words.narrate_idea(trace, step)
+            assert {stage.number: stage.title for stage in stages} == words.idea_titles(trace)
+            texts = [text for stage in stages for text in (stage.title, stage.sentence, stage.outcome)]
+            for text in [idea_sentence(trace, step, "-"), *texts]:
+                assert text
+                assert not SIGNS.search(text), text
+            assert all(stage.sentence.endswith((".", "…")) for stage in stages)
+    finally:
+        speak("en")
+
+
 @pytest.mark.parametrize("code", ["en", "fr"])
 @pytest.mark.parametrize("kind", ["additive", "dot", "none"])
 def test_each_stage_has_a_sentence_without_a_sign_of_an_equation(kind: str, code: str) -> None:
-    trace = synthetic.trace(attention=kind)
-    speak(code)
-    try:
-        for step in range(len(trace.target_pieces)):
-            told = idea_stages(trace, step)
-            assert {stage.number: stage.title for stage in told} == idea_titles(trace)
-            for text in [idea_sentence(trace, step, "-"), *(t for s in told for t in (s.title, s.sentence, s.outcome))]:
-                assert text
-                assert not SIGNS.search(text), text
-            assert all(stage.sentence.endswith((".", "…")) for stage in told)
-    finally:
-        speak("en")
+    is_told_without_signs(synthetic.trace(attention=kind), code)
+
+
+@pytest.mark.parametrize("code", ["en", "fr"])
+@pytest.mark.parametrize("seen", [(None, None), (1, 2)])
+def test_so_has_each_of_a_transformer(heads: TransformerTrace, seen: tuple[int | None, int | None], code: str) -> None:
+    is_told_without_signs(heads.seen_by(*seen), code)
+
+
+def test_a_transformer_tells_of_one_look_and_of_all(heads: TransformerTrace) -> None:
+    step, opened, words = 1, open_head(heads), heads.words()
+    fits, look, looks, kept, word = told(heads).narrate_idea(heads, step)
+    assert "looks 8 times" in fits.sentence
+    best = int(opened.weights[step].argmax())
+    assert fits.outcome.lower() == f"{quoted_name(heads.source_pieces[best])} would help most".lower(), (
+        "scores, then shares"
+    )
+    assert percent(float(opened.weights[step, best])) in look.outcome
+    shares, most = words_of_looks(heads, step), strongest_words(heads, step)
+    np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)
+    np.testing.assert_allclose(shares.mean(axis=(0, 1)) @ np.ones(len(words.source)), 1, atol=1e-5)
+    here = most[opened.layer, opened.head]
+    assert looks.outcome.startswith(f"{int((most == here).sum())} of 8 looks")
+    assert words.source[here] in looks.outcome
+    block = int(np.linalg.norm(opened.added[:, step], axis=1).argmax())
+    assert f"round {block // 3 + 1}" in kept.outcome
+    assert word.outcome.endswith(percent(float(heads.probabilities[step])))
 
 
 def test_the_words_tell_the_shares_of_the_step() -> None:

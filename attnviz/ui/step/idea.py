@@ -10,13 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.figures.idea import IDEA_FIGURES
+from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.page_state.view import View
@@ -25,21 +25,25 @@ from attnviz.ui.records import Asked, Maker
 from attnviz.ui.step.bench import hand_words
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.places import place_of
-from attnviz.wording.idea import idea_sentence, idea_stages
+from attnviz.wording.idea import idea_sentence
+from attnviz.wording.kinds import told
 from attnviz.wording.stages import Narration
 
 CONTEXT = "context"
 """The picture of the one vector, where there is no attention."""
-_PICTURES = {"energy": 1, "softmax": 2, UNITS: 3, CONTEXT: 3, "state": 4, "candidates": 5}
+RECURRENT = {"energy": 1, "softmax": 2, UNITS: 3, CONTEXT: 3, "state": 4, "candidates": 5}
 """The stage whose sentence stands above each picture."""
+HEADS = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
+"""The same of a transformer."""
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw stage `number` of the step on show, of those that have `titles`."""
     place = list(titles).index(number) + 1  # without attention there are three
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
-    drawn = {stage: name for name, stage in _PICTURES.items() if name != (CONTEXT if view.trace.attends else UNITS)}
-    name, hand = drawn[number], hand_words(view.trace) if number == 2 else None
+    drawn = {stage: name for name, stage in _pictures(view.trace).items()}
+    name = drawn[number]
+    hand = hand_words(view.trace) if number == 2 and isinstance(view.trace, Trace) else None
     chart(view, place_of(view, f"idea-{name}", theme), name, hand=hand)
     if name == UNITS:
         st.caption(say(
@@ -48,31 +52,41 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
         ))  # fmt: skip
 
 
-def idea_narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
+def _pictures(trace: Record) -> dict[str, int]:
+    """Return the pictures of a step, with the stages that they are of."""
+    if not isinstance(trace, Trace):
+        return HEADS
+    left_out = CONTEXT if trace.attends else UNITS
+    return {name: stage for name, stage in RECURRENT.items() if name != left_out}
+
+
+def idea_narration(trace: Record, steps: tuple[int, ...]) -> Narration:
     """Return what each of `steps` says of its stages."""
     return _narration(trace, trace.fingerprint, steps, language())
 
 
 @made_once
-def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
+def _narration(_trace: Record, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
     """Return the narration of `steps`; `identity` and the language `code` are part of the key of the cache."""
-    return {step: idea_stages(_trace, step) for step in steps}
+    return {step: told(_trace).narrate_idea(_trace, step) for step in steps}
 
 
-def idea_facts(trace: Trace, steps: tuple[int, ...]) -> dict[str, Any]:
+def idea_facts(trace: Record, steps: tuple[int, ...]) -> dict[str, Any]:
     """Return what the browser writes of each of `steps` in short."""
     return summary_record(trace, idea_narration(trace, steps), idea_sentence)
 
 
 def _sentences(asked: Asked, number: int) -> dict[int, str]:
-    told = idea_narration(asked.trace, asked.steps)
-    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in told.items()}
+    narrated = idea_narration(asked.trace, asked.steps)
+    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
 
 
 def _picture(name: str, asked: Asked) -> dict[str, Any]:
     """Return the picture `name` of each step that is asked for."""
-    picture = IDEA_FIGURES.get(name, STEP_FIGURES[name].picture)
-    subjects, sentences = [Subject(asked.trace, step) for step in asked.steps], _sentences(asked, _PICTURES[name])
+    simple = IDEA_FIGURES if isinstance(asked.trace, Trace) else HEAD_IDEA_FIGURES
+    picture = simple[name] if name in simple else STEP_FIGURES[name].picture
+    subjects = [Subject(asked.trace, step) for step in asked.steps]
+    sentences = _sentences(asked, (RECURRENT | HEADS)[name])
     return chart_record(
         to_json(picture.template(subjects[0], asked.theme)),
         {one.step: AtStep(to_json(picture.values(one, asked.theme)), "", sentences[one.step]) for one in subjects},
@@ -83,8 +97,11 @@ def _maker(name: str) -> Maker:
     return lambda asked: _picture(name, asked)
 
 
-IDEA_MAKERS: Mapping[str, Maker] = {
+OF_ALL: Mapping[str, Maker] = {
     "idea-facts": lambda asked: idea_facts(asked.trace, asked.steps),
-    **{f"idea-{name}": _maker(name) for name in _PICTURES},
+    "idea-candidates": _maker("candidates"),
 }
-"""By the names in their addresses."""
+"""Those of every translation, by the names in their addresses."""
+OF_RECURRENT: Mapping[str, Maker] = {f"idea-{name}": _maker(name) for name in RECURRENT if name not in HEADS}
+OF_HEADS: Mapping[str, Maker] = {f"idea-{name}": _maker(name) for name in HEADS if name not in RECURRENT}
+"""Those of transformers alone."""

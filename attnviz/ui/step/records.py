@@ -10,10 +10,10 @@ from attnviz.trace import Aligned, Attention, Record, Trace, TransformerTrace
 from attnviz.ui.components.context_growth.context_growth import growth_record, values_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.records import Asked, Maker, UnknownRecordError
+from attnviz.ui.step import idea
 from attnviz.ui.step.bench import changes_record, other_words_record
 from attnviz.ui.step.context_units import NAME as UNITS
 from attnviz.ui.step.context_units import context_units_record
-from attnviz.ui.step.idea import IDEA_MAKERS
 from attnviz.ui.step.ledger import ledger_record
 from attnviz.ui.step.looking_back import EQUATION, PICTURE, after_equation_record, posterior_record
 from attnviz.ui.step.machine import drawing_record
@@ -50,6 +50,7 @@ OF_ALL: Mapping[str, Maker] = {
     "tour": tour_stops_record,
     "candidates": partial(picture_record, "candidates"),
     **{f"equation-{stage}": partial(equation_record, stage) for stage in range(1, 6)},
+    **idea.OF_ALL,
 }
 """Those of every translation, by the names in their addresses."""
 RECURRENT: Mapping[str, Maker] = {
@@ -63,13 +64,14 @@ RECURRENT: Mapping[str, Maker] = {
     "changed": changed_record,
     **{name: partial(picture_record, name) for name in ("context", "state", "maxout")},
     **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
-    **IDEA_MAKERS,
+    **idea.OF_RECURRENT,
 }
 """Those of recurrent translators alone."""
 HEADS: Mapping[str, Maker] = {
     "values": _values,
     "word": partial(picture_record, "candidates", stage=5),
     **{name: partial(picture_record, name) for name in ("scores", "weights", "stream")},
+    **idea.OF_HEADS,
 }
 """Those of transformers alone."""
 

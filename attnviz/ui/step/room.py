@@ -12,7 +12,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.languages import say
-from attnviz.trace import Attention, Trace
+from attnviz.trace import Attention
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.language import speak_as_chosen
@@ -39,7 +39,6 @@ from attnviz.ui.step.tour import tour
 from attnviz.ui.step.transport import transport
 from attnviz.ui.step.what_changed import what_changed
 from attnviz.ui.style import theme_name
-from attnviz.wording.idea import idea_titles
 from attnviz.wording.kinds import told
 
 
@@ -95,12 +94,13 @@ def _step_panel(view: View) -> None:
 
 def _titles(view: View) -> dict[int, str]:
     """Return what the stages are called."""
-    return idea_titles(view.trace) if _tells_idea(view) else told(view.trace).stage_titles(view.trace)
+    words = told(view.trace)
+    return words.idea_titles(view.trace) if _tells_idea(view) else words.stage_titles(view.trace)
 
 
 def _tells_idea(view: View) -> bool:
-    """Return whether the step is told in everyday words: there are such for recurrent translators."""
-    return not view.shows("numbers") and isinstance(view.trace, Trace)
+    """Return whether the step is told in everyday words."""
+    return not view.shows("numbers")
 
 
 def _stages(view: View) -> None:

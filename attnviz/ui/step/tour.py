@@ -15,7 +15,7 @@ from attnviz.trace import Record
 from attnviz.ui.components.tour.tour import tour_card
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import Asked, address
-from attnviz.ui.resources import after_word_of
+from attnviz.ui.resources import posterior_of
 from attnviz.wording.coloured import spans
 from attnviz.wording.labels import mark_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
@@ -45,8 +45,8 @@ def tour_stops_record(asked: Asked) -> dict[str, Any]:
 
 def toured(trace: Record) -> Toured:
     """Return what the tour tells of."""
-    after = after_word_of(trace)  # type: ignore[arg-type]  # asked of a transformer too, of which there is none
-    return Toured(trace, None if after is None else trace.words().merged(after.posterior))
+    after = posterior_of(trace)  # type: ignore[arg-type]  # asked of a transformer too, of which there is none
+    return Toured(trace, None if after is None else trace.words().merged(after))
 
 
 def tour_words() -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
@@ -30,7 +30,7 @@ def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]
 
 
 def summary_record(
-    trace: Trace, words: Narration, sentence: Callable[[Trace, int, str], str] = step_sentence
+    trace: Record, words: Narration, sentence: Callable[[Any, int, str], str] = step_sentence
 ) -> dict[str, Any]:
     """Return what the browser writes of each step that `words` tells of; `sentence` says what happened at one."""
     return {
@@ -44,7 +44,7 @@ def summary_record(
     }
 
 
-def _part(trace: Trace, step: int) -> str:
+def _part(trace: Record, step: int) -> str:
     """Return which piece of which word `step` wrote; nothing of a word of one piece."""
     words = trace.words()
     for word, group in zip(words.target, words.target_groups, strict=True):

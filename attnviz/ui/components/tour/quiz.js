@@ -129,7 +129,7 @@ function walk(event, buttons) {
 }
 
 /**
- * What was right by α, and by the posterior; what chance would give; and each answer once more.
+ * What was right by α, and after the word; what chance would give; and each answer once more.
  * @param {QuizRecord} quiz
  * @param {Played} game
  * @param {() => void} draw

@@ -1,0 +1,42 @@
+"""The pictures of a step for somebody who knows no formula, by name: those that stand for others, and their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attnviz.figures.build import Spec
+from attnviz.figures.idea import fit_template, fit_values, kept_template, kept_values, look_template, look_values
+from attnviz.figures.template import Picture, Values
+from attnviz.figures.transformer_idea import (
+    added_template,
+    added_values,
+    head_fit_template,
+    head_fit_values,
+    head_look_template,
+    head_look_values,
+    looks_template,
+    looks_values,
+)
+from attnviz.palette import ThemeName
+
+
+def _picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> Picture:
+    return Picture(
+        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+    )
+
+
+IDEA_FIGURES: Mapping[str, Picture] = {
+    "energy": _picture(fit_template, fit_values),
+    "softmax": _picture(look_template, look_values),
+    "state": _picture(kept_template, kept_values),
+}
+"""Of a recurrent translator, by the names of those that they stand for."""
+HEAD_IDEA_FIGURES: Mapping[str, Picture] = {
+    "scores": _picture(head_fit_template, head_fit_values),
+    "weights": _picture(head_look_template, head_look_values),
+    "looks": _picture(looks_template, looks_values),
+    "stream": _picture(added_template, added_values),
+}
+"""Of a transformer."""
