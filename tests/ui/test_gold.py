@@ -13,9 +13,8 @@ from attnviz import attention
 from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
-from tests.ui.opening import Run, open_alone
+from tests.ui.opening import Run
 from tests.ui.shown_records import address, mounted, texts
-from tests.ui.test_corpus import made
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
 LINKS = "0-0 1?2"
@@ -134,24 +133,3 @@ def test_links_of_a_record_are_shown_and_can_be_taken_off(page: Run) -> None:
     give(app, "1-2")
     assert (found := told(app)) is not None
     assert "People drew 1 sure and 0 possible links" in found["summary"]
-
-
-def test_a_pair_of_a_corpus_brings_its_links(models_folder: Any) -> None:
-    app = open_alone("corpus")
-    app.button(key="corpus_sample").click().run()
-    made(app.session_state["corpus_table"])
-    app.run()
-    from attnviz.ui.corpus.jobs import job_of
-    from attnviz.ui.corpus.table import pair_of
-
-    job = job_of(app.session_state["corpus_table"])
-    assert job is not None
-    listed = app.dataframe[0].value
-    with_gold = listed[listed["aer_before"].notna()].iloc[0]
-    pair = pair_of(job.table, int(with_gold["number"]), with_gold["source"], with_gold["target"])
-    assert pair.gold
-    words = Translator.load(models_folder / "en-fr", device="cpu").translate(pair.source, target=pair.target).words()
-    assert counted_words(words) == (pair.source_words, pair.target_words)
-    without = listed[listed["aer_before"].isna()].iloc[0]
-    assert not pair_of(job.table, int(without["number"]), without["source"], without["target"]).gold
-    job.forget()

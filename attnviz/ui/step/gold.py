@@ -11,7 +11,7 @@ from attnviz.analysis.gold import GoldLinks, LinkErrors, counted_words, link_err
 from attnviz.analysis.grid import Face
 from attnviz.languages import language, say
 from attnviz.trace import Words
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.findings.findings import given_findings
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
 from attnviz.ui.page_state.view import View
@@ -66,7 +66,7 @@ def gold_panel(view: View, face: Face) -> None:
             return
         digest = "" if face == "before" else weights_digest_of(view.trace) or ""
         record = _record(view.trace, view.identity, digest, gold.text(), gold, face, language())
-        component("findings", isolate=False)(key=view.key("gold_links"), data=record)
+        given_findings(view, record, "gold_links")
 
 
 @made_once
