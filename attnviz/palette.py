@@ -29,6 +29,10 @@ ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
 """Decoder and encoder on the heatmap, whose cells are black, white or cividis in either theme: of a lightness between,
 so that a frame stands out against all of them (3:1)."""
 
+MARK, MARK_EDGE = "#ffd24a", "#17130a"
+"""Of what marks cells of the heatmap whatever their colour, on black, white, cividis and the signed scale alike: light
+within and dark at the edge, one of which stands out (3:1) against any."""
+
 PALE = 0.8
 """Opacity of bars that stand back. Paler, and they would fall below the 3:1 that WCAG asks of what carries meaning."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--no-end", action="store_true", help="leave out </s>")
     add("--margins", action="store_true",
         help="coverage of the columns and entropy of the rows beside the heatmap; not in .tex")  # fmt: skip
+    add("--gold", metavar="LINKS",
+        help="links that people drew, marked on the heatmap: 0-0 1?2, a source word before a target word, both from 0, "
+        "- where sure and ? where only possible; of --attention, those of the file are marked anyhow")  # fmt: skip
     add("--no-title", action="store_true",
         help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions")  # fmt: skip
     add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
@@ -86,6 +90,11 @@ def run(options: argparse.Namespace) -> None:
         title=not options.no_title, theme=options.theme,
     )  # fmt: skip
     trace, branches = _shown(options)
+    if options.gold:
+        from attnviz.analysis.gold import read_links
+
+        with about("--gold"):
+            look = replace(look, gold=read_links(options.gold, trace.words()))
     if not isinstance(trace, Trace):
         save(trace, options.output, look)
         return

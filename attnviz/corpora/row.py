@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.twins import is_word
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, merged
-from attnviz.evaluation.alignment import GoldAlignment, between_words, error_rate, memberships
+from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.trace import Words
 from attnviz.wording.findings import finding_sentence

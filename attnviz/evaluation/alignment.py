@@ -1,11 +1,11 @@
-"""Alignment error rate: attention against word links that people drew (Och & Ney 2003)."""
+"""Word links that people drew, and the attention between the words that they joined."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.alignment_error import Link, error_rate
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior
 from attnviz.detector import Detector
@@ -21,9 +22,6 @@ from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.text import SPACE, normalise
 from attnviz.trace.parts import Heads
 from attnviz.translator import Translator
-
-Link = tuple[int, int]
-"""0-based (source word, target word)."""
 
 
 @dataclass(frozen=True)
@@ -36,38 +34,6 @@ class GoldAlignment:
     sure: frozenset[Link]
     possible: frozenset[Link]
     """The links that are only possible; the sure ones are not repeated here."""
-
-
-@dataclass(frozen=True)
-class ErrorRate:
-    """AER with its two halves, each in [0, 1]."""
-
-    aer: float
-    precision: float
-    """Share of the links found that are at least possible."""
-    recall: float
-    """Share of the sure links that were found."""
-
-
-def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[GoldAlignment]) -> ErrorRate:
-    """Return AER = 1 - (|A n S| + |A n (S u P)|) / (|A| + |S|), with counts summed over all sentences.
-
-    Raise ValueError where the numbers of sentences differ or there is neither a link found nor a sure one.
-    """
-    sure_hits = possible_hits = size = sure_size = 0
-    for sentence_links, sentence in zip(found, gold, strict=True):
-        chosen = set(sentence_links)
-        sure_hits += len(chosen & sentence.sure)
-        possible_hits += len(chosen & (sentence.sure | sentence.possible))
-        size += len(chosen)
-        sure_size += len(sentence.sure)
-    if not size + sure_size:
-        raise ValueError("there are no links to compare")
-    return ErrorRate(
-        aer=1 - (sure_hits + possible_hits) / (size + sure_size),
-        precision=possible_hits / max(1, size),
-        recall=sure_hits / max(1, sure_size),
-    )
 
 
 def read_gold(path: Path) -> list[GoldAlignment]:
@@ -222,12 +188,6 @@ def memberships(pieces: Sequence[str], words: Sequence[str]) -> NDArray[np.float
         for owner in covered:
             shares[owner, column] += 1 / len(covered)
     return shares
-
-
-def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
-    """Return the links of an (N, M) matrix, target by source words, that are the largest of their row and column."""
-    columns = alignment.argmax(axis=0)
-    return [(j, i) for j, i in links(alignment) if columns[j] == i]
 
 
 def best_threshold(alignments: Sequence[NDArray[np.float64]], gold: Sequence[GoldAlignment]) -> float:

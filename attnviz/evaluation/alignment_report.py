@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.alignment_error import Link, error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.evaluation.alignment import (
     GoldAlignment,
-    Link,
     best_threshold,
     detected_alignments,
-    error_rate,
     head_alignments,
-    mutual_links,
     word_alignments,
     word_alignments_after,
 )

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.learning import learnt, untaught
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, error_rate, word_alignments
+from attnviz.evaluation.alignment import GoldAlignment, word_alignments
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, together
 from attnviz.model_folder import CONFIG

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from attnviz.analysis.gold import GoldLinks, carried
 from attnviz.analysis.grid import By, Face
 from attnviz.analysis.pharaoh import pharaoh
 from attnviz.analysis.posterior import posterior, words_after
@@ -55,6 +56,8 @@ class Look:
     """In images, what it is and of which sentences, above the picture."""
     theme: ThemeName = "light"
     """Of images; .html has both."""
+    gold: GoldLinks | None = None
+    """Links that people drew, marked on the heatmap in images and .html; None for those that the record carries."""
 
 
 def save(
@@ -104,7 +107,7 @@ def contents(
     elif ending == "html":
         text = lecture_html(
             trace, by=look.by, face=look.face, colours=look.colours, root=look.root, end=look.end, margins=look.margins,
-            step=look.step, weights=weights, branches=branches,
+            step=look.step, weights=weights, branches=branches, gold=_gold(trace, look),
         )  # fmt: skip
     else:
         after = None if weights is None or look.face == "before" else posterior(trace, weights)
@@ -145,8 +148,13 @@ def picture(trace: Aligned, look: Look, weights: Weights | None = None) -> go.Fi
         return step_figure(subject, look.picture).draw(subject, theme=look.theme)
     return translation_figure(
         trace, by=look.by, face=look.face, weights=weights, colours=look.colours, root=look.root, end=look.end,
-        margins=look.margins, step=look.step, theme=look.theme,
+        margins=look.margins, step=look.step, theme=look.theme, gold=_gold(trace, look),
     )  # fmt: skip
+
+
+def _gold(trace: Aligned, look: Look) -> GoldLinks | None:
+    """Return the links that people drew, where there are some."""
+    return carried(trace) if look.gold is None else look.gold
 
 
 def table(trace: Aligned, look: Look, weights: Weights | None = None) -> pd.DataFrame:
@@ -175,6 +183,8 @@ def _check(trace: Aligned, ending: str, look: Look, weights: Weights | None) -> 
         raise AttnvizError(f"The model {trace.model} has no attention, so no alignment, of which {what} would tell.")
     if look.margins and ending in ("tex", "json", "pharaoh"):
         raise AttnvizError(f"A .{ending} file has no margins: leave them out, or save .svg, .pdf, .png, .html or .csv.")
+    if look.gold and (look.picture != HEATMAP or ending not in (*IMAGES, "html")):
+        raise AttnvizError("Links that people drew are marked on the heatmap, in .png, .svg, .pdf and .html files.")
     if look.picture == HEATMAP:
         return
     step_figure(_subject(trace, look, weights), look.picture)

@@ -16,6 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz.analysis.after_word import AfterWord, after_word
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.ledger import Ledger, ledgers
 from attnviz.analysis.recomputation import Weights
@@ -64,6 +65,8 @@ class _Lecture:
     root: bool
     end: bool
     margins: bool
+    gold: GoldLinks | None
+    """Links that people drew between the words of `trace`."""
     accounts: tuple[Ledger, ...]
     """The ledger of the word of each step, or none where there are no weights."""
 
@@ -89,7 +92,7 @@ class _Lecture:
     def _grid(self, face: Face, theme: ThemeName) -> go.Figure:
         """Return a face of the heatmap, or what a model without attention has instead."""
         look: dict[str, Any] = {"by": self.by, "colours": self.colours, "root": self.root, "end": self.end,
-                                "margins": self.margins, "theme": theme}  # fmt: skip
+                                "margins": self.margins, "theme": theme, "gold": self.gold}  # fmt: skip
         if self.after is None or face == "before":
             return translation_figure(self.trace, **look)
         return heatmap(self.trace, face=face, posterior=self.after.reading, **look)
@@ -145,6 +148,7 @@ def lecture_html(
     step: int | None = None,
     weights: Weights | None = None,
     branches: Branches | None = None,
+    gold: GoldLinks | None = None,
 ) -> str:
     """Return a whole HTML page that opens at 0-based `step`, the first unless given; choices as those of `heatmap`.
 
@@ -154,6 +158,7 @@ def lecture_html(
     word, and where there is attention, the heatmap a switch between its faces, at first `face`, and every step its
     prior, likelihood and posterior; another `face` than "before" needs them. With the `branches` that `trace` is one
     of, or the first translation of, a card for each leads to it; their figures are packed, and unpacked by the browser.
+    `gold`, links that people drew, is marked on the heatmap of `trace` alone: the words of the others may differ.
     Raise AttnvizError where the weights are not given for another face, and ValueError on an unknown choice.
     """
     if weights is None or not trace.attends:
@@ -166,7 +171,7 @@ def lecture_html(
         "face": face,
         "language": language(),
         "names": LANGUAGES,
-    } | version(trace)
+    } | version(trace, gold=gold)
     if branches is not None and branches.branches:
         record |= _branches(branches, trace, version)
     colour = {f"{theme}_{name}": value for theme in _THEMES for name, value in asdict(palette(theme)).items()}
@@ -201,14 +206,16 @@ def _variants(lecture: _Lecture) -> dict[str, Any]:
     return {"words": words, "figures": base, "changes": changes}
 
 
-def _version(weights: Weights | None, trace: Aligned, **look: Any) -> dict[str, Any]:
+def _version(
+    weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any
+) -> dict[str, Any]:  # fmt: skip
     """Return what the page is drawn from while `trace` is on show."""
     accounts: tuple[Ledger, ...] = ()
     after = None
     if weights is not None and isinstance(trace, Trace):  # others have neither
         accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
         after = after_word(trace, weights) if trace.attends else None
-    lecture = _Lecture(trace=trace, after=after, accounts=accounts, **look)
+    lecture = _Lecture(trace=trace, after=after, accounts=accounts, gold=gold, **look)
     return {"target": [_word(trace, i) for i in range(len(trace.target_pieces))]} | _variants(lecture)
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import LEGEND, Cells, cell_sizes, font_size
+from attnviz.figures.gold import GoldMarks, gold_marks
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import make_room, margin_bars, seam
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
-from attnviz.trace import FloatArray
+from attnviz.trace import FloatArray, Words
 from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
@@ -37,6 +42,7 @@ def heatmap(
     step: int | None = None,
     theme: ThemeName = "light",
     weights: FloatArray | None = None,
+    gold: GoldLinks | None = None,
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
@@ -46,13 +52,15 @@ def heatmap(
     `root` colours by the square root, which lifts small weights; the hover text keeps the exact alpha. `step` (0-based)
     frames the row it belongs to. `margins` adds, below, how much each column was looked at in all, sum_i alpha_ij, and,
     on the right, the entropy H_i of each row in bits, both of what is shown (`Grid`). `layout.meta` is told at `_meta`.
-    `weights`, (Ty, Tx), stand in the alignment's place: those of one head of a transformer, say. Raise ValueError on an
-    unknown choice, AttnvizError for a face whose posterior is not given.
+    `weights`, (Ty, Tx), stand in the alignment's place: those of one head of a transformer, say. `gold`, links that
+    people drew, are marked, and so are the links of what is shown, after the word where both are, that they did not
+    draw (`figures.gold`). Raise ValueError on an unknown choice, AttnvizError for a face whose posterior is not given.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
-    image = _image(cells, colours, root, ink)
+    marks = gold_marks(cells, _linked(trace, face, posterior, weights), gold) if gold else None
+    image = _image(cells, colours, root, ink, marks)
     sizes = cell_sizes(cells)
-    alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights)
+    alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
     layout = cells_layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
     bars: list[Spec] = []
     if margins:
@@ -62,10 +70,23 @@ def heatmap(
     if row is not None:
         frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
         layout["shapes"] = [*layout.get("shapes", []), frame]
+    if marks:
+        layout["annotations"], room = marks.legend(sizes, ink)
+        layout["margin"]["b"] += room
+        layout["height"] += room
+        bars += marks.traces(sizes, len(cells.source))
     return build([image, *bars], layout)
 
 
-def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
+def _linked(
+    trace: Looks, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None
+) -> Words:  # fmt: skip
+    """Return the words with the shares between them that they are linked by."""
+    words, shares = trace.words(), weights if face == "before" else posterior
+    return words if shares is None else replace(words, alignment=words.merged(shares))
+
+
+def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: GoldMarks | None) -> Spec:
     """Return the cells. Of the difference it is the scale that has the root, not the numbers."""
     signs, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
@@ -73,7 +94,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette) -> Spec:
     return {
         "type": "heatmap", "z": np.sqrt(cells.shown) if root and not signs else cells.shown, "zmin": low, "zmax": high,
         "colorscale": colouring, "colorbar": _colour_bar(cells, root, ink), "xgap": gap, "ygap": gap,
-    } | _hover(cells, root)  # fmt: skip
+    } | _hover(cells, root, marks.notes() if marks else {})  # fmt: skip
 
 
 def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
@@ -97,8 +118,9 @@ def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
     }
 
 
-def _hover(cells: Grid, root: bool) -> Spec:
-    """Return the hover text: both words and the exact alpha; in a very large grid the number alone."""
+def _hover(cells: Grid, root: bool, notes: Mapping[tuple[int, int], str]) -> Spec:
+    """Return the hover text: both words, the exact alpha, and what is noted of the cell (row, column); in a very large
+    grid the number alone."""
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
@@ -106,10 +128,12 @@ def _hover(cells: Grid, root: bool) -> Spec:
     target = [literal(shorten(name, 60)) for name in cells.target]
     text = [
         [
-            "<br>".join(filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)))))
-            for column, number, pieces in zip(source, numbers, cells.pieces, strict=True)
+            "<br>".join(
+                filter(None, (f"{row} ← {column}", number, merged(len(steps), len(pieces)), notes.get((r, c), "")))
+            )
+            for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
         ]
-        for row, numbers, steps in zip(target, _told(cells), cells.steps, strict=True)
+        for r, (row, numbers, steps) in enumerate(zip(target, _told(cells), cells.steps, strict=True))
     ]
     return {"text": text, "hoverinfo": "text"}
 

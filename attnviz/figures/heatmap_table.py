@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.languages import say
 from attnviz.trace import FloatArray
@@ -23,9 +24,10 @@ def heatmap_alt(
     posterior: NDArray[np.float64] | None = None,
     end: bool = True,
     weights: FloatArray | None = None,
+    gold: GoldLinks | None = None,
 ) -> str:
     """Return a sentence for those who do not see the heatmap: its size and where each row is brightest, or for the
-    difference bluest. Choices as those of `heatmap`."""
+    difference bluest; with `gold`, another that links are marked. Choices as those of `heatmap`."""
     cells = grid(trace, by, end, face, posterior, weights)
     links = [
         say("{target} at {source} {alpha}", target=shorten(word, 30),
@@ -33,6 +35,9 @@ def heatmap_alt(
         for word, row in zip(cells.target, cells.shown, strict=True)
     ]  # fmt: skip
     shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
+    if gold:
+        shown += ". " + say("Marked are {sure} sure and {possible} possible links that people drew",
+                            sure=len(gold.sure), possible=len(gold.possible))  # fmt: skip
     told = {"rows": len(cells.target), "columns": len(cells.source), "shown": shown}
     if cells.face == "after":
         if by == "words":

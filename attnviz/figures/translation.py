@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
@@ -34,10 +35,11 @@ def translation_figure(
     margins: bool = False,
     step: int | None = None,
     theme: ThemeName = "light",
+    gold: GoldLinks | None = None,
 ) -> go.Figure:
     """Return the heatmap of an `Aligned` record; without attention, where every weight would be that of
-    the last source piece, the picture of the one vector instead, to which `colours`, `root` and `margins` mean nothing.
-    Choices as those of `heatmap`.
+    the last source piece, the picture of the one vector instead, to which `colours`, `root`, `margins` and `gold` mean
+    nothing. Choices as those of `heatmap`.
 
     Another `face` than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are
     not given, or not its own, and where the model has no attention, so that a step had nothing to choose from, or many.
@@ -46,7 +48,7 @@ def translation_figure(
     if trace.attends:
         return heatmap(
             trace, by=by, face=face, posterior=after, colours=colours, root=root, end=end, margins=margins, step=step,
-            theme=theme,
+            theme=theme, gold=gold,
         )  # fmt: skip
     return fixed_context(trace, by=by, end=end, step=step, theme=theme)
 

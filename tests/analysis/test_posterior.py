@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, analysis
+from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import KINDS, words_after
 from attnviz.analysis.recomputation import below, decode_step, encode
 from attnviz.analysis.scorers import scorer_of
-from attnviz.evaluation.alignment import GoldAlignment, error_rate
+from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
+from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import findings_of
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.posterior import posterior, words_after
@@ -21,7 +22,7 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.leading import lead
 from attnviz.corpora.settings import READINGS
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, error_rate
+from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator

@@ -8,16 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import (
-    GoldAlignment,
-    best_threshold,
-    detokenise,
-    error_rate,
-    mutual_links,
-    read_gold,
-    word_alignments,
-)
+from attnviz.evaluation.alignment import GoldAlignment, best_threshold, detokenise, read_gold, word_alignments
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

@@ -11,17 +11,11 @@ from pathlib import Path
 import plotly.io
 import pytest
 
+from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
-from attnviz.evaluation.alignment import (
-    best_threshold,
-    error_rate,
-    mutual_links,
-    read_gold,
-    word_alignments,
-    word_alignments_after,
-)
+from attnviz.evaluation.alignment import best_threshold, read_gold, word_alignments, word_alignments_after
 from attnviz.evaluation.sentences import FIGURE_3, LONG
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator

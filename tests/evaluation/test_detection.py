@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
 from attnviz.detector import Detector
-from attnviz.evaluation.alignment import detected_alignments, error_rate, mutual_links, read_gold
+from attnviz.evaluation.alignment import detected_alignments, read_gold
 from attnviz.network import DecomposableConfig
 from attnviz.text import EOS, Tokenizer
 from attnviz.training.exchanges import Exchanges, WordFinder, learn_exchanges, save_exchanges

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from attnviz import Translator
+from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
-from attnviz.evaluation.alignment import error_rate, head_alignments, mutual_links, read_gold, word_alignments
+from attnviz.evaluation.alignment import head_alignments, read_gold, word_alignments
 from attnviz.evaluation.forced import force_pairs
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

@@ -15,12 +15,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError
+from attnviz.analysis.gold import counted_words
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
+from attnviz.translator import Translator
 from attnviz.ui.corpus import jobs, room
 from attnviz.ui.corpus.choices import brush_of, brush_text
 from attnviz.ui.corpus.jobs import MOST_BYTES, begin, job_of
-from attnviz.ui.corpus.table import COPIED, PRESETS, UNLIKELY, Brush, Choice, drawn_rows, known_measures, listed_rows
+from attnviz.ui.corpus.table import (
+    COPIED,
+    PRESETS,
+    UNLIKELY,
+    Brush,
+    Choice,
+    drawn_rows,
+    known_measures,
+    listed_rows,
+    pair_of,
+)
+from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
+from attnviz.ui.page_state.view import MAIN, View
 from tests.ui.opening import Run, open_alone
 
 
@@ -62,6 +76,28 @@ def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     shown = again.dataframe[0].value
     assert 0 < len(shown) < len(lines)
     assert list(shown["perplexity"]) == sorted(shown["perplexity"], reverse=True)
+
+
+def test_a_pair_that_is_opened_brings_the_links_that_people_drew(corpus: Run, en_fr: Path) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    made(app.session_state["corpus_table"])
+    app.run()
+    job, listed = job_of(app.session_state["corpus_table"]), app.dataframe[0].value
+    assert job is not None
+    drawn, without = (listed[listed["aer_before"].notna() == has].iloc[0] for has in (True, False))
+    pair = pair_of(job.table, int(drawn["number"]), drawn["source"], drawn["target"])
+    assert pair.gold
+    words = Translator.load(en_fr, device="cpu").translate(pair.source, target=pair.target).words()
+    assert counted_words(words) == (pair.source_words, pair.target_words)
+    assert not pair_of(job.table, int(without["number"]), without["source"], without["target"]).gold
+
+    session: dict[Any, Any] = {}
+    bring_gold(session, pair.gold, pair.source_words, pair.target_words)
+    trace = Translator.load(en_fr, device="cpu").translate(pair.source, target=pair.target)
+    view = View(MAIN, trace)
+    open_gold(session, view, {})
+    assert gold_of(session, view) == pair.gold
 
 
 def test_a_search_finds_words_of_either_sentence_and_none_is_said(corpus: Run) -> None:

@@ -29,8 +29,8 @@ _SHELF = "corpus_shelf"
 _PART = 200
 """Rows that are sent to the browser at once."""
 
-Open = Callable[[str, str], None]
-"""Shows a pair, source and target, in the step room."""
+Open = Callable[[table.Pair], None]
+"""Shows a pair in the step room."""
 
 
 def corpus_room(model: str, open_pair: Open) -> None:
@@ -148,7 +148,7 @@ def _table(job: Job, open_pair: Open) -> None:
         listed = table.listed_rows(drawn, choices.chosen(session))
         _said(job, whole, listed, chosen)
         if len(listed):
-            _rows(listed, whole, open_pair)
+            _rows(job.table, listed, whole, open_pair)
             _downloads(job, listed)
 
 
@@ -218,7 +218,7 @@ def _order(whole: Any) -> None:
                       required=True, label_visibility="collapsed", width="content")  # fmt: skip
 
 
-def _rows(listed: table.Listed, whole: Any, open_pair: Open) -> None:
+def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None:
     """Draw the rows, a part of them at a time; a click opens a pair."""
     names, session = measure_names(), st.session_state
     known = table.known_measures(whole)
@@ -236,7 +236,7 @@ def _rows(listed: table.Listed, whole: Any, open_pair: Open) -> None:
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
         choices.write_address(session)
-        open_pair(row["source"], row["target"])
+        open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
 
 
 def _columns(names: dict[str, str]) -> dict[str, Any]:

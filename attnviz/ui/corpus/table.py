@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.corpora import MEASURES
 from attnviz.kept import Kept
 
@@ -55,6 +56,32 @@ def measures_of(path: Path) -> Any:
 
 
 _TABLES: Kept[Any] = Kept(128 << 20, size=lambda table: int(table.nbytes))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A pair of a table, as it is opened."""
+
+    source: str
+    target: str
+    gold: GoldLinks | None = None
+    """Links that people drew, where there are some."""
+    source_words: tuple[str, ...] = ()
+    """The words that links count."""
+    target_words: tuple[str, ...] = ()
+
+
+def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
+    """Return the pair of a line of a table, with the links that people drew."""
+    names = ("source_words", "target_words", "gold")
+    if not set(names) <= set(parquet.read_schema(path).names):
+        return Pair(source, target)
+    found = parquet.read_table(path, columns=list(names), filters=[("number", "=", number)]).to_pylist()
+    if not found or not found[0]["gold"]:
+        return Pair(source, target)
+    source_words, target_words, drawn = (found[0][name] for name in names)
+    sure, possible = (frozenset((one["j"], one["i"]) for one in drawn if one["sure"] is kind) for kind in (True, False))
+    return Pair(source, target, GoldLinks(sure, possible - sure), tuple(source_words), tuple(target_words))
 
 
 def known_measures(table: Any) -> list[str]:

@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.branches import branches_address, forget_branches
+from attnviz.ui.page_state.gold import forget_gold, gold_address
 from attnviz.ui.page_state.heads import forget_heads, heads_address
 from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
 from attnviz.ui.page_state.looking_back import forget_looking_back, looking_back_address
@@ -69,7 +70,7 @@ def address_record(session: Session, view: View) -> dict[str, Any]:
     entry += f" tour {tour.stop}" if tour else ""
     tried = branches_address(session, view)
     own = chosen | tried | choices_address(view, heatmap_choices(session, view), row_order(session, view))
-    own |= looking_back_address(session, view) | heads_address(view)
+    own |= looking_back_address(session, view) | heads_address(view) | gold_address(session, view)
     if view.id != session.get(_LEADING, MAIN):
         return {"entry": entry, "parameters": own}
     if page.get(inputs.SENTENCE, "") is None and any((chosen | tried).values()):
@@ -91,4 +92,5 @@ def forget_view(session: Session, view_id: str) -> None:
     forget_choices(session, view_id)
     forget_looking_back(session, view_id)
     forget_heads(session, view_id)
+    forget_gold(session, view_id)
     forget_tour(session, view_id)

@@ -9,7 +9,9 @@ from attnviz.languages import say
 from attnviz.ui.chrome import first_page
 from attnviz.ui.corpus.choices import open_choices
 from attnviz.ui.corpus.room import corpus_room
+from attnviz.ui.corpus.table import Pair
 from attnviz.ui.page_state import address, inputs
+from attnviz.ui.page_state.gold import bring_gold
 from attnviz.ui.resources import models
 from attnviz.ui.toolbar.controls import standing_request
 from attnviz.ui.toolbar.translation import follow_link
@@ -29,8 +31,11 @@ def _draw() -> None:
     corpus_room(standing_request(available).folder, _open)
 
 
-def _open(source: str, target: str) -> None:
-    """Show a pair on the first page: as the model's own translation is no one's, its words are given."""
+def _open(pair: Pair) -> None:
+    """Show a pair on the first page, with the links that people drew: as the model's own translation is no one's, its
+    words are given."""
     follow_link()
-    st.session_state[inputs.SENTENCE], st.session_state[inputs.TARGET] = source, target
+    st.session_state[inputs.SENTENCE], st.session_state[inputs.TARGET] = pair.source, pair.target
+    if pair.gold:
+        bring_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
     st.switch_page(first_page())

@@ -8,17 +8,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import figures
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
 from attnviz.ui.language import localised
+from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.heads import HEADS, head_choices, heads_in_address
 from attnviz.ui.page_state.heatmap_choices import HeatmapChoices, heatmap_choices
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import knows_after, posterior_of, weights_digest_of
+from attnviz.ui.step.gold import gold_box, gold_panel
 from attnviz.wording.faces import about_face, face_names
 from attnviz.wording.kinds import told as told_of
 from attnviz.wording.stages import capital
@@ -42,13 +45,17 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         st.html(f'<p class="reading">{_in_short(view, chosen)}</p>')
         if view.shows("numbers"):
             _heads(view)
-        steady_chart(view, _drawn(view.trace, view.identity, digest, chosen, theme, language()), "{}", "heatmap")
+        gold = gold_of(st.session_state, view)
+        drawn = _drawn(view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language())
+        steady_chart(view, drawn, "{}", "heatmap")
     if not view.shows("numbers"):
         return
     if looks:
         with st.expander(say("How to read it"), key=view.key("how_to_read")):
             st.html(f'<p class="reading">{_how_to_read(view.trace, chosen)}</p>')
     _switches(view, chosen.face)
+    if looks:
+        gold_panel(view, chosen.face)
 
 
 def _heads(view: View) -> None:
@@ -80,12 +87,14 @@ def _drawn(
     identity: str,  # noqa: ARG001
     digest: str,  # noqa: ARG001
     chosen: HeatmapChoices,
+    _gold: GoldLinks | None,
+    links: str,  # noqa: ARG001
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> str:
-    """Return the heatmap as JSON; `identity`, the `digest` of the weights and the language `code` are part of the key
-    of the cache."""
-    look = dataclasses.asdict(chosen) | {"theme": theme}
+    """Return the heatmap as JSON; `identity`, the `digest` of the weights, the `links` that people drew as text and the
+    language `code` are part of the key of the cache."""
+    look = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
     if chosen.face == "before":
         return str(figures.translation_figure(_trace, **look).to_json())
     return str(figures.heatmap(_trace, **look, posterior=posterior_of(_trace)).to_json())
@@ -118,6 +127,7 @@ def _switches(view: View, face: Face) -> None:
         scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
         localised(st.selectbox, say("Colours"), scales, key=view.key("colours"), default="paper",
                   label_visibility="collapsed", width=260, disabled=face == "difference")  # fmt: skip
+        gold_box(view)
 
 
 def _in_short(view: View, chosen: HeatmapChoices) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
@@ -21,6 +22,7 @@ from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
+from attnviz.ui.page_state.gold import gold_of
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import knows_after, posterior_of, weights_of
@@ -81,7 +83,8 @@ def _whole_buttons(view: View) -> None:
             ending, given = name.split(".")[1], None if name == BEFORE else weights
             # The page for a lecture opens at the step on show; on paper no step is framed, and there are no margins.
             chosen = _look(view, st.session_state)
-            look = replace(chosen, step=step) if ending == "html" else replace(chosen, margins=False)
+            plain = replace(chosen, margins=False, gold=GoldLinks())
+            look = replace(chosen, step=step) if ending == "html" else plain
             column.download_button(
                 label, functools.partial(_made, view, ending, look, given, language()), file_name(trace, name), kind,
                 key="whole_before" if name == BEFORE else f"whole_{ending}", on_click="ignore", width="stretch",
@@ -132,7 +135,7 @@ def _face(trace: Trace, look: Look) -> Picture:
                               "end": look.end, "margins": look.margins}  # fmt: skip
     return Picture(
         f"{say('Heatmap')}, {face_names()[look.face]}", heading(trace, look), f"heatmap-{look.face}",
-        heatmap(trace, colours=look.colours, root=look.root, **shared), heatmap_table(trace, **shared),
+        heatmap(trace, colours=look.colours, root=look.root, gold=look.gold, **shared), heatmap_table(trace, **shared),
     )  # fmt: skip
 
 
@@ -145,7 +148,12 @@ def file_name(trace: Trace, ending: str) -> str:
 def _look(view: View, session: Session) -> Look:
     """Return the heatmap as chosen in the view, on white, no step framed."""
     chosen = asdict(shown_choices(session, view))
-    return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends})
+    return Look(**chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _gold(view, session)})
+
+
+def _gold(view: View, session: Session) -> GoldLinks:
+    """Return the links that people drew as they are on show: none where those of the record were taken off."""
+    return gold_of(session, view) or GoldLinks()
 
 
 def picture_file(trace: Trace, one: Picture) -> PictureFile:

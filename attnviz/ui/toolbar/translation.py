@@ -16,6 +16,7 @@ from attnviz.ui.language import language_address
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.depth import forget_depth
+from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.selection import open_view
@@ -95,6 +96,7 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     open_page_depth()
     heatmap_choices(session, view, linked)
     looks_back(session, view, linked)
+    open_gold(session, view, linked)
     choose_order(session, view, row_order(session, view, linked))
     parameters = address.page_parameters(session) if asked is None else asked
     parameters = parameters | language_address() | page_depth_address()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
@@ -24,8 +25,12 @@ SEVERITY = (
 
 def findings_panel(view: View) -> None:
     """Write what was found in the alignment and at the step on show."""
-    record = _record(view.trace, view.identity, language())
-    component("findings", isolate=False)(key=view.key("reading"), data=record)
+    given_findings(view, _record(view.trace, view.identity, language()), "reading")
+
+
+def given_findings(view: View, record: Mapping[str, Any], name: str) -> None:
+    """Write what a record, made like `findings_record`, has; `name` tells the list from others of the view."""
+    component("findings", isolate=False)(key=view.key(name), data=record)
 
 
 @made_once

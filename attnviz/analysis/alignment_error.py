@@ -1,0 +1,65 @@
+"""Alignment error rate: links between words against those that people drew (Och & Ney 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.measures import links
+
+Link = tuple[int, int]
+"""0-based (source word, target word)."""
+
+
+class Drawn(Protocol):
+    """Links that people drew between the words of a pair."""
+
+    @property
+    def sure(self) -> frozenset[Link]:
+        """Those that must be there."""
+
+    @property
+    def possible(self) -> frozenset[Link]:
+        """Those that may be there."""
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """AER with its two halves, each in [0, 1]."""
+
+    aer: float
+    precision: float
+    """Share of the links found that are at least possible."""
+    recall: float
+    """Share of the sure links that were found."""
+
+
+def error_rate(found: Iterable[Iterable[Link]], gold: Sequence[Drawn]) -> ErrorRate:
+    """Return AER = 1 - (|A n S| + |A n (S u P)|) / (|A| + |S|), with counts summed over all sentences.
+
+    Raise ValueError where the numbers of sentences differ or there is neither a link found nor a sure one.
+    """
+    sure_hits = possible_hits = size = sure_size = 0
+    for sentence_links, sentence in zip(found, gold, strict=True):
+        chosen = set(sentence_links)
+        sure_hits += len(chosen & sentence.sure)
+        possible_hits += len(chosen & (sentence.sure | sentence.possible))
+        size += len(chosen)
+        sure_size += len(sentence.sure)
+    if not size + sure_size:
+        raise ValueError("there are no links to compare")
+    return ErrorRate(
+        aer=1 - (sure_hits + possible_hits) / (size + sure_size),
+        precision=possible_hits / max(1, size),
+        recall=sure_hits / max(1, sure_size),
+    )
+
+
+def mutual_links(alignment: NDArray[np.float64]) -> list[Link]:
+    """Return the links of an (N, M) matrix, target by source words, that are the largest of their row and column."""
+    columns = alignment.argmax(axis=0)
+    return [(j, i) for j, i in links(alignment) if columns[j] == i]

@@ -1,0 +1,99 @@
+"""Links that people drew, in the step room: where they are given, and what those of the model have to do with them."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.gold import GoldLinks, LinkErrors, counted_words, link_errors
+from attnviz.analysis.grid import Face
+from attnviz.languages import language, say
+from attnviz.trace import Words
+from attnviz.ui.components.findings.findings import given_findings
+from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
+from attnviz.ui.page_state.view import View
+from attnviz.ui.pictures import made_once
+from attnviz.ui.resources import posterior_of, weights_digest_of
+from attnviz.wording.gold import false_sentence, gold_summary, missed_sentence, no_links_here, what_links_count
+
+AT_ONCE = 6
+"""Links on show before one asks for the rest."""
+
+
+def gold_box(view: View) -> None:
+    """Draw the box in which links are given."""
+    session, key = st.session_state, view.key(TEXT)
+    with st.popover(say("Links that people drew"), type="tertiary", key=view.key("gold_box")):
+        st.html(f'<p class="reading">{escape(what_links_count())}</p>')
+        for name, side in zip((say("Source"), say("Target")), counted_words(view.trace.words()), strict=True):
+            st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
+        fill_box(session, view)
+        st.text_area(
+            say("Links"), key=key, height=90, placeholder="0-0 1-2 2?1", label_visibility="collapsed",
+            persist_state="session",
+        )  # fmt: skip
+        with st.container(horizontal=True):
+            st.button(say("Show them"), type="primary", key=view.key("gold_show"), on_click=_give, args=(view,))
+            st.button(say("Take them off"), key=view.key("gold_off"), on_click=take_off, args=(session, view))
+        if problem := problem_of(session, view):
+            st.text(problem)
+
+
+def _numbered(words: tuple[str, ...]) -> str:
+    return " ".join(f'<span style="white-space:nowrap"><small>{number}</small>\u00a0{escape(word)}</span>'
+                    for number, word in enumerate(words))  # fmt: skip
+
+
+def _give(view: View) -> None:
+    speak_as_chosen()  # called before the page runs
+    give(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
+
+
+def gold_panel(view: View, face: Face) -> None:
+    """Say how far the links of the `face` on show are those that people drew, and name those that are not: each leads
+    to its cell."""
+    session = st.session_state
+    with st.container(key=view.key("gold_panel")):  # always there, so that nothing below is drawn anew
+        if problem := problem_of(session, view):
+            st.text(problem)
+        elif waits(session, view):
+            st.text(no_links_here())
+        gold = gold_of(session, view)
+        if gold is None:
+            return
+        digest = "" if face == "before" else weights_digest_of(view.trace) or ""
+        record = _record(view.trace, view.identity, digest, gold.text(), gold, face, language())
+        given_findings(view, record, "gold_links")
+
+
+@made_once
+def _record(
+    _trace: Any, identity: str, digest: str, links: str, _gold: GoldLinks, face: Face, code: str  # noqa: ARG001
+) -> dict[str, Any]:  # fmt: skip
+    """Return what the browser writes; the arguments that are not used are part of the key of the cache."""
+    after = None if face == "before" else posterior_of(_trace)
+    return gold_record(_trace.words(), _gold, face, None if after is None else _trace.words().merged(after))
+
+
+def gold_record(words: Words, gold: GoldLinks, face: Face, after: Any = None) -> dict[str, Any]:
+    """Return what the browser writes: how far the links of `words` are those of `gold`, and each link that is missed or
+    false, with its cell. `after`, (target words, source words), are the shares after the word; where both faces are on
+    show, the links named are those after it."""
+    judged: dict[Face, LinkErrors] = {}
+    if face != "after":
+        judged["before"] = link_errors(words, gold)
+    if face != "before":
+        judged["after"] = link_errors(words, gold, after)
+    errors = judged["before" if face == "before" else "after"]
+    told = [(missed_sentence(words, errors, link), "missed", link) for link in errors.missed]
+    told += [(false_sentence(words, link), "false", link) for link in errors.false]
+    entries = [
+        {"text": text, "kind": kind, "strong": False,
+         "step": words.target_groups[i][0], "source": words.source_groups[j][0]}
+        for text, kind, (j, i) in told
+    ]  # fmt: skip
+    return {"summary": gold_summary(gold, judged), "findings": entries, "steps": [], "atOnce": AT_ONCE,
+            "more": say("{n} more")}  # fmt: skip

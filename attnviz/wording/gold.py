@@ -1,0 +1,89 @@
+"""Links that people drew, and what those of the model have to do with them, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.analysis.alignment_error import ErrorRate, Link
+from attnviz.analysis.gold import GoldLinks, LinkErrors
+from attnviz.analysis.grid import Face
+from attnviz.languages import say
+from attnviz.trace import Words
+from attnviz.wording.faces import face_names
+from attnviz.wording.labels import quote, shorten
+from attnviz.wording.numbers import decimal, percent
+
+
+def mark_names() -> dict[str, str]:
+    """Return what each mark on the heatmap stands for."""
+    return {"sure": say("sure link"), "possible": say("possible link"), "false": say("false link of the model")}
+
+
+def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
+    """Return how far the links of the model are those that people drew: of each face that is on show."""
+    drawn = say("People drew {sure} sure and {possible} possible links between these words.", sure=len(gold.sure),
+                possible=len(gold.possible))  # fmt: skip
+    return " ".join((drawn, *(_rates(face, errors) for face, errors in judged.items())))
+
+
+def _rates(face: Face, errors: LinkErrors) -> str:
+    name = face_names()[face]
+    if errors.rate is None:
+        return say("{face}: the model links nothing.", face=name)
+    told = say(
+        "{face}: alignment error rate {aer}. Of the model’s {found} links, {precision} are at least possible; of the "
+        "sure ones it has {recall}.", face=name, aer=decimal(errors.rate.aer), found=len(errors.found),
+        precision=percent(errors.rate.precision), recall=percent(errors.rate.recall),
+    )  # fmt: skip
+    return f"{told} {_mutual(errors.mutual)}".strip()
+
+
+def _mutual(rate: ErrorRate | None) -> str:
+    """Return the rate of the mutual links alone."""
+    if rate is None:
+        return ""
+    return say("Of its mutual links alone, the largest of row and column: {aer}.", aer=decimal(rate.aer))
+
+
+def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
+    """Return that a sure link is missed, and what its target word is linked to instead."""
+    linked = next((source for source, target in errors.found if target == link[1]), None)
+    told = _named(words, link)
+    if linked is None:
+        return say("{source} → {target} ({link}) is missed: {target} is linked to nothing.", **told)
+    return say("{source} → {target} ({link}) is missed: {target} is linked to {other}.",
+               other=quote(shorten(words.source[linked], 30)), **told)  # fmt: skip
+
+
+def false_sentence(words: Words, link: Link) -> str:
+    """Return that a link of the model is not even possible."""
+    return say("{source} → {target} ({link}) is false: nobody drew that link.", **_named(words, link))
+
+
+def _named(words: Words, link: Link) -> dict[str, str]:
+    """Return a link by its words, and by their numbers: a word may be there twice."""
+    j, i = link
+    return {"source": quote(shorten(words.source[j], 30)), "target": quote(shorten(words.target[i], 30)),
+            "link": f"{j}-{i}"}  # fmt: skip
+
+
+def what_links_count() -> str:
+    """Say how links are written, and what they count."""
+    return say(
+        "Write links as 0-0 1?2: a source word before a target word, - where a link is sure and ? where it is only "
+        "possible. Both are counted from 0, as below, and are the words of the pair on show, whoever wrote it: the "
+        "model, or you under “Your own translation”."
+    )
+
+
+def no_links_here() -> str:
+    """Say that links are kept which are of other words than those on show."""
+    return say(
+        "The links that people drew are of another translation of this sentence, and are back as soon as that is on "
+        "show."
+    )
+
+
+def links_dropped() -> str:
+    """Say that links went with their sentence."""
+    return say("The links that people drew were of the sentence before, and are taken off.")

@@ -1,0 +1,131 @@
+"""Links that people drew for one pair: read, refused, and held against those of an alignment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, attention
+from attnviz.analysis.alignment_error import error_rate, mutual_links
+from attnviz.analysis.gold import (
+    MOST_LINKS,
+    GoldLinks,
+    carried,
+    counted_words,
+    link_errors,
+    read_links,
+    words_mark,
+)
+from attnviz.analysis.measures import links
+from attnviz.analysis.pharaoh import read_gold_links
+from attnviz.evaluation.alignment import GoldAlignment, between_words
+from attnviz.trace import Words
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+
+
+def words_of(shares: np.ndarray, end: bool = True) -> Words:
+    """Return words a0, a1, … and b0, b1, … with these shares between them; the last of each is `</s>`."""
+    rows, columns = shares.shape
+    source, target = [f"a{j}" for j in range(columns)], [f"b{i}" for i in range(rows)]
+    if end:
+        source[-1] = target[-1] = "</s>"
+    groups = [tuple((k,) for k in range(count)) for count in (columns, rows)]
+    return Words(tuple(source), tuple(target), shares.astype(np.float32), *groups)
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Words, GoldLinks]:
+    rows, columns = draw(st.integers(2, 6)), draw(st.integers(2, 6))
+    numbers = draw(st.lists(st.integers(0, 20), min_size=rows * columns, max_size=rows * columns))
+    end = draw(st.booleans())
+    cell = st.tuples(st.integers(0, columns - 1 - end), st.integers(0, rows - 1 - end))
+    sure, possible = draw(st.frozensets(cell, max_size=8)), draw(st.frozensets(cell, max_size=8))
+    return words_of(np.array(numbers).reshape(rows, columns) / 20, end), GoldLinks(sure, possible - sure)
+
+
+@given(pairs())
+def test_rates_misses_and_false_links_are_those_of_the_definition(pair: tuple[Words, GoldLinks]) -> None:
+    """Och & Ney 2003, Eq. for AER, counted over whole matrices in float64."""
+    words, gold = pair
+    source, target = map(len, counted_words(words))
+    shares = words.alignment.astype(np.float64)[:target, :source]
+    found, sure, at_least = (np.zeros((target, source), bool) for _ in range(3))
+    for i, row in enumerate(shares):
+        found[i, row.argmax()] = row.any()
+    for j, i in gold.sure:
+        sure[i, j] = at_least[i, j] = True
+    for j, i in gold.possible:
+        at_least[i, j] = True
+    mutual = found & (shares == shares.max(axis=0)) & (np.arange(target)[:, None] == shares.argmax(axis=0))
+
+    errors = link_errors(words, gold)
+    assert [(j, i) for i, j in np.argwhere(sure & ~found).tolist()] == list(errors.missed)
+    assert [(j, i) for i, j in np.argwhere(found & ~at_least).tolist()] == list(errors.false)
+    for links_of, rate in ((found, errors.rate), (mutual, errors.mutual)):
+        size = links_of.sum() + sure.sum()
+        if not size:
+            assert rate is None
+            continue
+        assert rate is not None
+        hits = (links_of & sure).sum() + (links_of & at_least).sum()
+        assert rate.aer == pytest.approx(1 - hits / size)
+        assert rate.precision == pytest.approx((links_of & at_least).sum() / max(links_of.sum(), 1))
+        assert rate.recall == pytest.approx((links_of & sure).sum() / max(sure.sum(), 1))
+
+
+@given(pairs())
+def test_links_are_read_as_they_are_written_and_tell_their_words(pair: tuple[Words, GoldLinks]) -> None:
+    words, gold = pair
+    if gold:
+        assert read_links(gold.text(), words) == gold
+        assert read_links(gold.text().replace("?", "p"), words) == gold
+    source, target = counted_words(words)
+    mark = words_mark(source, target)
+    assert len(mark) == 12
+    assert words_mark((*source, "more"), target)[6:] == mark[6:]
+    assert words_mark((*source, "more"), target)[:6] != mark[:6] != words_mark(target, source)[:6]
+
+
+@pytest.mark.parametrize("number", range(0, len(SENTENCES), 2))
+def test_the_rate_is_that_of_evaluate(translator: Translator, number: int) -> None:
+    """Of a pair whose gold words are those shown, by the rule and the merging of `attnviz evaluate`."""
+    trace = translator.translate(SENTENCES[number], target=SENTENCES[number + 1])
+    words = trace.words()
+    source, target = counted_words(words)
+    generator = np.random.default_rng(number)
+    drawn = frozenset((int(generator.integers(len(source))), i) for i in range(len(target)))
+    pair = GoldAlignment("x", source, target, drawn, frozenset())
+    between = between_words(pair, trace.source_surfaces[:-1], trace.target_pieces[:-1], trace.alignment)
+    np.testing.assert_allclose(between, words.alignment[:-1, :-1], atol=1e-6)
+    errors = link_errors(words, GoldLinks(pair.sure, pair.possible))
+    assert errors.rate == error_rate([links(between)], [pair])
+    assert errors.mutual == error_rate([mutual_links(between)], [pair])
+
+
+def test_what_is_out_of_range_is_named_and_too_many_are_refused() -> None:
+    words = words_of(np.eye(4))
+    assert read_links("0-0 2?1 2-1", words) == GoldLinks(frozenset({(0, 0), (2, 1)}), frozenset())
+    with pytest.raises(AttnvizError, match=r"3-0 is out of range: the source words count from 0 to 2"):
+        read_links("0-0 3-0", words)
+    with pytest.raises(AttnvizError, match=r"1\?7 is out of range: the target words count from 0 to 2"):
+        read_links("1?7", words)
+    with pytest.raises(AttnvizError, match=r"“1:1” is no link"):
+        read_links("0-0 1:1", words)
+    with pytest.raises(AttnvizError, match=f"at most {MOST_LINKS}"):
+        read_links(" ".join(f"{k // 25}-{k % 25}" for k in range(MOST_LINKS + 1)), words_of(np.eye(26)))
+
+
+def test_other_shares_stand_in_the_place_of_the_alignment() -> None:
+    words, gold = words_of(np.eye(3)), GoldLinks(frozenset({(1, 0), (0, 1)}))
+    assert link_errors(words, gold).missed == ((1, 0), (0, 1))
+    assert link_errors(words, gold, np.eye(3)[[1, 0, 2]]).missed == ()
+
+
+def test_a_record_carries_its_own_links_but_for_those_of_the_end() -> None:
+    record = attention("a b", "c d", np.eye(3), sure=[(0, 0), (2, 2)], possible=[(1, 1)])
+    assert carried(record) == GoldLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
+    assert not carried(attention("a b", "c d", np.eye(3)))
+    assert GoldLinks(*read_gold_links("0-0 1?1")) == carried(record)

@@ -1,0 +1,79 @@
+"""Marks of links that people drew: in their cells, under a legend, on whatever the heatmap shows."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attnviz import Trace
+from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
+from attnviz.analysis.grid import FACES, Face
+from attnviz.figures.heatmap import heatmap
+from attnviz.palette import MARK, MARK_EDGE
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate(SENTENCES[0], target=SENTENCES[1])
+
+
+def marked(figure: go.Figure, name: str) -> set[tuple[int, int]]:
+    found = [one for one in figure.data if one.name == name]
+    return {(row, column) for one in found for row, column in zip(one.y, one.x, strict=True)}
+
+
+def test_marks_stand_in_their_cells_and_false_links_are_crossed(trace: Trace) -> None:
+    gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
+    figure = heatmap(trace, gold=gold)
+    assert marked(figure, "sure") == marked(figure, "sure core") == {(1, 0), (3, 2)}
+    assert marked(figure, "possible") == {(1, 1)}
+    assert marked(figure, "false") == {(i, j) for j, i in link_errors(trace.words(), gold).false}
+    (legend,) = figure.layout.annotations
+    assert all(name in legend.text for name in ("◉\u00a0sure link", "○\u00a0possible link", "×\u00a0false link"))
+    assert "2 sure and 1 possible" in figure.layout.meta["alt"]
+    assert figure.data[0].text[1][0].endswith("sure link")
+    assert all(one.hoverinfo == "skip" for one in figure.data[1:]), "a click is for the cell below"
+    go.Figure(figure.to_dict())  # Plotly's own check of every property
+
+
+def test_a_link_of_words_marks_all_pieces_of_both(trace: Trace) -> None:
+    words, (source, target) = trace.words(), map(len, counted_words(trace.words()))
+    for link in itertools.product(range(source), range(target)):
+        figure = heatmap(trace, by="pieces", end=False, gold=GoldLinks(frozenset({link})))
+        expected = set(itertools.product(words.target_groups[link[1]], words.source_groups[link[0]]))
+        assert marked(figure, "sure") == expected
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_after_the_word_its_links_are_crossed(trace: Trace, face: Face) -> None:
+    posterior = np.roll(trace.alignment.astype(np.float64), 1, axis=1)
+    words = trace.words()
+    shares = words.alignment if face == "before" else words.merged(posterior)
+    gold = GoldLinks(frozenset({(0, 0)}))
+    figure = heatmap(trace, face=face, posterior=posterior, margins=True, gold=gold)
+    assert marked(figure, "false") == {(i, j) for j, i in link_errors(words, gold, shares).false}
+    plain = heatmap(trace, face=face, posterior=posterior, margins=True)
+    assert len(plain.data) < len(figure.data)
+    assert figure.layout.height > plain.layout.height
+    assert not plain.layout.annotations
+
+
+def test_the_edge_or_the_inside_stands_out_against_any_cell() -> None:
+    """WCAG 2.2, 1.4.11: 3:1, on every brightness between black and white."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    def contrast(one: float, other: float) -> float:
+        return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+    inks: list[Any] = [luminance(MARK), luminance(MARK_EDGE)]
+    assert min(max(contrast(ink, cell) for ink in inks) for cell in np.linspace(0, 1, 500)) >= 3

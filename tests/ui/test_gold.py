@@ -1,0 +1,135 @@
+"""Links that people drew in the step room: given, refused, kept in the address, and told against those of the model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import attention
+from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
+from attnviz.translator import Translator
+from tests.conftest import SENTENCES
+from tests.ui.opening import Run
+from tests.ui.shown_records import address, mounted, texts
+
+SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
+LINKS = "0-0 1?2"
+
+
+def told(app: AppTest) -> dict[str, Any] | None:
+    """Return what is told of the links, None where nothing is."""
+    assert not app.exception
+    return next((one for one in mounted(app, "findings") if not one["steps"]), None)
+
+
+def drawn(app: AppTest) -> set[str]:
+    """Return the names of the marks on the heatmap."""
+    figure = json.loads(next(one["template"] for one in mounted(app, "chart") if "template" in one))
+    return {trace["name"] for trace in figure["data"] if trace["type"] == "scatter"}
+
+
+def give(app: AppTest, text: str) -> AppTest:
+    app.text_area(key="gold_text").set_value(text)
+    return app.button(key="gold_show").click().run()
+
+
+def test_links_are_given_shown_told_and_taken_off(page: Run, translator: Translator) -> None:
+    app = page(sentence=SOURCE, target=TARGET)
+    assert told(app) is None
+    give(app, LINKS)
+    found = told(app)
+    assert found is not None
+    assert found["summary"].startswith("People drew 1 sure and 1 possible links between these words. Before the word:")
+    words = translator.translate(SOURCE, target=TARGET).words()
+    errors = link_errors(words, GoldLinks(frozenset({(0, 0)}), frozenset({(1, 2)})))
+    assert [one["kind"] for one in found["findings"]] == ["missed"] * len(errors.missed) + ["false"] * len(errors.false)
+    first = found["findings"][len(errors.missed)]
+    j, i = errors.false[0]
+    assert (first["source"], first["step"]) == (words.source_groups[j][0], words.target_groups[i][0])
+    assert f"“{words.source[j]}” → “{words.target[i]}” ({j}-{i}) is false" in first["text"]
+    assert {"sure", "possible", "false"} <= drawn(app)
+    assert address(app)["gold"].endswith(".0-0.1p2")
+    app.button(key="gold_off").click().run()
+    assert told(app) is None
+    assert not drawn(app)
+    assert "gold" not in address(app)
+
+
+def test_a_link_out_of_range_is_named_and_the_links_before_stay(page: Run) -> None:
+    app = give(page(sentence=SOURCE, target=TARGET), LINKS)
+    give(app, "0-0 99-1")
+    assert "The link 99-1 is out of range: the source words count from 0 to 7." in texts(app)
+    assert app.text_area(key="gold_text").value == "0-0 99-1", "to be mended"
+    assert {"sure", "possible"} <= drawn(app)
+    assert address(app)["gold"].endswith(".0-0.1p2")
+
+
+@pytest.mark.parametrize("key", ["face-en", "lang", "depth-en"])
+def test_links_outlive_every_switch(page: Run, key: str) -> None:
+    app = give(page(sentence=SOURCE, target=TARGET), LINKS)
+    before = address(app)["gold"]
+    others = {"face-en": ["after", "difference", "before"], "lang": ["fr", "en"], "depth-en": ["idea", "everything"]}
+    for value in others[key]:
+        app.button_group(key=key).set_value(value).run()
+        assert address(app)["gold"] == before
+        assert {"sure", "possible"} <= drawn(app)
+        found = told(app)
+        assert (found is None) == (value == "idea")
+        if value == "difference":
+            assert found is not None
+            assert "Before the word: alignment error rate" in found["summary"]
+            assert "After the word: alignment error rate" in found["summary"]
+        if value == "fr":
+            assert found is not None
+            assert "taux d’erreur d’alignement" in found["summary"]
+    assert app.text_area(key="gold_text").value == LINKS
+
+
+def test_another_translation_sets_links_aside_and_another_sentence_drops_them(page: Run) -> None:
+    app = give(page(sentence=SOURCE, target=TARGET), LINKS)
+    app.text_area(key="target").set_value(f"{TARGET} Oui.").run()
+    assert told(app) is None
+    assert not drawn(app)
+    assert "are of another translation of this sentence" in texts(app)
+    assert address(app)["gold"].endswith(".0-0.1p2"), "a link still has them"
+    app.text_area(key="target").set_value(TARGET).run()
+    assert told(app) is not None
+    app.text_area(key="sentence").set_value(SENTENCES[2]).run()
+    assert told(app) is None
+    assert "were of the sentence before, and are taken off" in texts(app)
+    assert "gold" not in address(app)
+    app.text_area(key="sentence").set_value(SENTENCES[4]).run()
+    assert "are taken off" not in texts(app)
+
+
+def test_a_link_opens_with_its_links_or_says_what_is_wrong(page: Run) -> None:
+    first = give(page(sentence=SOURCE, target=TARGET), LINKS)
+    again = page(sentence=SOURCE, target=TARGET, gold=address(first)["gold"])
+    assert told(again) == told(first)
+    assert again.text_area(key="gold_text").value == LINKS
+    assert told(page(sentence=SOURCE, target=TARGET, gold="0-0.1p2")) == told(first), "written by hand"
+    wrong = page(sentence=SOURCE, target=TARGET, gold="0-0.1-99")
+    assert "The link 1-99 is out of range" in texts(wrong)
+    for nonsense in ("x", "." * 50, "0-0" * 5000, "%00", "ffffffffffff.1-1", "ffffffffffff."):
+        assert told(page(sentence=SOURCE, target=TARGET, gold=nonsense)) is None
+
+
+def test_links_of_a_record_are_shown_and_can_be_taken_off(page: Run) -> None:
+    record = attention("the green house .", "la maison verte .", np.eye(4), sure=[(0, 0)], possible=[(2, 1)])
+    app = page()
+    app.session_state["downloads"] = True  # the box
+    app.run().get("file_uploader")[0].set_value(("a.json", record.to_json().encode(), "application/json")).run()
+    found = told(app)
+    assert found is not None
+    assert "People drew 1 sure and 1 possible links" in found["summary"]
+    assert counted_words(record.words())[0] == ("the", "green", "house", ".")
+    assert app.text_area(key="gold_text").value == "0-0 2?1"
+    app.button(key="gold_off").click().run()
+    assert told(app) is None
+    give(app, "1-2")
+    assert (found := told(app)) is not None
+    assert "People drew 1 sure and 0 possible links" in found["summary"]
