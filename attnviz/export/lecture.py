@@ -6,11 +6,8 @@ import base64
 import functools
 import gzip
 import json
-import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from html import escape
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -20,16 +17,15 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.ledger import Ledger, ledgers
 from attnviz.analysis.recomputation import Weights
-from attnviz.browser_programs import PLOTLY
-from attnviz.figures.browser import constants_script
+from attnviz.export.offline_page import in_every_language, offline_page, plain, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.ledger import ledger_waterfall
 from attnviz.figures.posterior import posterior_bars
 from attnviz.figures.registry import StepFigure, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
-from attnviz.languages import LANGUAGES, language, speak
-from attnviz.palette import FONT, PALE_TEXT, Colours, ThemeName, palette
+from attnviz.languages import LANGUAGES, language
+from attnviz.palette import Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Branches, Trace
 from attnviz.wording.after_word import after_sentence, after_title
@@ -48,9 +44,6 @@ POSTERIOR, LEDGER = "posterior", "ledger"
 
 _STAGES = {"attention": 2, "context": 3, "weights": 2, "values": 3, "look": 2, "candidates": 5}
 """The stage whose sentence stands above a picture."""
-
-_ASSETS = Path(__file__).parent / "assets"
-_THEMES: tuple[ThemeName, ...] = ("light", "dark")
 
 
 @dataclass(frozen=True)
@@ -72,14 +65,14 @@ class _Lecture:
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the faces of the heatmap, and of each picture a list with one for each step."""
-        drawn: dict[str, Any] = {"faces": {face: _plain(self._grid(face, theme)) for face in self.faces}}
+        drawn: dict[str, Any] = {"faces": {face: plain(self._grid(face, theme)) for face in self.faces}}
         for name, picture in self._pictures().items():
-            drawn[name] = [_plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
+            drawn[name] = [plain(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
         if self.after:
-            drawn[POSTERIOR] = [_plain(posterior_bars(self.trace, self.after, i, theme=theme)) for i in self._steps()]
+            drawn[POSTERIOR] = [plain(posterior_bars(self.trace, self.after, i, theme=theme)) for i in self._steps()]
         if self.accounts:
             drawn[LEDGER] = [
-                _plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
+                plain(ledger_waterfall(self.trace, account, ledger_title(self._name(i)), theme=theme))
                 for i, account in enumerate(self.accounts)
             ]
         return drawn
@@ -152,14 +145,14 @@ def lecture_html(
 ) -> str:
     """Return a whole HTML page that opens at 0-based `step`, the first unless given; choices as those of `heatmap`.
 
-    It holds Plotly's program (some 1.2 MB) and the figures of all steps, in both themes and every language: it opens in
-    the language in use and has a switch, takes the theme from the browser, and asks nothing of the network: a policy
-    in the page forbids it. With the `weights` of the model that made the trace, every step has the logit ledger of its
-    word, and where there is attention, the heatmap a switch between its faces, at first `face`, and every step its
-    prior, likelihood and posterior; another `face` than "before" needs them. With the `branches` that `trace` is one
-    of, or the first translation of, a card for each leads to it; their figures are packed, and unpacked by the browser.
-    `gold`, links that people drew, is marked on the heatmap of `trace` alone: the words of the others may differ.
-    Raise AttnvizError where the weights are not given for another face, and ValueError on an unknown choice.
+    It holds the figures of all steps, in both themes and every language: it opens in the language in use and has a
+    switch, takes the theme from the browser, and asks nothing of the network (see `offline_page`). With the `weights`
+    of the model that made the trace, every step has the logit ledger of its word, and where there is attention, the
+    heatmap a switch between its faces, at first `face`, and every step its prior, likelihood and posterior; another
+    `face` than "before" needs them. With the `branches` that `trace` is one of, or the first translation of, a card for
+    each leads to it; their figures are packed, and unpacked by the browser. `gold`, links that people drew, is marked
+    on the heatmap of `trace` alone: the words of the others may differ. Raise AttnvizError where the weights are not
+    given for another face, and ValueError on an unknown choice.
     """
     if weights is None or not trace.attends:
         translation_figure(trace, by=by, face=face, weights=weights)  # says what is lacking of another face
@@ -174,36 +167,8 @@ def lecture_html(
     } | version(trace, gold=gold)
     if branches is not None and branches.branches:
         record |= _branches(branches, trace, version)
-    colour = {f"{theme}_{name}": value for theme in _THEMES for name, value in asdict(palette(theme)).items()}
-    parts = {
-        "language": language(),
-        "title": escape(f"attnviz: {shorten(source, 80)}"),
-        "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
-        # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
-        "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
-        "plotly": PLOTLY.text,
-        "program": constants_script() + _asset("cards.js") + _asset("lecture.js"),
-    }
-    return _fill(_asset("lecture.html"), parts)
-
-
-def _variants(lecture: _Lecture) -> dict[str, Any]:
-    """Return the words in every language, the figures in the one in use and light, and what is other in the rest.
-
-    All variants draw the same numbers: written out, they would take four times the room.
-    """
-    first, words, changes = language(), {}, {}
-    base = lecture.figures("light")
-    try:
-        for code in LANGUAGES:
-            speak(code)
-            words[code] = lecture.words()
-            for theme in _THEMES:
-                if (code, theme) != (first, "light"):
-                    changes[f"{code}-{theme}"] = difference(base, lecture.figures(theme))
-    finally:
-        speak(first)
-    return {"words": words, "figures": base, "changes": changes}
+    title = f"attnviz: {shorten(source, 80)}"
+    return offline_page("lecture.html", title, record, ("cards.js", "lecture.js"))
 
 
 def _version(
@@ -216,7 +181,10 @@ def _version(
         accounts = tuple(ledgers(trace, weights, list(enumerate(trace.target_ids))))
         after = after_word(trace, weights) if trace.attends else None
     lecture = _Lecture(trace=trace, after=after, accounts=accounts, gold=gold, **look)
-    return {"target": [_word(trace, i) for i in range(len(trace.target_pieces))]} | _variants(lecture)
+    return {
+        "target": [_word(trace, i) for i in range(len(trace.target_pieces))],
+        "words": in_every_language(lecture.words),
+    } | variants(lecture.figures)
 
 
 def _branches(branches: Branches, shown: Aligned, version: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
@@ -224,52 +192,13 @@ def _branches(branches: Branches, shown: Aligned, version: Callable[[Any], dict[
     traces = [branches.first, *branches.traces]
     on_show = [trace.fingerprint for trace in traces].index(shown.fingerprint)
     packed = [None if number == on_show else _packed(version(trace)) for number, trace in enumerate(traces)]
-    return {"onShow": on_show, "others": packed, "cards": _in_every_language(lambda: card_texts(branches))}
+    return {"onShow": on_show, "others": packed, "cards": in_every_language(lambda: card_texts(branches))}
 
 
 def _packed(version: dict[str, Any]) -> str:
     """Return what a page is drawn from as the browser unpacks it: JSON, by gzip, in base64."""
     text = json.dumps(version, separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
-
-
-def _in_every_language(told: Callable[[], Any]) -> dict[str, Any]:
-    first, found = language(), {}
-    try:
-        for code in LANGUAGES:
-            speak(code)
-            found[code] = told()
-    finally:
-        speak(first)
-    return found
-
-
-def difference(one: Any, other: Any) -> Any:
-    """Return what makes `other` of `one`, both plain JSON: None where they are equal, else `[other]`, or for two
-    objects with the same keys, or lists of one length, an object with the differences of their entries."""
-    if one == other and type(one) is type(other):
-        return None
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        pairs = ((key, one[key], other[key]) for key in one)
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        pairs = ((str(place), *two) for place, two in enumerate(zip(one, other, strict=True)))
-    else:
-        return [other]
-    found = ((key, difference(mine, yours)) for key, mine, yours in pairs)
-    return {key: change for key, change in found if change is not None}
-
-
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
-
-
-def _fill(template: str, parts: dict[str, str]) -> str:
-    """Return `template` with each {{name}} replaced, in one pass: what is put in is not looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
-
-
-def _plain(figure: go.Figure) -> Any:
-    return json.loads(figure.to_json())
 
 
 def _word(trace: Aligned, step: int) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from attnviz.wording.why_story import Passage
 
 def passage(told: Passage, french: str = "") -> None:
     """Write a heading and what stands below it, a text in French at its end."""
-    paragraphs = [f'<p class="reading">{escape(paragraph)}</p>' for paragraph in told.paragraphs]
+    texts = filter(None, (*told.paragraphs, told.hint))
+    paragraphs = [f'<p class="reading">{escape(text)}</p>' for text in texts]
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
     st.html(f'<div class="passage"><h2>{escape(told.heading)}</h2>{"".join(paragraphs)}</div>')

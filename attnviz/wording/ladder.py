@@ -97,10 +97,9 @@ def _dot() -> Passage:
             "sum unit by unit, and weighs the units. Luong et al. (2015) multiply instead: two vectors that point the "
             "same way have a large product. Both are a sum over units; one only has fewer things to do for each."
         ),
-        say(
-            "Both models are led through the same words, so that step and word on show are the same decision. Choose "
-            "a French piece (← →) and an English one (↑ ↓, or click)."
-        ),
+    ), say(
+        "Both models are led through the same words, so that step and word on show are the same decision. Choose "
+        "a French piece (← →) and an English one (↑ ↓, or click)."
     ))  # fmt: skip
 
 
@@ -127,10 +126,9 @@ def _heads() -> Passage:
             "upon layer adds what it finds to one residual stream. The English asks itself, the French asks what has "
             "been written, and then the English."
         ),
-        say(
-            "Below are all heads of small-transformer for your sentence. Rows ask, columns are asked, bright is a "
-            "large weight (the shade is √α). Choose one to open it."
-        ),
+    ), say(
+        "Below are all heads of small-transformer for your sentence. Rows ask, columns are asked, bright is a "
+        "large weight (the shade is √α). Choose one to open it."
     ))  # fmt: skip
 
 

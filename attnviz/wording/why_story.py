@@ -12,6 +12,9 @@ class Passage(NamedTuple):
 
     heading: str
     paragraphs: tuple[str, ...]
+    hint: str = ""
+    """A paragraph more that says what to press: a file for a lecture, in which there is nothing of the kind, leaves it
+    out."""
 
 
 def opening() -> Passage:

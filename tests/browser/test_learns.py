@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from attnviz.commands.program import main
 from attnviz.trace.snapshots import Snapshots
@@ -157,3 +157,36 @@ def test_the_way_to_it_and_back(open_page: Opener) -> None:
     expect(page).not_to_have_url(re.compile("update="))
     page.go_back()
     page.wait_for_selector(READY)
+
+
+def test_the_page_for_a_lecture_opens_without_a_network(
+    open_page: Opener, chromium: Browser, folders: Path, tmp_path: Path
+) -> None:
+    page = learns(open_page, "&update=20")
+    page.locator(".st-key-downloads-learns button").click()
+    button = page.locator(".st-key-lecture_page-learns button")
+    expect(button).to_be_visible()
+    with page.expect_download() as made:
+        button.click()
+    made.value.save_as(path := tmp_path / "lecture.html")
+    asked: list[str] = []
+    with chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", offline=True) as context:
+        alone = context.new_page()
+        alone.on("request", lambda request: asked.append(request.url) if request.url != path.as_uri() else None)
+        alone.on("console", lambda message: asked.append(message.text) if message.type == "error" else None)
+        alone.on("pageerror", lambda error: asked.append(str(error)))
+        alone.goto(path.as_uri())
+        expect(alone.locator("#count")).to_contain_text("After 20 updates")
+        expect(alone.locator("#picture-0-0 .ytick").first).to_be_attached()
+        alone.keyboard.press("Home")
+        expect(alone.locator("#count")).to_contain_text("Before the first update")
+        kept = [weight for row in expected(folders, "unguided", 0) for weight in row]
+        shown = "(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row]).flat()"
+        assert alone.locator("#picture-0-0").evaluate(shown) == pytest.approx(kept, abs=1e-6)
+        alone.get_by_role("button", name="FR", exact=True).click()
+        expect(alone.locator("#heading")).to_have_text("Comment il apprend")
+        expect(alone.get_by_role("img", name=re.compile("^Après 0 mise"))).to_have_count(2)
+        alone.locator("summary").first.click()
+        expect(alone.locator("table td").first).to_be_visible()
+        assert alone.evaluate("document.documentElement.scrollWidth") <= 390
+    assert asked == []

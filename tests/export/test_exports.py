@@ -29,7 +29,7 @@ from attnviz.browser_programs import PLOTLY
 from attnviz.export import Look, save
 from attnviz.export.files import heading
 from attnviz.export.images import BROWSER_VARIABLE, find_browser, image
-from attnviz.export.lecture import difference
+from attnviz.export.offline_page import difference
 from attnviz.export.sheet import fit, printed
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print

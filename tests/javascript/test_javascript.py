@@ -21,7 +21,11 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 CONFIG = Path(__file__).with_name("deno.json")
 COMPONENTS = sorted(path.parent.name for path in (PACKAGE / "ui" / "components").glob("*/__init__.py"))
-LECTURE = [PACKAGE / "export" / "assets" / name for name in ("cards.js", "lecture.js")]
+ASSETS = PACKAGE / "export" / "assets"
+LECTURES = {
+    "lecture": [ASSETS / name for name in ("drawn.js", "cards.js", "lecture.js")],
+    "story": [ASSETS / name for name in ("drawn.js", "story.js")],
+}
 WRITTEN = sorted(
     path
     for path in PACKAGE.rglob("*")
@@ -48,7 +52,7 @@ def _deno(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
 
 def _programs() -> dict[str, list[Path]]:
     """Return the files of each program, in their order; the constants come before them."""
-    return {name: program_files(name) for name in COMPONENTS} | {"lecture": LECTURE}
+    return {name: program_files(name) for name in COMPONENTS} | LECTURES
 
 
 def _faults(folder: Path, programs: dict[str, list[Path]]) -> list[Fault]:

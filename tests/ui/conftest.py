@@ -5,10 +5,16 @@ It shows everything, unless a link names a depth: most tests are about what lies
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+import streamlit as st
 
 from attnviz.ui.page_state import depth
 from tests.ui.opening import Run, open_lab, open_page
@@ -43,3 +49,28 @@ def lab(models_folder: Path) -> Run:
 @pytest.fixture(autouse=True)
 def _everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(depth, "NEWCOMER", "everything")
+
+
+@pytest.fixture
+def lecture(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
+    """Return a function that makes the page for a lecture which was offered last, as the server does, outside a run of
+    the page, and returns what it holds."""
+    offered: list[Callable[[], bytes]] = []
+    real = st.download_button
+
+    def button(label: str, data: Any, *given: Any, **named: Any) -> bool:
+        offered.append(data)
+        return real(label, data, *given, **named)
+
+    monkeypatch.setattr(st, "download_button", button)
+
+    def made() -> dict[str, Any]:
+        with ThreadPoolExecutor(1) as elsewhere:
+            text = elsewhere.submit(offered[-1]).result().decode("utf-8")
+        assert len(text.encode()) < 8_000_000
+        record = re.search(r'id="record">(.*?)</script>', text)
+        assert record is not None
+        found: dict[str, Any] = json.loads(record[1])
+        return found
+
+    return made

@@ -7,8 +7,10 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,6 +120,25 @@ def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None
     shown = next(one.value for one in app.dataframe)
     words = run.sentences[0].words(run.alignments[0][1])
     np.testing.assert_allclose(shown.to_numpy(), words.alignment, atol=1e-6)
+
+
+def test_the_page_for_a_lecture_has_every_moment(models: Path, lecture: Callable[[], dict[str, Any]]) -> None:
+    app = opened(update="20")
+    app.session_state["downloads-learns"] = True
+    app.run()
+    assert not app.exception
+    found, run = lecture(), Snapshots.load(models / "small/snapshots/unguided.json")
+    words = found["words"]["en"]
+    assert words["moments"][found["opened"]].startswith("After 20 updates")
+    looks, quality, *_ = found["figures"]
+    assert len(looks["pictures"]) == 2, "both runs"
+    for picture in (*looks["pictures"], *quality["pictures"]):
+        assert len(picture["others"]) == len(words["moments"]) - 1
+    weights = run.sentences[0].words(run.alignments[0][0]).alignment
+    cells = looks["pictures"][0]["first"]["data"][0]["z"]
+    drawn = np.frombuffer(base64.b64decode(cells["bdata"]), cells["dtype"])
+    np.testing.assert_allclose(drawn, weights.ravel(), atol=1e-6)
+    assert found["words"]["fr"]["title"] == "Comment il apprend"
 
 
 def test_a_run_in_progress_is_watched_and_what_it_writes_is_shown(

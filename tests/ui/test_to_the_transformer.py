@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,6 +207,22 @@ def test_the_pictures_of_the_energies_have_their_numbers(page: Run) -> None:
     assert not app.exception
     assert len(app.dataframe) == 5
     assert list(app.dataframe[-1].value.index) == ["additive", "dot product"]
+
+
+@pytest.mark.parametrize(("rung", "pictures"), [("dot", 5), ("pair", 4), ("heads", 7), ("answers", 4)])
+def test_the_page_for_a_lecture_has_the_rung_on_show(
+    page: Run, detector: Path, lecture: Callable[[], dict[str, Any]], rung: str, pictures: int
+) -> None:
+    app = page(rung=rung, swap="1.3")
+    app.session_state["downloads"] = True
+    app.run()
+    assert not app.exception
+    found = lecture()
+    _, shown = found["words"]["fr"]["chapters"]
+    assert len(shown["pictures"]) == pictures
+    assert all(picture["table"]["rows"] for picture in shown["pictures"])
+    assert ("alpha" in found["figures"][1]["equation"]) == (rung != "answers")
+    assert len(shown["tables"]) == (rung == "answers")
 
 
 @pytest.mark.parametrize("name", [ADDITIVE, DOT])

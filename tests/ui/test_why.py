@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -237,6 +238,19 @@ def test_every_picture_is_saved_and_has_its_numbers(folder: Path) -> None:
     pictures = list(why_pictures(three, three.own[-1]))
     assert [one.name for one in pictures] == ["forced-words", "signals", "bleu-by-length", "sentence-growth"]
     assert all(len(one.numbers) and one.figure.data and one.heading for one in pictures)
+
+
+def test_the_page_for_a_lecture_tells_all_of_it(page: Run, lecture: Callable[[], dict[str, Any]]) -> None:
+    app = page(sentence=SENTENCE)
+    app.session_state["downloads"] = True
+    app.run()
+    assert not app.exception
+    found = lecture()
+    told = found["words"]["en"]
+    assert [len(chapter["pictures"]) for chapter in told["chapters"]] == [0, 3, 1, 1, 1, 1]
+    assert len(told["moments"]) == max(len(trace.target_pieces) for trace in trio(SENTENCE, None).own)
+    assert all(chapter["pictures"][0]["notes"][0] for chapter in told["chapters"][2:])
+    assert {"en-dark", "fr-light", "fr-dark"} <= set(found["changes"])
 
 
 def test_the_tables_have_every_number(page: Run) -> None:

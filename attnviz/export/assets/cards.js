@@ -2,15 +2,6 @@
 // nothing is read as markup.
 
 /**
- * @template {keyof HTMLElementTagNameMap} Kind
- * @param {Kind} kind
- * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
- */
-function element(kind, properties) {
-  return Object.assign(document.createElement(kind), properties);
-}
-
-/**
  * What a translation is drawn from, as it was packed: JSON, by gzip, in base64.
  * @param {string} packed
  * @returns {Promise<LectureVersion>}

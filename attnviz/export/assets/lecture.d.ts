@@ -56,3 +56,47 @@ interface LectureCard {
 }
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+interface StoryTable {
+  head?: string[];
+  rows?: string[][];
+  /** Says how many rows are left out; nothing where none is. */
+  more?: string;
+}
+
+interface StoryChapterTold {
+  heading: string;
+  paragraphs: string[];
+  pictures: { title: string; notes: string[]; table: StoryTable }[];
+  tables: (StoryTable & { title: string })[];
+}
+
+/** The figure of the first moment, and what each later one changes in it. */
+interface StoryDrawn {
+  first: Figure;
+  others: { change: Json | null }[];
+}
+
+interface StoryChapterDrawn {
+  equation: string;
+  pictures: StoryDrawn[];
+}
+
+interface StoryWords {
+  title: string;
+  sentence: string;
+  moments: string[];
+  labels: { previous: string; next: string; step: string; numbers: string; references: string };
+  chapters: StoryChapterTold[];
+  references: string[];
+  footer: string;
+}
+
+interface StoryRecord {
+  language: string;
+  names: Record<string, string>;
+  opened: number;
+  words: Record<string, StoryWords>;
+  figures: Json;
+  changes: Record<string, Json | undefined>;
+}

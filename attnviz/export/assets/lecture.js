@@ -2,19 +2,11 @@
 
 /** @type {LectureRecord} */
 const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
-const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
 const UNDER_HEATMAP = ["posterior", "ledger"]; // the other pictures of a step stand beside it
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
 /** The number of the translation on show, and what it is drawn from. */
 let onShow = record.onShow ?? 0;
 /** @type {LectureVersion} */
 let version = record;
-/** @param {string} id */
-function at(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`there is no ${id}`);
-  return found;
-}
 const slider = /** @type {HTMLInputElement} */ (at("step"));
 const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
 let step = Math.min(Math.max(record.step, 1), version.target.length);
@@ -22,21 +14,6 @@ let { language, face } = record;
 
 const count = () => version.target.length;
 const words = () => version.words[language];
-
-/**
- * What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
- * @param {Json} base
- * @param {Json | undefined} change
- * @returns {Json}
- */
-function changed(base, change) {
-  if (change === undefined) return base;
-  if (Array.isArray(change)) return change[0];
-  if (typeof base !== "object" || typeof change !== "object" || !base || !change) return base;
-  const whole = /** @type {{ [key: string]: Json }} */ (Array.isArray(base) ? [...base] : { ...base });
-  for (const [key, inside] of Object.entries(change)) whole[key] = changed(whole[key], inside);
-  return /** @type {Json} */ (whole);
-}
 
 /**
  * The figures by translation, language and theme, as far as they were asked for.
@@ -53,39 +30,6 @@ function figures() {
   return { faces, pictures };
 }
 
-/**
- * @param {HTMLElement} chart
- * @param {Figure} figure
- * @param {Shape[]} [shapes]
- */
-function draw(chart, { data, layout }, shapes) {
-  const { alt, narrowest, widest } = layout.meta;
-  chart.setAttribute("role", "img");
-  chart.setAttribute("aria-label", alt);
-  chart.style.minWidth = `${narrowest}px`;
-  chart.style.maxWidth = widest ? `${widest}px` : "";
-  chart.style.height = `${layout.height}px`;
-  return Plotly.react(chart, data, { ...layout, width: chart.clientWidth, shapes: shapes ?? layout.shapes }, CONFIG);
-}
-
-/**
- * The layout's own shapes, and a frame around the row of the step.
- * @param {Layout} layout
- */
-function framed({ meta, xaxis, shapes = [] }) {
-  const row = meta.rows?.[step - 1] ?? null;
-  if (row === null) return shapes;
-  const [x0, x1] = xaxis.range;
-  return [...shapes, {
-    type: "rect",
-    x0,
-    x1,
-    y0: row - 0.5,
-    y1: row + 0.5,
-    line: { color: meta.frame, width: ROW_FRAME_WIDTH },
-  }];
-}
-
 const WIDE = 640; // pixels; a heatmap that needs more than its column has a line to itself
 
 /**
@@ -97,7 +41,7 @@ let shown = null;
 function drawHeatmap(heatmap) {
   const chart = at("heatmap");
   at("main").classList.toggle("wide", heatmap.layout.meta.narrowest > WIDE);
-  const shapes = framed(heatmap.layout);
+  const shapes = framed(heatmap.layout, step - 1);
   if (shown?.heatmap === heatmap && shown.width === chart.clientWidth) {
     Plotly.relayout(chart, { shapes }); // a step moves no more than the frame
   } else {
@@ -130,17 +74,6 @@ function paint() {
   at("count").textContent = `${step} / ${count()}`;
   previous.disabled = step <= 1;
   next.disabled = step >= count();
-}
-
-/**
- * Marks the button of a choice that is on show.
- * @param {string} id
- * @param {string} chosen
- */
-function press(id, chosen) {
-  for (const button of at(id).querySelectorAll("button")) {
-    button.setAttribute("aria-pressed", String(button.value === chosen));
-  }
 }
 
 /** @param {string} chosen */
@@ -245,20 +178,10 @@ function build() {
   for (const name of faces.length > 1 ? faces : []) {
     at("faces").append(element("button", { type: "button", value: name, onclick: () => turn(name) }));
   }
-  for (const [code, name] of Object.entries(record.names)) {
-    const button = element("button", {
-      type: "button",
-      lang: code,
-      value: code,
-      textContent: code.toUpperCase(),
-      title: name,
-    });
-    button.onclick = () => {
-      speak(code);
-      paint();
-    };
-    at("languages").append(button);
-  }
+  languageButtons(record.names, (code) => {
+    speak(code);
+    paint();
+  });
   slider.oninput = () => go(Number(slider.value));
   previous.onclick = () => go(step - 1);
   next.onclick = () => go(step + 1);

@@ -68,6 +68,7 @@ interface Layout {
   xaxis2?: Axis;
   yaxis: Axis;
   yaxis2?: Axis;
+  margin?: { r?: number };
   shapes?: Shape[];
   meta: Meta;
 }

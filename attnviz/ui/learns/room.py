@@ -14,15 +14,17 @@ from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_
 from attnviz.languages import say
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
+from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings, watches
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
+from attnviz.ui.learns.story import lead, learns_told, moment_told
 from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.downloads import picture_box
 from attnviz.ui.turns import in_turn
-from attnviz.wording.learning import counted, grouped, measure_names, measure_rules, measured_at, run_name
+from attnviz.wording.learning import counted, grouped, measure_names, measure_rules, run_name
 
 _EVERY = "10s"
 """How often a run that may be going on is looked at."""
@@ -41,7 +43,7 @@ def _room(watching: bool) -> None:
     if not offered:
         st.text(_nothing())
         return
-    st.html(f'<p class="reading learns_lead">{escape(_lead())}</p>')
+    st.html(f'<p class="reading learns_lead">{escape(lead())} {say("Press Play.")}</p>')
     with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
             chosen = choices(offered)
@@ -71,14 +73,6 @@ def _pictures(chosen: Chosen) -> None:
     _tables(chosen)
 
 
-def _lead() -> str:
-    return say(
-        "The same sentences, at moments of a training: each row shows where the model looks in the English sentence "
-        "when it writes that French word, led through a good translation. At first all words are alike to it. Press "
-        "Play."
-    )
-
-
 def _nothing() -> str:
     return say(
         "There are no snapshots of a training here. Those of a model lie in its folder, in snapshots/; to watch a run "
@@ -95,18 +89,9 @@ def _timeline(chosen: Chosen) -> None:
     """Draw what moves through the moments, with the numbers of each."""
     runs, moments, update = chosen.runs, moments_of(chosen.runs), linked_update()
     opened = None if update is None else max(0, sum(at <= update for at in moments) - 1)
-    told = [_told(runs, at) for at in moments]
+    told = [moment_told(runs, at) for at in moments]
     names = " ".join([*(run.name for run in runs), str(len(runs))])
     timeline(ROOM, names, moments, told, (grouped(moments[0]), grouped(moments[-1])), opened, chosen.parameters)
-
-
-def _told(runs: list[Snapshots], update: int) -> str:
-    """Return what is said of a moment: its update, and of a run alone how good it is."""
-    after = say("After {update} updates", update=grouped(update))
-    if update == 0:
-        after = say("Before the first update")
-    found = measured_at(runs[0], update) if len(runs) == 1 else ""
-    return say("{run}: {told}", run=after, told=found) if found else after
 
 
 def _rules(runs: list[Snapshots]) -> None:
@@ -124,12 +109,9 @@ def _rules(runs: list[Snapshots]) -> None:
 def _downloads(chosen: Chosen) -> None:
     """Offer the pictures at the moment on show, drawn when the box is opened."""
     speak_as_chosen()
-    box = st.popover(say("Download"), type="tertiary", key=ROOM.key("downloads"), on_change="rerun", width="content")
-    if not box.open:
-        return
-    with box, st.container(key=ROOM.key("files"), gap="small"):
-        st.caption(say("The pictures as they are on show."))
-        picture_file_buttons(list(_files(chosen)), key=ROOM.key("export"))
+    update = _update_on_show(chosen)
+    name = f"attnviz-learns-{chosen.runs[0].name}-lecture.html"
+    picture_box(lambda: _files(chosen), lambda theme: learns_told(chosen, update, theme), name, ROOM.key)
 
 
 def _update_on_show(chosen: Chosen) -> int:

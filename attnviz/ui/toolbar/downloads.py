@@ -16,10 +16,12 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.files import Look, contents, heading, picture, table
 from attnviz.export.sheet import printed
+from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figures
 from attnviz.languages import language, say, speak
+from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
 from attnviz.ui.page_state.gold import gold_of
@@ -38,16 +40,37 @@ AFTER, BEFORE = "links.pharaoh", "links-by-attention.pharaoh"
 """Ends of the names of files of word links."""
 
 
-def picture_box(pictures: Callable[[], Iterable[PictureFile]]) -> None:
-    """Draw a box that offers the pictures of a page, which are drawn when it is opened."""
-    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
+Told = Callable[[ThemeName], Story]
+"""Returns what a page tells, in the language in use and for a theme."""
+
+
+def picture_box(
+    pictures: Callable[[], Iterable[PictureFile]], told: Told | None = None, file: str = "",
+    key: Callable[[str], str] = str,
+) -> None:  # fmt: skip
+    """Draw a box that offers the pictures of a page, which are drawn when it is opened, and where it tells a story the
+    page for a lecture, by the name `file`, which is made when it is asked for, from what is `told` outside a run of the
+    page. Keys of the box are as `key` has them."""
+    box = st.popover(say("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
     if not box.open:
         return
-    with box, st.container(key="files", width=WIDTH, gap="small"):
+    with box, st.container(key=key("files"), width=WIDTH, gap="small"):
         st.caption(say("The pictures as they are on show."))
         with st.spinner(say("Drawing…")):
             files = list(pictures())
-        picture_file_buttons(files, key="export")
+        picture_file_buttons(files, key=key("export"))
+        if told is None:
+            return
+        st.download_button(
+            say("Page for a lecture, HTML"), functools.partial(_story, told, language()), file, "text/html",
+            key=key("lecture_page"), on_click="ignore",
+        )  # fmt: skip
+
+
+def _story(told: Told, code: str) -> bytes:
+    """Return the page for a lecture in the language `code`: made in a thread of the server's."""
+    speak(code)
+    return story_html(told).encode("utf-8")
 
 
 @dataclass(frozen=True)
@@ -62,6 +85,13 @@ class Picture:
     """What tells its file from the others."""
     figure: go.Figure
     numbers: pd.DataFrame
+    note: str = ""
+    """What is said beside it on the page."""
+
+
+def story_pictures(drawn: Iterable[Picture]) -> tuple[StoryPicture, ...]:
+    """Return pictures as a page for a lecture has them."""
+    return tuple(StoryPicture(one.title, (one.note,), (one.figure,), one.numbers) for one in drawn)
 
 
 def downloads(view: View) -> None:

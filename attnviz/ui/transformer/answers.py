@@ -35,7 +35,7 @@ from attnviz.ui.records import Maker, UnknownRecordError, address, shown_trace
 from attnviz.ui.resources import models, translate, weights_of
 from attnviz.ui.step.proof_badge import proof_rows
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER, Asked, Exhibit
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFORMER, Asked, Chosen, Exhibit
 from attnviz.wording.answers_beside import (
     Facts,
     by_length_sentence,
@@ -128,9 +128,12 @@ def _cell(trace: Any) -> dict[str, Any]:
 def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
     words = len(asked.sentence.split())
     figure = bleu_by_length(rows, theme, marked=words)
-    told = by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}])
     st.html(f'<h2 class="section">{_length_title()}</h2>')
-    given_chart(view, steady_record(figure.to_json(), {EVERY_STEP: ("", told)}), "by_length")
+    given_chart(view, steady_record(figure.to_json(), {EVERY_STEP: ("", _length_told(rows))}), "by_length")
+
+
+def _length_told(rows: Rows) -> str:
+    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}])
 
 
 def _length_title() -> str:
@@ -173,14 +176,15 @@ MAKERS: Mapping[str, Maker] = {"answers-proof": _proof}
 """By the names in their addresses."""
 
 
-def _pictures(view: View, asked: Asked) -> Iterator[Picture]:  # noqa: ARG001  as those of the others
+def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
     for trace in _all(asked):
         if trace.attends:
-            title = say("Heatmap, {model}", model=trace.model)
-            yield Picture(title, title, f"heatmap-{trace.model}", heatmap(trace), heatmap_table(trace))
+            title, drawn = say("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            yield Picture(title, title, f"heatmap-{trace.model}", drawn, heatmap_table(trace), trace.translation)
     if rows := _measured():
-        figure = bleu_by_length(rows, marked=len(asked.sentence.split()))
-        yield Picture(_length_title(), _length_title(), "bleu-by-length", figure, bleu_by_length_table(rows))
+        figure = bleu_by_length(rows, theme, marked=len(asked.sentence.split()))
+        yield Picture(_length_title(), _length_title(), "bleu-by-length", figure, bleu_by_length_table(rows),
+                      _length_told(rows))  # fmt: skip
 
 
 def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001

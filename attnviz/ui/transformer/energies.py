@@ -17,14 +17,14 @@ from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, st
 from attnviz.ui.components.equation.equation import equation, inline_equation
 from attnviz.ui.components.microscope.microscope import microscope
 from attnviz.ui.components.proof.proof import proof
-from attnviz.ui.page_state.selection import carry_over, selection_of, source_of
+from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import address, on_show
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.transport import transport
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, Asked, Exhibit, missing
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, Asked, Chosen, Exhibit, missing
 from attnviz.wording.multiplications import work_equation, work_sentence
 from attnviz.wording.proof import not_proved_text
 from attnviz.wording.why import attention_name, short_name
@@ -103,19 +103,19 @@ def _work_record(_found: dict[str, Work], identity: str, theme: ThemeName, code:
     return steady_record(figure.to_json(), {EVERY_STEP: ("", work_sentence(*_found.values()))})
 
 
-def _pictures(view: View, asked: Asked) -> Iterator[Picture]:
-    traces, selection = _both(asked), selection_of(st.session_state, view)
-    source = source_of(selection, view.trace)
+def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
+    traces = _both(asked)
     for trace in traces:
-        subject = Subject(trace, selection.step, weights_of(trace), source)
+        subject = Subject(trace, chosen.step, weights_of(trace), chosen.source)
         for name in _PICTURES:
             figure = STEP_FIGURES[name]
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield Picture(title, f"{figure.headline(subject)} ({trace.model})",
-                          f"{trace.model}-{selection.step + 1}-{name}", figure.draw(subject),
+                          f"{trace.model}-{chosen.step + 1}-{name}", figure.draw(subject, theme=theme),
                           figure.table(subject))  # fmt: skip
     found, title = _work(traces), say("Multiplications")
-    yield Picture(title, title, "multiplications", work_figure(found), work_table(found))
+    yield Picture(title, title, "multiplications", work_figure(found, theme=theme), work_table(found),
+                  work_sentence(*found.values()))  # fmt: skip
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "energies")

@@ -43,6 +43,16 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """What of an exhibit is on show, all counts from 0."""
+
+    step: int
+    source: int
+    swap: tuple[int, int] | None
+    """The places of the two words that have changed places, if any."""
+
+
+@dataclass(frozen=True)
 class Exhibit:
     """A rung of the ladder. No exhibit imports another."""
 
@@ -50,8 +60,8 @@ class Exhibit:
     """Makes what it shows, and returns the view of it; raises AttnvizError with a sentence that says why not."""
     panel: Callable[[View, Asked, ThemeName], None]
     """Draws it."""
-    pictures: Callable[[View, Asked], Iterator[Picture]]
-    """Yields its pictures as they are on show, to be saved, each with its numbers."""
+    pictures: Callable[[View, Asked, Chosen, ThemeName], Iterator[Picture]]
+    """Yields its pictures as they are on show, to be saved, each with its numbers; outside a run of the page, too."""
     view_id: str
     """That of its view."""
     tables: Callable[[View, Asked], Iterator[tuple[str, pd.DataFrame]]] | None = None

@@ -24,14 +24,14 @@ from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.microscope.microscope import microscope
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.proof.proof import proof
-from attnviz.ui.page_state.selection import carry_over, selection_of, source_of
+from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.records import address
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.transport import transport
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import TRANSFORMER, Asked, Exhibit, missing
+from attnviz.ui.transformer.exhibit import TRANSFORMER, Asked, Chosen, Exhibit, missing
 from attnviz.ui.transformer.measured import HeadErrors, head_errors
 from attnviz.wording.numbers import decimal
 from attnviz.wording.opened_head import (
@@ -160,20 +160,21 @@ def _heatmap(_opened: OpenHead, identity: str, theme: ThemeName, code: str) -> s
     return str(heatmap(_opened, theme=theme).to_json())
 
 
-def _pictures(view: View, asked: Asked) -> Iterator[Picture]:  # noqa: ARG001  as those of the others
+def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
     opened: OpenHead = view.trace
-    selection, name = selection_of(st.session_state, view), head_title(opened)
-    measured = head_errors(opened.trace)
+    name, measured = head_title(opened), head_errors(opened.trace)
     rates = measured.rates if measured else {}
-    title = say("All heads")
-    yield Picture(title, title, "heads", head_gallery(opened.trace, rates), head_gallery_table(opened.trace, rates))
-    yield Picture(name, name, f"head-{opened.name}", heatmap(opened), heatmap_table(opened))
-    subject = Subject(opened, selection.step, source=source_of(selection, view.trace))
+    title, gallery_of = say("All heads"), head_gallery(opened.trace, rates, theme=theme)
+    yield Picture(title, title, "heads", gallery_of, head_gallery_table(opened.trace, rates),
+                  _measured_told(measured) if measured else "")  # fmt: skip
+    yield Picture(name, name, f"head-{opened.name}", heatmap(opened, theme=theme), heatmap_table(opened),
+                  kind_told(opened.kind))  # fmt: skip
+    subject = Subject(opened, chosen.step, source=chosen.source)
     for each in ("products", *PICTURES):
         figure = STEP_FIGURES[each]
-        heading = say("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1)
-        yield Picture(figure.title(subject), heading, f"head-{opened.name}-{selection.step + 1}-{each}",
-                      figure.draw(subject), figure.table(subject))  # fmt: skip
+        heading = say("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=chosen.step + 1)
+        yield Picture(figure.title(subject), heading, f"head-{opened.name}-{chosen.step + 1}-{each}",
+                      figure.draw(subject, theme=theme), figure.table(subject))  # fmt: skip
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "head")

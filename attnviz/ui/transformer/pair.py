@@ -36,14 +36,14 @@ from attnviz.ui.components.chart.chart import (
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.components.player.player import Pair
 from attnviz.ui.components.proof.proof import given_proof
-from attnviz.ui.page_state.selection import carry_over, selection_of
+from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
 from attnviz.ui.resources import detector_folder, judged, weights_of_detector
 from attnviz.ui.step.proof_badge import proof_rows
 from attnviz.ui.step.transport import transport
 from attnviz.ui.toolbar.downloads import Picture
-from attnviz.ui.transformer.exhibit import Asked, Exhibit
+from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
 from attnviz.ui.transformer.swap import choose_swap
 from attnviz.wording import judgement as wording
 from attnviz.wording.proof import what_is_proved
@@ -130,14 +130,18 @@ def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judge
 def _bag(
     _one: Judgement, _other: Judgement, identity: str, theme: ThemeName, code: str  # noqa: ARG001  the key
 ) -> dict[str, Any]:  # fmt: skip
-    places, weights = reordered(_one, _other), weights_of_detector(_one)
-    difference = None if places is None else largest_difference(_one, _other, places)
+    return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _swap_told(_one, _other))})
+
+
+def _swap_told(one: Judgement, other: Judgement) -> str:
+    """Return what the swap changed, and whether the second computation has the same verdict to the last digit."""
+    places, weights = reordered(one, other), weights_of_detector(one)
+    difference = None if places is None else largest_difference(one, other, places)
     exact = False
     if places is not None and weights is not None:
-        found = [recompute_decomposable(weights, one.source_ids, one.target_ids) for one in (_one, _other)]
+        found = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (one, other)]
         exact = bool((found[0].probabilities == found[1].probabilities).all())
-    told = wording.swap_told(_one, _other, difference, exact=exact)
-    return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", told)})
+    return wording.swap_told(one, other, difference, exact=exact)
 
 
 @made_once
@@ -174,18 +178,20 @@ def _proof(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  
     }  # fmt: skip
 
 
-def _pictures(view: View, asked: Asked) -> Iterator[Picture]:
+def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:
     looks: PairLooks = view.trace
-    judgement, step = looks.judgement, selection_of(st.session_state, view).step
+    judgement, step = looks.judgement, chosen.step
     for each, name in ((looks, say("French looks at English")), (PairLooks(judgement, "source"),
                                                                  say("English looks at French"))):  # fmt: skip
-        yield Picture(name, name, f"attend-{each.asking}", attend_figure(each), heatmap_table(each))
+        yield Picture(name, name, f"attend-{each.asking}", attend_figure(each, theme=theme), heatmap_table(each))
     title = say("Comparison of piece {number}", number=step + 1)
-    figure = filled(compared_template(judgement, "light"), compared_values(judgement, step))
-    yield Picture(title, title, f"compared-{step + 1}", figure, compared_table(judgement, step))
-    if (places := choose_swap(asked.sentence, drawn=False)) is not None:
-        other, title = _after(asked, judgement, places), say("A bag of vectors")
-        yield Picture(title, title, "bag", bag_figure(judgement, other), bag_table(judgement, other))
+    figure = filled(compared_template(judgement, theme), compared_values(judgement, step))
+    yield Picture(title, title, f"compared-{step + 1}", figure, compared_table(judgement, step),
+                  compared_sentence(judgement, step))  # fmt: skip
+    if chosen.swap is not None:
+        other, title = _after(asked, judgement, chosen.swap), say("A bag of vectors")
+        yield Picture(title, title, "bag", bag_figure(judgement, other, theme=theme), bag_table(judgement, other),
+                      _swap_told(judgement, other))  # fmt: skip
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "two")

@@ -5,26 +5,29 @@ The server makes what is in the exhibit on show and nothing of the others.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import get_args
 
 import streamlit as st
 
 from attnviz import AttnvizError
+from attnviz.export.story import Chapter, Story
 from attnviz.languages import say
+from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TABLES, part
-from attnviz.ui.page_state.selection import open_view
+from attnviz.ui.page_state.selection import open_view, selection_of, source_of
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import passage, references
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.downloads import picture_box, picture_file
+from attnviz.ui.toolbar.downloads import file_name, picture_box, picture_file, story_pictures
 from attnviz.ui.transformer import answers, energies, heads, pair
-from attnviz.ui.transformer.exhibit import Asked, Exhibit
-from attnviz.ui.transformer.swap import SWAP
+from attnviz.ui.transformer.exhibit import Asked, Chosen, Exhibit
+from attnviz.ui.transformer.swap import SWAP, chosen_swap
 from attnviz.ui.turns import in_turn
 from attnviz.wording import ladder
 from attnviz.wording.ladder import LINES, Rung, ladder_equation, rung_names
@@ -64,7 +67,7 @@ def transformer_room(asked: Asked) -> None:
         exhibit.panel(view, asked, theme_name())
         part(view, TABLES, _tables)(view, exhibit, asked)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
-        _downloads(view, exhibit, asked)
+        _downloads(view, exhibit, asked, _rung(chosen))
         copy_link(view)
     references(ladder.REFERENCES)
 
@@ -112,7 +115,8 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
         return
     with box:
         with st.spinner(say("Computing…")):
-            found = [(one.heading, one.numbers) for one in exhibit.pictures(view, asked)]
+            drawn = exhibit.pictures(view, asked, _on_show(view, asked), theme_name())
+            found = [(one.heading, one.numbers) for one in drawn]
             found += list(exhibit.tables(view, asked)) if exhibit.tables else []
         for name, table in found:
             st.markdown(f"**{name}**")
@@ -121,7 +125,29 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
 
 @st.fragment
 @in_turn
-def _downloads(view: View, exhibit: Exhibit, asked: Asked) -> None:
+def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
     """Offer the pictures, drawn when the box is opened."""
     speak_as_chosen()
-    picture_box(lambda: (picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked)))
+    chosen = _on_show(view, asked)
+    picture_box(
+        lambda: (picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked, chosen, "light")),
+        functools.partial(_told, view, exhibit, asked, chosen, rung),
+        file_name(asked.view.trace, f"{rung}.html"),
+    )
+
+
+def _told(view: View, exhibit: Exhibit, asked: Asked, chosen: Chosen, rung: Rung, theme: ThemeName) -> Story:
+    """Return what the page tells of the rung on show."""
+    told, tables = ladder.story(rung), tuple(exhibit.tables(view, asked)) if exhibit.tables else ()
+    equation = ladder_equation(rung, theme)
+    note = (ladder.note(rung),) if LINES[rung] else ()
+    shown = Chapter(told.heading, (*told.paragraphs, *note),
+                    story_pictures(exhibit.pictures(view, asked, chosen, theme)), tables,
+                    equation.latex if LINES[rung] else "")  # fmt: skip
+    opening = Chapter(ladder.opening().heading, ladder.opening().paragraphs)
+    return Story(say("To the transformer"), asked.sentence, (opening, shown), references=ladder.REFERENCES)
+
+
+def _on_show(view: View, asked: Asked) -> Chosen:
+    selection = selection_of(st.session_state, view)
+    return Chosen(selection.step, source_of(selection, view.trace), chosen_swap(asked.sentence))

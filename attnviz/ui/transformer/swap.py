@@ -15,15 +15,16 @@ they were."""
 _ONE, _OTHER = "swap_one", "swap_other"
 
 
-def choose_swap(sentence: str, *, drawn: bool = True) -> tuple[int, int] | None:
-    """Draw the choice of two words and the button that swaps them, if it is to be `drawn`; return their 0-based places
-    while they are swapped."""
-    words, session = sentence.split(), st.session_state
+def chosen_swap(sentence: str) -> tuple[int, int] | None:
+    """Return the 0-based places of the two words that are swapped; None while they stand as they were."""
+    return _places(st.session_state.get(SWAP), len(sentence.split()))
+
+
+def choose_swap(sentence: str) -> tuple[int, int] | None:
+    """Draw the choice of two words and the button that swaps them; return `chosen_swap`."""
+    words, chosen = sentence.split(), chosen_swap(sentence)
     if len(words) < 2:
         return None
-    chosen = _places(session.get(SWAP), len(words))
-    if not drawn:
-        return chosen
     usual = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="swap_words"):
         places = [

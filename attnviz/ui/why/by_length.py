@@ -50,11 +50,12 @@ def by_length_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa
         yield _title(), bleu_by_length_table(rows)
 
 
-def by_length_pictures(three: Trio) -> Iterator[Picture]:
+def by_length_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the picture as it is saved."""
     if rows := measured():
-        figure = bleu_by_length(rows, marked=len(three.good.source_text.split()))
-        yield Picture(_title(), _title(), "bleu-by-length", figure, bleu_by_length_table(rows))
+        words = len(three.good.source_text.split())
+        figure, told = bleu_by_length(rows, theme, marked=words), _told(rows, words, three)
+        yield Picture(_title(), _title(), "bleu-by-length", figure, bleu_by_length_table(rows), told)
 
 
 def _title() -> str:

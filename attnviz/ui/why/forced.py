@@ -39,7 +39,7 @@ def forced_record(asked: Asked) -> dict[str, Any]:
         found = _found(asked.trace)
     except AttnvizError as error:  # cut into other words, say
         return steady_record(go.Figure(layout=_NOTHING).to_json(), {EVERY_STEP: ("", str(error))})
-    told = " ".join(forgetting_sentences(found, len(found.models) - 1))
+    told = _told(found)
     figures = [forced_words_figure(found, slanting=slanting, theme=asked.theme) for slanting in (False, True)]
     return fitting_record(figures, {EVERY_STEP: ("", told)})
 
@@ -49,10 +49,15 @@ def forced_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), forced_words_table(_found(three.good))
 
 
-def forced_pictures(three: Trio) -> Iterator[Picture]:
+def forced_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the picture as it is saved."""
     found = _found(three.good)
-    yield Picture(_title(), _title(), "forced-words", forced_words_figure(found), forced_words_table(found))
+    figure = forced_words_figure(found, theme=theme)
+    yield Picture(_title(), _title(), "forced-words", figure, forced_words_table(found), _told(found))
+
+
+def _told(found: ForcedWords) -> str:
+    return " ".join(forgetting_sentences(found, len(found.models) - 1))
 
 
 def _title() -> str:

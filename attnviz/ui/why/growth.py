@@ -70,10 +70,11 @@ def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), sentence_growth_table(grown(trace))
 
 
-def growth_pictures(trace: Trace) -> Iterator[Picture]:
+def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the picture as it is saved."""
     found = grown(trace)
-    yield Picture(_title(), _title(), "sentence-growth", sentence_growth_figure(found), sentence_growth_table(found))
+    figure, table = sentence_growth_figure(found, theme=theme), sentence_growth_table(found)
+    yield Picture(_title(), _title(), "sentence-growth", figure, table, growth_sentence(found))
 
 
 def grown(trace: Trace) -> Growth:

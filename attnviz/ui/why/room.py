@@ -12,7 +12,6 @@ from attnviz import Trace
 from attnviz.languages import say
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.messenger.messenger import messenger
-from attnviz.ui.components.picture_files.picture_files import picture_file_buttons
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TRANSPORT, part
@@ -22,7 +21,7 @@ from attnviz.ui.passage import passage, references
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import models, translate
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.downloads import WIDTH, Picture, picture_file
+from attnviz.ui.toolbar.downloads import Picture, file_name, picture_box, picture_file
 from attnviz.ui.turns import in_turn
 from attnviz.ui.why.by_length import by_length, by_length_pictures, by_length_tables
 from attnviz.ui.why.forced import forced, forced_pictures, forced_tables
@@ -30,6 +29,7 @@ from attnviz.ui.why.growth import growing, growth_pictures, growth_tables, no_ju
 from attnviz.ui.why.long_sentence import choose_long_sentence, forget_long_sentence
 from attnviz.ui.why.race import race, race_tables
 from attnviz.ui.why.signals import signals, signals_pictures, signals_tables
+from attnviz.ui.why.story import why_told
 from attnviz.ui.why.trio import Trio, judge
 from attnviz.wording import why_story
 from attnviz.wording.why_story import REFERENCES
@@ -140,10 +140,5 @@ def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
 def _downloads(three: Trio, long: Trace | None) -> None:
     """Offer the pictures, drawn when the box is opened."""
     speak_as_chosen()
-    box = st.popover(say("Download"), type="tertiary", key="downloads", on_change="rerun", width="content")
-    if not box.open:
-        return
-    with box, st.container(key="files", width=WIDTH, gap="small"):
-        with st.spinner(say("Drawing…")):
-            files = [picture_file(three.good, one) for one in why_pictures(three, long)]
-        picture_file_buttons(files, key="export")
+    picture_box(lambda: (picture_file(three.good, one) for one in why_pictures(three, long)),
+                lambda theme: why_told(three, long, theme), file_name(three.good, "why.html"))  # fmt: skip

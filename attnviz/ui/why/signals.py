@@ -41,10 +41,7 @@ def signals_record(asked: Asked) -> dict[str, Any]:
         found = [_reckoned(trace) for trace in traces]
     except AttnvizError as error:
         raise UnknownRecordError("signals") from error
-    kinds = _kinds(traces)
-    told = "\n\n".join(
-        reach_sentence(kind, reach(one), _shares(one, traces)) for kind, one in zip(kinds, found, strict=True)
-    )
+    kinds, told = _kinds(traces), _told(traces, found)
     figures = [signals_figure(kinds, found, across=across, theme=asked.theme) for across in (3, 1)]
     return fitting_record(figures, {EVERY_STEP: ("", told)})
 
@@ -54,11 +51,18 @@ def signals_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     yield _title(), _table(led_through(three.good))
 
 
-def signals_pictures(three: Trio) -> Iterator[Picture]:
+def signals_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Picture]:
     """Yield the picture as it is saved."""
     traces = led_through(three.good)
-    figure = signals_figure(_kinds(traces), [_reckoned(trace) for trace in traces])
-    yield Picture(_title(), _title(), "signals", figure, _table(traces))
+    found = [_reckoned(trace) for trace in traces]
+    figure = signals_figure(_kinds(traces), found, theme=theme)
+    yield Picture(_title(), _title(), "signals", figure, _table(traces), _told(traces, found))
+
+
+def _told(traces: tuple[Trace, ...], found: list[Signals]) -> str:
+    return "\n\n".join(
+        reach_sentence(kind, reach(one), _shares(one, traces)) for kind, one in zip(_kinds(traces), found, strict=True)
+    )
 
 
 def _title() -> str:

@@ -24,5 +24,9 @@ interface Window {
 
 /** As much of KaTeX as we use. */
 interface KatexLibrary {
-  render(latex: string, node: HTMLElement, options: { displayMode: boolean; throwOnError: boolean }): void;
+  render(
+    latex: string,
+    node: HTMLElement,
+    options: { displayMode: boolean; throwOnError: boolean; output?: "mathml" },
+  ): void;
 }

@@ -1,0 +1,99 @@
+// What the files for a lecture share: figures as they are drawn, and what is other in another language or theme.
+
+const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+/** @param {string} id */
+function at(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`there is no ${id}`);
+  return found;
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Kind
+ * @param {Kind} kind
+ * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
+ */
+function element(kind, properties) {
+  return Object.assign(document.createElement(kind), properties);
+}
+
+/**
+ * What `change` makes of `base`: [new] stands for itself, an object for changes inside, nothing for none.
+ * @param {Json} base
+ * @param {Json | undefined} change
+ * @returns {Json}
+ */
+function changed(base, change) {
+  if (change === undefined) return base;
+  if (Array.isArray(change)) return change[0];
+  if (typeof base !== "object" || typeof change !== "object" || !base || !change) return base;
+  const whole = /** @type {{ [key: string]: Json }} */ (Array.isArray(base) ? [...base] : { ...base });
+  for (const [key, inside] of Object.entries(change)) whole[key] = changed(whole[key], inside);
+  return /** @type {Json} */ (whole);
+}
+
+/**
+ * @param {HTMLElement} chart
+ * @param {Figure} figure
+ * @param {Shape[]} [shapes]
+ */
+function draw(chart, { data, layout }, shapes) {
+  const { alt, narrowest, widest } = layout.meta;
+  chart.setAttribute("role", "img");
+  chart.setAttribute("aria-label", alt);
+  chart.style.minWidth = `${narrowest}px`;
+  chart.style.maxWidth = widest ? `${widest}px` : "";
+  chart.style.height = `${layout.height}px`;
+  return Plotly.react(chart, data, { ...layout, width: chart.clientWidth, shapes: shapes ?? layout.shapes }, CONFIG);
+}
+
+/**
+ * The layout's own shapes, and a frame around the row of the step.
+ * @param {Layout} layout
+ * @param {number} step
+ */
+function framed({ meta, xaxis, shapes = [] }, step) {
+  const row = meta.rows?.[step] ?? null;
+  if (row === null) return shapes;
+  const [x0, x1] = xaxis.range;
+  return [...shapes, {
+    type: "rect",
+    x0,
+    x1,
+    y0: row - 0.5,
+    y1: row + 0.5,
+    line: { color: meta.frame, width: ROW_FRAME_WIDTH },
+  }];
+}
+
+/**
+ * Marks the button of a choice that is on show.
+ * @param {string} id
+ * @param {string} chosen
+ */
+function press(id, chosen) {
+  for (const button of at(id).querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.value === chosen));
+  }
+}
+
+/**
+ * Makes a button for each language.
+ * @param {Record<string, string>} names
+ * @param {(code: string) => void} speak
+ */
+function languageButtons(names, speak) {
+  for (const [code, name] of Object.entries(names)) {
+    const button = element("button", {
+      type: "button",
+      lang: code,
+      value: code,
+      textContent: code.toUpperCase(),
+      title: name,
+    });
+    button.onclick = () => speak(code);
+    at("languages").append(button);
+  }
+}

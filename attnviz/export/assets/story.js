@@ -1,0 +1,156 @@
+// Tells a saved story: its chapters, and where it has moments, a slider through them. Words are set by textContent, so
+// that nothing is read as markup.
+
+/** @type {StoryRecord} */
+const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
+const slider = /** @type {HTMLInputElement} */ (at("step"));
+const [previous, next] = ["previous", "next"].map((id) => /** @type {HTMLButtonElement} */ (at(id)));
+let { language, opened: moment } = record;
+
+const EDGE = 14; // pixels at the right for numbers that stand out of a picture, as on paper
+
+const words = () => record.words[language];
+const count = () => words().moments.length;
+
+/**
+ * The figures by language and theme, as far as they were asked for.
+ * @type {Map<string, StoryChapterDrawn[]>}
+ */
+const variants = new Map();
+function chapters() {
+  const name = `${language}-${dark.matches ? "dark" : "light"}`;
+  const known = variants.get(name);
+  if (known) return known;
+  const drawn = /** @type {any} */ (changed(record.figures, record.changes[name]));
+  variants.set(name, drawn);
+  return /** @type {StoryChapterDrawn[]} */ (drawn);
+}
+
+/**
+ * The figure of a picture at the moment on show.
+ * @param {StoryDrawn} drawn
+ * @returns {Figure}
+ */
+function figureNow({ first, others }) {
+  const change = moment > 0 ? others[moment - 1]?.change ?? undefined : undefined;
+  return /** @type {any} */ (changed(/** @type {any} */ (first), change));
+}
+
+function paint() {
+  chapters().forEach(({ pictures }, number) =>
+    pictures.forEach((drawn, place) => {
+      const figure = figureNow(drawn), { notes } = words().chapters[number].pictures[place];
+      at(`note-${number}-${place}`).textContent = notes[Math.min(moment, notes.length - 1)] ?? "";
+      const { layout } = figure, margin = { ...layout.margin, r: (layout.margin?.r ?? 0) + EDGE };
+      draw(at(`picture-${number}-${place}`), { ...figure, layout: { ...layout, margin } }, framed(layout, moment));
+    })
+  );
+  if (!count()) return;
+  slider.value = String(moment + 1);
+  slider.setAttribute("aria-valuetext", words().moments[moment]);
+  at("count").textContent = words().moments[moment];
+  previous.disabled = moment <= 0;
+  next.disabled = moment >= count() - 1;
+}
+
+/** @param {number} chosen */
+function go(chosen) {
+  moment = Math.min(Math.max(chosen, 0), count() - 1);
+  paint();
+}
+
+/**
+ * The numbers of a picture, folded.
+ * @param {StoryTable} table
+ * @param {string} title
+ */
+function folded({ head, rows, more }, title) {
+  const box = element("details", {}), made = element("table", {}), top = made.createTHead().insertRow();
+  box.append(element("summary", { textContent: title }));
+  for (const name of head ?? []) top.append(element("th", { textContent: name, scope: "col" }));
+  const body = made.createTBody();
+  for (const row of rows ?? []) {
+    const line = body.insertRow();
+    for (const cell of row) line.insertCell().textContent = cell;
+  }
+  const scroll = element("div", { className: "scroll numbers", tabIndex: 0 });
+  scroll.append(made);
+  box.append(scroll);
+  if (more) box.append(element("p", { className: "note", textContent: more }));
+  return box;
+}
+
+/**
+ * @param {StoryChapterTold} chapter
+ * @param {number} number
+ */
+function section({ heading, paragraphs, pictures, tables }, number) {
+  const made = element("section", {}), { labels } = words();
+  const shown = element("div", { className: pictures.length === 3 ? "pictures three" : "pictures" });
+  made.append(element("h2", { textContent: heading }));
+  made.append(...paragraphs.map((textContent) => element("p", { className: "told", textContent })));
+  const { equation } = chapters()[number];
+  if (equation) {
+    const set = element("div", { className: "scroll" });
+    window.katex?.render(equation, set, { displayMode: true, throwOnError: false, output: "mathml" });
+    made.append(set);
+  }
+  pictures.forEach(({ title, table }, place) => {
+    const figure = element("figure", {}), scroll = element("div", { className: "scroll" });
+    scroll.append(element("div", { id: `picture-${number}-${place}`, className: "chart" }));
+    figure.append(element("h3", { textContent: title }));
+    figure.append(element("p", { id: `note-${number}-${place}`, className: "note" }), scroll);
+    if (table?.head) figure.append(folded(table, labels.numbers));
+    shown.append(figure);
+  });
+  made.append(shown, ...tables.map((table) => folded(table, table.title)));
+  return made;
+}
+
+/**
+ * Says all in the language.
+ * @param {string} code
+ */
+function speak(code) {
+  language = code;
+  document.documentElement.lang = code;
+  const { labels, references } = words();
+  at("heading").textContent = words().title;
+  at("source").textContent = words().sentence;
+  at("footer").textContent = words().footer;
+  previous.setAttribute("aria-label", labels.previous);
+  next.setAttribute("aria-label", labels.next);
+  slider.setAttribute("aria-label", labels.step);
+  for (const part of [slider, previous, next, at("count")]) part.hidden = !count();
+  slider.max = String(count());
+  at("main").replaceChildren(...words().chapters.map(section));
+  if (references.length) {
+    const list = element("ul", { lang: "en" });
+    list.append(...references.map((textContent) => element("li", { textContent })));
+    at("main").append(element("h2", { textContent: labels.references }), list);
+  }
+  press("languages", code);
+  paint();
+}
+
+languageButtons(record.names, speak);
+slider.oninput = () => go(Number(slider.value) - 1);
+previous.onclick = () => go(moment - 1);
+next.onclick = () => go(moment + 1);
+speak(language);
+document.addEventListener("keydown", (event) => {
+  if (!count() || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
+  /** @type {Record<string, number | undefined>} */
+  const moments = { ArrowLeft: moment - 1, ArrowRight: moment + 1, Home: 0, End: count() - 1 };
+  const chosen = moments[event.key];
+  if (chosen === undefined) return;
+  event.preventDefault();
+  go(chosen);
+});
+dark.addEventListener("change", () => speak(language));
+let width = 0;
+new ResizeObserver(([{ contentRect }]) => {
+  if (contentRect.width === width) return;
+  width = contentRect.width;
+  paint();
+}).observe(at("main"));

@@ -1,0 +1,111 @@
+"""A story as a file: what it holds in every language and theme, at every moment, and that it asks nobody."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.browser_programs import KATEX, PLOTLY
+from attnviz.export.story import MOST_ROWS, Chapter, Story, StoryPicture, story_html
+from attnviz.figures.heatmap import heatmap
+from attnviz.languages import LANGUAGES, language, say, speak
+from attnviz.palette import ThemeName, palette
+from tests.export.test_exports import _changed, _Page
+from tests.figures import synthetic
+
+TRACE = synthetic.trace()
+HARD = "</script><b>&"
+
+
+def bars(heights: list[float], theme: ThemeName) -> go.Figure:
+    figure = go.Figure(go.Bar(y=heights, marker={"color": palette(theme).bar}))
+    return figure.update_layout(template={}, height=200, meta={"alt": f"{say('Step')}: {heights}", "narrowest": 200})
+
+
+def told(theme: ThemeName) -> Story:
+    moving = tuple(bars([float(k), 1.0], theme) for k in range(3))
+    table = pd.DataFrame({"x": [0.123456, 2.0], "words": [HARD, "b"]}, index=pd.Index([1, 2], name="j"))
+    chapters = (
+        Chapter(say("Alignment"), (HARD,), (StoryPicture("a", ("note",), (heatmap(TRACE, theme=theme),), table),)),
+        Chapter(HARD, (), (StoryPicture("b", ("0", "1", "2"), moving),), (("all", table),), "x^2"),
+    )
+    return Story(
+        say("Step"),
+        HARD,
+        chapters,
+        tuple(say("Step {i} of {n}", i=k, n=3) for k in range(3)),
+        1,
+        (("We", "This", "1"),),
+    )
+
+
+def record_of(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_Page(text).texts["record"])
+    return found
+
+
+def test_a_story_holds_every_figure_in_every_language_theme_and_moment() -> None:
+    page = _Page(text := story_html(told))
+    assert page.asked == []
+    assert PLOTLY.text in text
+    assert KATEX.text in text
+    assert HARD not in text
+    assert "default-src 'none'" in text
+    record = record_of(text)
+    assert record["opened"] == 1
+    for code in LANGUAGES:
+        for theme in ("light", "dark"):
+            speak(code)
+            expected, drawn = told(theme), _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
+            for chapter, shown in zip(expected.chapters, drawn, strict=True):
+                assert shown["equation"] == chapter.equation
+                for picture, one in zip(chapter.pictures, shown["pictures"], strict=True):
+                    at_each = [one["first"], *(_changed(one["first"], other["change"]) for other in one["others"])]
+                    assert at_each == [json.loads(figure.to_json()) for figure in picture.figures]
+            speak("en")
+
+
+def test_it_speaks_both_languages_and_leaves_the_one_in_use() -> None:
+    speak("fr")
+    try:
+        record = record_of(story_html(told))
+        assert language() == "fr"
+    finally:
+        speak("en")
+    assert record["language"] == "fr"
+    words = record["words"]
+    assert words["fr"]["moments"] != words["en"]["moments"]
+    table = words["fr"]["chapters"][0]["pictures"][0]["table"]
+    assert table["head"] == ["j", "x", "words"]
+    assert table["rows"] == [["1", "0,1235", HARD], ["2", "2", "b"]]
+    assert words["en"]["chapters"][0]["pictures"][0]["table"]["rows"][0][1] == "0.1235"
+    assert words["en"]["references"] == ["We. This. arXiv 1"]
+
+
+def test_without_an_equation_its_program_is_left_out() -> None:
+    text = story_html(lambda theme: Story("t", "s", told(theme).chapters[:1]))
+    assert KATEX.text not in text
+    assert record_of(text)["words"]["en"]["moments"] == []
+
+
+@given(st.integers(0, 3 * MOST_ROWS))
+def test_a_long_table_is_cut_and_says_so(rows: int) -> None:
+    table = pd.DataFrame({"x": np.arange(rows)})
+    text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
+    (found,) = record_of(text)["words"]["en"]["chapters"][0]["tables"]
+    assert len(found["rows"]) == min(rows, MOST_ROWS)
+    assert found["more"] == (f"{rows - MOST_ROWS} more rows are left out." if rows > MOST_ROWS else "")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figures_have_what_is_read_in_their_place(theme: ThemeName) -> None:
+    record = record_of(story_html(told))
+    drawn = _changed(record["figures"], record["changes"].get(f"fr-{theme}"))
+    assert drawn[1]["pictures"][0]["first"]["layout"]["meta"]["alt"].startswith("Étape")
