@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,17 @@ from attnviz import AttnvizError
 from attnviz.commands.shared import add_model_options, positive, progress, share
 
 if TYPE_CHECKING:
-    from attnviz.corpora import Progress
+    from attnviz.corpora import Progress, Settings
+    from attnviz.corpora.parts import About
+
+    Show = Callable[[Progress], object]
 
 SUMMARY = "measure every pair of a file, and write a table of them (Parquet)"
 _MOST_WORKERS = 8
 _SHOWN = 5
-"""Skipped lines that are printed."""
+"""Skipped lines of a file that are printed."""
+_OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "gpus_per_actor"}
+"""Options that go with --ray, and the fields of `Cluster` that they are."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -42,18 +48,32 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--workers", type=positive, metavar="N", default=argparse.SUPPRESS,
         help="processes that share the work (default: as many as processor cores; one on a GPU)")  # fmt: skip
     add_model_options(command, beam=True)
+    _add_cluster_options(command.add_argument_group("on a Ray cluster", "a folder of files in, a folder of tables out, "
+                                                    "at paths that all machines see, and the model too"))  # fmt: skip
+
+
+def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
+    add, absent = group.add_argument, argparse.SUPPRESS
+    add(
+        "--ray", action="store_true", help="have actors compute: those of this machine, unless --address says otherwise"
+    )
+    add(
+        "--address", default=absent, help="of a cluster that runs, as host:port, or auto where one does on this machine"
+    )
+    add("--actors", type=positive, default=absent, metavar="N", help="each with the model (default: as many as the "
+        "cluster has processor cores, or graphics cards, for)")  # fmt: skip
+    add("--num-gpus-per-actor", type=float, default=absent, metavar="X", help="graphics cards of an actor, or its "
+        "share of one; where left out, it has a processor core")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the table; raise AttnvizError where it cannot be."""
+    """Write the table, or tables; raise AttnvizError where they cannot be."""
     # Read when torch multiplies first: of every shape of a batch it keeps compiled code, a gigabyte of it otherwise.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16")
-    from attnviz.corpora import Settings, analyse_file
+    from attnviz.corpora import Settings
 
     settings = Settings(options.translate, options.beam, None if options.kind == "none" else options.kind,
                         options.threshold, options.batch_size)  # fmt: skip
-    if options.output.suffix != ".parquet":
-        raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
     with progress("pair") as bar:
 
         def show(told: Progress) -> None:
@@ -62,15 +82,49 @@ def run(options: argparse.Namespace) -> None:
             bar.set_postfix_str(f"{told.skipped} skipped" if told.skipped else "", refresh=False)
             bar.update(told.done - bar.n)
 
-        made = analyse_file(
-            options.file, options.output, options.model, settings, gold=options.gold, limit=options.limit,
-            device=options.device, workers=_workers(options), advance=show,
-        )  # fmt: skip
-    for number, reason in made.named[:_SHOWN]:
-        print(f"Line {number} was skipped: {reason}.", file=sys.stderr)
-    if made.skipped > _SHOWN:
-        print(f"… and {made.skipped - _SHOWN} more.", file=sys.stderr)
-    print(f"{made.rows} rows of {made.lines} lines, {made.skipped} skipped: {options.output}")
+        made = (_by_actors if options.ray else _here)(options, settings, show)
+    for table, about in made.items():
+        of = f"{table.name}: line" if options.ray else "Line"
+        for number, reason in about.named[:_SHOWN]:
+            print(f"{of} {number} was skipped: {reason}.", file=sys.stderr)
+        if about.skipped > _SHOWN:
+            print(f"… and {about.skipped - _SHOWN} more.", file=sys.stderr)
+    rows, lines, skipped = (sum(getattr(one, name) for one in made.values()) for name in ("rows", "lines", "skipped"))
+    print(f"{rows} rows of {lines} lines, {skipped} skipped: {options.output}")
+
+
+def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
+    """Write the table of a file by this machine's own processes."""
+    from attnviz.corpora import analyse_file
+
+    if given := [name for name in _OF_CLUSTER if name in options]:
+        raise AttnvizError(f"--{given[0].replace('_', '-')} says how actors compute: give --ray with it.")
+    if options.file.is_dir():
+        raise AttnvizError(f"{options.file} is a folder: give one file, or --ray, by which each becomes a table.")
+    if options.output.suffix != ".parquet":
+        raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
+    made = analyse_file(
+        options.file, options.output, options.model, settings, gold=options.gold, limit=options.limit,
+        device=options.device, workers=_workers(options), advance=show,
+    )  # fmt: skip
+    return {options.output: made}
+
+
+def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
+    """Write the tables of a folder by the actors of a cluster."""
+    from attnviz.corpora import Cluster, analyse_folder
+
+    for name, given in (
+        ("gold", options.gold),
+        ("workers", "workers" in options),
+        ("device", options.device != "auto"),
+    ):
+        if given:
+            raise AttnvizError(f"--{name} is of a file that this machine computes alone: leave it out, or --ray.")
+    chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
+    return analyse_folder(
+        options.file, options.output, options.model, settings, Cluster(**chosen), limit=options.limit, advance=show
+    )
 
 
 def _workers(options: argparse.Namespace) -> int:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from attnviz.corpora.analyser import Analyser
+from attnviz.corpora.cluster import Cluster, analyse_folder
 from attnviz.corpora.columns import MEASURES, SCHEMA, Measure
+from attnviz.corpora.job import Progress
 from attnviz.corpora.lines import Line, Skipped, read_lines
-from attnviz.corpora.run import Progress, analyse_file
+from attnviz.corpora.run import analyse_file
 from attnviz.corpora.settings import Settings
 
 __all__ = [
     "MEASURES",
     "SCHEMA",
     "Analyser",
+    "Cluster",
     "Line",
     "Measure",
     "Progress",
     "Settings",
     "Skipped",
     "analyse_file",
+    "analyse_folder",
     "read_lines",
 ]

@@ -27,6 +27,8 @@ from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """And the first three followed by `.gz` or `.xz`."""
+SPELT = f"{', '.join(ENDINGS)}, or, but for the last, in one of them with .gz or .xz after it"
+"""The same in a sentence."""
 _LONGEST_LINE = 2 * 20 * LONGEST_SENTENCE + 1000
 _COLUMNS = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names that columns of a Parquet file may have."""
@@ -78,16 +80,26 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
 
 def check_name(path: Path) -> None:
     """Raise AttnvizError unless the name of a file ends as one that can be read, and the file is there."""
-    if _kind(path) not in ENDINGS or (_kind(path) == ".parquet" and path.suffix != ".parquet"):
-        raise AttnvizError(f"The file {path} must end in {', '.join(ENDINGS)}, or, but for the last, in one of them "
-                           "with .gz or .xz after it.")  # fmt: skip
+    if not readable(path):
+        raise AttnvizError(f"The file {path} must end in {SPELT}.")
     if not path.is_file():
         raise AttnvizError(f"There is no file {path}.")
 
 
+def readable(path: Path) -> bool:
+    """Return whether the name of a file ends as one that can be read."""
+    kind = _plain(path).suffix
+    return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
+
+
+def bare_name(path: Path) -> str:
+    """Return the name of a file without the endings that say how it is written."""
+    return _plain(path).stem
+
+
 def count_lines(path: Path) -> int:
     """Return how many lines or rows a file has; raise AttnvizError where it cannot be read."""
-    if _kind(path) == ".parquet":
+    if _plain(path).suffix == ".parquet":
         with _reading(path):
             return int(parquet.ParquetFile(path).metadata.num_rows)
     with _reading(path), _opened(path) as file:
@@ -97,14 +109,13 @@ def count_lines(path: Path) -> int:
     return count + (last != b"\n")
 
 
-def _kind(path: Path) -> str:
-    """Return the ending that says how the lines are written, that of compression left out."""
-    name = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
-    return name.suffix
+def _plain(path: Path) -> Path:
+    """Return a path without the ending of compression."""
+    return path.with_suffix("") if path.suffix in (".gz", ".xz") else path
 
 
 def _lines(path: Path) -> Iterator[Line | Skipped]:
-    kind = _kind(path)
+    kind = _plain(path).suffix
     if kind == ".parquet":
         return _of_parquet(path)
     return (_of_record if kind == ".jsonl" else _of_text)(_text(path))

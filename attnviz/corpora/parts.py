@@ -62,6 +62,11 @@ def skipped_of(part: Path) -> list[tuple[int, str]]:
     return [(number, reason) for number, reason in json.loads(parquet.read_schema(part).metadata[_KEY])]
 
 
+def lines_of(part: Path) -> int:
+    """Return how many lines a part has, those that were skipped included."""
+    return int(parquet.read_metadata(part).num_rows) + len(skipped_of(part))
+
+
 def put_together(parts: Path, output: Path, told: About) -> About:
     """Put the parts, in their order, into one table that says of itself what is `told`, and what was skipped."""
     files = sorted(parts.glob("*.parquet"))
