@@ -7,10 +7,13 @@ import asyncio
 import json
 import re
 import time
+import urllib.request
+from http.cookies import SimpleCookie
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileURLs, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
@@ -31,7 +34,10 @@ class Visitor:
         self._address, self._socket = address, socket
         self._widgets: dict[str, str] = {}
         self._states: dict[str, WidgetState] = {}
+        self._boxes: dict[str, str] = {}
+        """Those that open, by their keys."""
         self._hashes: set[str] = set()
+        self._session = ""
         self._page = self._fragment = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
@@ -82,6 +88,49 @@ class Visitor:
         """Fetch what all pictures are drawn from, one after the other as a browser does while nothing is done; return
         the seconds that took."""
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
+
+    async def upload(self, name: str, content: bytes) -> float:
+        """Open the box of files and give the page a file; return the seconds until it had taken it, or had refused to."""
+        box = WidgetState(id=self._boxes["downloads"], bool_value=True)
+        took = await self._run("open the box of files", box)
+        message = BackMsg()
+        message.file_urls_request.request_id = "1"
+        message.file_urls_request.file_names.append(name)
+        message.file_urls_request.session_id = self._session
+        started = time.perf_counter()
+        await self._socket.send(message.SerializeToString())
+        async with asyncio.timeout(PATIENCE):
+            while not (answer := ForwardMsg.FromString(await self._payload())).HasField("file_urls_response"):
+                pass
+        place: FileURLs = answer.file_urls_response.file_urls[0]
+        await self._put(place.upload_url, name, content)
+        uploader = next(widget for key, widget in self._widgets.items() if key.startswith("file_"))
+        state = WidgetState(id=uploader)
+        told = UploadedFileInfo(name=name, size=len(content), file_id=place.file_id, file_urls=place)
+        state.file_uploader_state_value.uploaded_file_info.append(told)
+        await self._run("take a file", state)
+        for key in [key for key in self._widgets if key.startswith("file_")]:
+            del self._widgets[key]
+        return took + time.perf_counter() - started
+
+    async def _put(self, path: str, name: str, content: bytes) -> None:
+        """Send a file as a form of a browser does."""
+        border = "visitorsfile"
+        disposition = f'Content-Disposition: form-data; name="{name}"; filename="{name}"'
+        body = f"--{border}\r\n{disposition}\r\n\r\n".encode() + content + f"\r\n--{border}--\r\n".encode()
+
+        def put() -> None:
+            with urllib.request.urlopen(f"{self._address}/_stcore/health", timeout=PATIENCE) as answer:
+                cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
+            headers = {
+                "Content-Type": f"multipart/form-data; boundary={border}", "X-Xsrftoken": cookie,
+                "Cookie": f"_streamlit_xsrf={cookie}",
+            }  # fmt: skip
+            request = urllib.request.Request(f"{self._address}{path}", data=body, headers=headers, method="PUT")
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                answer.read()
+
+        await asyncio.to_thread(put)
 
     async def _fetch(self, name: str, headers: str = "") -> float:
         """Fetch what the component `name` draws from, if it fetches that; return the seconds that took."""
@@ -134,6 +183,11 @@ class Visitor:
             self._hashes.add(message.hash)
         if message.HasField("navigation"):
             self._page = message.navigation.page_script_hash
+        elif message.HasField("new_session"):
+            self._session = message.new_session.initialize.session_id or self._session
+        elif message.HasField("delta") and message.delta.HasField("add_block"):
+            if box := message.delta.add_block.popover.id:
+                self._boxes[box.rpartition("-")[2]] = box
         elif message.HasField("delta") and message.delta.HasField("new_element"):
             self._element(message, what)
         return message.HasField("script_finished") and (message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
