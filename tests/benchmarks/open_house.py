@@ -4,8 +4,8 @@
 
 As people do, each looks for a while at what he has before he asks for more, and leaves after some minutes; another
 comes then. One in five of the files is damaged. A line is printed for every few minutes: how many came, what they did,
-the seconds until the server had answered, its memory, its threads, and how many sessions failed; at the end, how memory grew
-over the second half, by the slope of a line through it.
+the seconds until the server had answered, its memory, its threads, and how many sessions failed; at the end, how
+memory grew over the second half, by the slope of a line through it.
 """
 
 from __future__ import annotations
