@@ -126,8 +126,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--every", type=float, default=5, help="minutes of a stretch")
     options = parser.parse_args()
-    print(f"{'minutes':>8}{'came':>6}{'translate':>10}{'step':>10}{'read':>10}{'upload':>10}"
-          f"{'transl. s':>9}{'p95':>6}{'other s':>8}{'p95':>7}{'MB':>8}{'threads':>9}{'failed':>8}", flush=True)  # fmt: skip
+    heads = {"minutes": 8, "came": 6, "translate": 10, "step": 10, "read": 10, "upload": 10, "transl. s": 9, "p95": 6,
+             "other s": 9, "p95 ": 6, "MB": 8, "threads": 9, "failed": 8}  # fmt: skip
+    print("".join(f"{head:>{width}}" for head, width in heads.items()), flush=True)
     with tempfile.TemporaryDirectory() as logs:
         log, kept = Path(logs) / "page.log", {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
         with running_server(options.models.resolve(), log, repository=REPOSITORY, **kept) as (address, process):
