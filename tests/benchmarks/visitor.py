@@ -90,7 +90,7 @@ class Visitor:
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in self._places])
 
     async def upload(self, name: str, content: bytes) -> float:
-        """Open the box of files and give the page a file; return the seconds until it had taken it, or had refused to."""
+        """Open the box of files and give the page a file; return the seconds until it had taken or refused it."""
         box = WidgetState(id=self._boxes["downloads"], bool_value=True)
         took = await self._run("open the box of files", box)
         message = BackMsg()
