@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "measure every pair of a file, and write a table of them (Parquet)"
 _MOST_WORKERS = 8
+DEFAULT_VECTORS = 50_000
 _SHOWN = 5
 """Skipped lines of a file that are printed."""
 _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "gpus_per_actor"}
@@ -29,6 +30,7 @@ _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
     from attnviz.analysis.posterior import DEFAULT
+    from attnviz.analysis.vectors import MOST_VECTORS
     from attnviz.corpora.settings import READINGS, Settings
 
     add, default = command.add_argument, Settings()
@@ -45,6 +47,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "i?j (possible), of words divided by blanks, from 0")  # fmt: skip
     add("--batch-size", type=positive, default=default.batch_size, metavar="N", help="pairs computed together, at most")
     add("--limit", type=positive, metavar="N", help="take the first so many lines")
+    add("--vectors", type=_count, nargs="?", const=DEFAULT_VECTORS, metavar="N",
+        help="beside the table (.vectors.npz) also states, contexts and annotations of pairs drawn by lot, at most N "
+        f"of each ({DEFAULT_VECTORS:,} unless said, at most {MOST_VECTORS:,}), to find neighbours in")  # fmt: skip
     add("--workers", type=positive, metavar="N", default=argparse.SUPPRESS,
         help="processes that share the work (default: as many as processor cores; one on a GPU)")  # fmt: skip
     add_model_options(command, beam=True)
@@ -91,6 +96,8 @@ def run(options: argparse.Namespace) -> None:
             print(f"… and {about.skipped - _SHOWN} more.", file=sys.stderr)
     rows, lines, skipped = (sum(getattr(one, name) for one in made.values()) for name in ("rows", "lines", "skipped"))
     print(f"{rows} rows of {lines} lines, {skipped} skipped: {options.output}")
+    if options.vectors:
+        _write_vectors(options)
 
 
 def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:
@@ -118,6 +125,7 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
         ("gold", options.gold),
         ("workers", "workers" in options),
         ("device", options.device != "auto"),
+        ("vectors", options.vectors),
     ):
         if given:
             raise AttnvizError(f"--{name} is of a file that this machine computes alone: leave it out, or --ray.")
@@ -125,6 +133,30 @@ def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> d
     return analyse_folder(
         options.file, options.output, options.model, settings, Cluster(**chosen), limit=options.limit, advance=show
     )
+
+
+def _write_vectors(options: argparse.Namespace) -> None:
+    """Write the vectors of the table that is there; raise AttnvizError where that cannot be done."""
+    from attnviz.analysis.vectors import beside
+    from attnviz.commands.shared import load_translator
+    from attnviz.corpora.vectors import write_vectors
+
+    translator = load_translator(options)
+    with progress("vector", options.vectors) as bar:
+        found = write_vectors(options.output, beside(options.output), translator, options.vectors,
+                              lambda done: bar.update(done - bar.n))  # fmt: skip
+    counts = ", ".join(f"{len(array)} {kind}s" for kind, array in found.arrays.items())
+    print(f"{counts} of {len(found.pairs)} pairs: {beside(options.output)}")
+
+
+def _count(text: str) -> int:
+    """Return a number of vectors; raise argparse.ArgumentTypeError for what is none, or too large."""
+    from attnviz.analysis.vectors import MOST_VECTORS
+
+    number = positive(text)
+    if number > MOST_VECTORS:
+        raise argparse.ArgumentTypeError(f"at most {MOST_VECTORS:,} vectors of a kind can be searched")
+    return number
 
 
 def _workers(options: argparse.Namespace) -> int:

@@ -42,6 +42,10 @@ class Steps:
     """W E y_{i-1} + b of the gates, (S, Ty, 3n)."""
     into_gates: Tensor | None
     """C h_j of the gates, (S, Tx, 3n), where the readout sees s_i; None where it does not."""
+    annotations: Tensor
+    """What contexts are made of: h_j, (S, Tx, 2n), or without attention its forward half."""
+    last: Tensor
+    """s_Ty, (S, 1, n): the state that `states` lacks."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def _stepwise(
     added = decoder.values(seen.flatten(0, 1)).unflatten(0, seen.shape[:2])
     steps = Steps(
         rest, added[..., gates:], torch.cat(states, 1), product[..., :gates], words[..., :gates],
-        added[..., :gates] if current else None,
+        added[..., :gates] if current else None, seen, state.state,
     )  # fmt: skip
     return torch.cat(readouts, 1), torch.cat(alignment, 1), steps
 

@@ -19,7 +19,7 @@ from attnviz.analysis.gold import counted_words
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.translator import Translator
-from attnviz.ui.corpus import jobs, room
+from attnviz.ui.corpus import jobs
 from attnviz.ui.corpus.choices import brush_of, brush_text
 from attnviz.ui.corpus.jobs import MOST_BYTES, begin, job_of
 from attnviz.ui.corpus.table import (
@@ -35,6 +35,7 @@ from attnviz.ui.corpus.table import (
 )
 from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
 from attnviz.ui.page_state.view import MAIN, View
+from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from tests.ui.opening import Run, open_alone
 
 
@@ -67,10 +68,10 @@ def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     made(identity)
     app.run()
     assert not app.exception
-    lines = room._SAMPLE.read_text(encoding="utf-8").splitlines()
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines()
     listed = app.dataframe[0].value
     assert [f"{a}\t{b}" for a, b in zip(listed["source"], listed["target"], strict=True)] == lines
-    assert listed["aer_after"].notna().sum() == sum(map(bool, room._LINKS.read_text().splitlines()))
+    assert listed["aer_after"].notna().sum() == sum(map(bool, SAMPLE_LINKS.read_text().splitlines()))
     assert app.query_params["table"] == identity
     again = corpus(table=identity, show="copied", sort="perplexity", descending="1")
     shown = again.dataframe[0].value
@@ -153,7 +154,7 @@ def test_tables_of_the_server_are_offered(
     pairs.write_text("A dog.\tUn chien.\n")
     analyse_file(pairs, shelf / "mine.parquet", models_folder / "en-fr", Settings(kind=None), device="cpu")
     (shelf / "other.parquet").write_bytes(b"no table")
-    monkeypatch.setenv(jobs.CORPORA_VARIABLE, str(shelf))
+    monkeypatch.setenv(CORPORA_VARIABLE, str(shelf))
     app = corpus(table="mine")
     assert len(app.dataframe[0].value) == 1
     assert job_of("other") is None

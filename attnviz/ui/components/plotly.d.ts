@@ -108,6 +108,8 @@ interface Meta {
   spans?: [number, number][];
   /** The hypotheses of a search, which a click shows. */
   tree?: TreeMeta;
+  /** Addresses of sentences that a click opens, which points name by their place and the rest of it in `customdata`. */
+  opens?: string[];
   /** Pieces of the vocabulary that a click takes apart. */
   words?: number[];
   /** Colours of the frames of the row and of the cell. */

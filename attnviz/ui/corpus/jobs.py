@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import tempfile
 import threading
@@ -14,15 +13,13 @@ from pathlib import Path
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.lines import ENDINGS
-from attnviz.corpora.parts import about
 from attnviz.languages import language, say, speak
 from attnviz.ui.resources import translator_in
+from attnviz.ui.shelf import shelved
 
 MOST_LINES = 1000
 """Of a file that a visitor gives; the command takes any number."""
 MOST_BYTES = 1 << 20
-CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
-"""Environment variable with the folder of the tables that visitors may look at; without it they see none."""
 _KEPT = 20
 """Tables that are kept, the newest: a link to another says that it is gone."""
 _WINDOW = 20
@@ -129,13 +126,6 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         links.write_bytes(gold)
     threading.Thread(target=job.run, args=(model, file, links, language()), daemon=True).start()
     return job
-
-
-def shelved() -> dict[str, Path]:
-    """Return the tables that the owner of the server offers, by their names without the ending."""
-    named = os.environ.get(CORPORA_VARIABLE)
-    found = sorted(Path(named).glob("*.parquet")) if named else []
-    return {path.stem: path for path in found if about(path) is not None}
 
 
 def job_of(identity: str | None) -> Job | None:

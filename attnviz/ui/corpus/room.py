@@ -16,14 +16,13 @@ from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
 from attnviz.languages import say
 from attnviz.ui.corpus import choices, table
 from attnviz.ui.corpus.choices import key
-from attnviz.ui.corpus.jobs import MOST_BYTES, MOST_LINES, Job, begin, job_of, shelved
+from attnviz.ui.corpus.jobs import MOST_BYTES, MOST_LINES, Job, begin, job_of
 from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.shelf import SAMPLE, SAMPLE_LINKS, shelved
 from attnviz.ui.style import theme_name
 from attnviz.ui.turns import in_turn
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
 
-_SAMPLE = Path(__file__).with_name("sample.tsv")
-_LINKS = Path(__file__).with_name("sample-links.txt")
 _ENDINGS = ("tsv", "txt", "jsonl", "gz", "xz", "parquet")
 _SHELF = "corpus_shelf"
 _PART = 200
@@ -61,7 +60,7 @@ def _about() -> str:
 def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         if st.button(say("Take the sample"), type="primary", key="corpus_sample"):
-            _begin(_SAMPLE.name, _SAMPLE.read_bytes(), model, _LINKS.read_bytes())
+            _begin(SAMPLE.name, SAMPLE.read_bytes(), model, SAMPLE_LINKS.read_bytes())
         with st.popover(say("A file of yours"), key="corpus_own"):
             given = st.file_uploader(
                 say("English, a tab, French on each line"), type=list(_ENDINGS), key="corpus_file",

@@ -8,6 +8,7 @@ from typing import get_args
 
 from attnviz.analysis.grid import By
 from attnviz.ui.lab.answers import SHAPES, answers_record
+from attnviz.ui.lab.neighbours import neighbours_record, vector_map_record
 from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
 from attnviz.ui.lab.trials import SHAPES as TRIAL_WIDTHS
 from attnviz.ui.lab.trials import firmness_record, shuffled_record, trials_record
@@ -17,6 +18,8 @@ MAKERS: Mapping[str, Maker] = {
     **{f"answers-{by}{size}": partial(answers_record, by, size) for by in get_args(By) for size in SHAPES},
     **{f"trials{size}": partial(trials_record, width) for size, width in TRIAL_WIDTHS.items()},
     "shuffled": shuffled_record,
+    "neighbours": neighbours_record,
+    "vector-map": vector_map_record,
     "firmness": firmness_record,
     **{f"tree-{beam}": partial(tree_record, beam) for beam in WIDTHS},
     **{f"hypotheses-{beam}": partial(finished_record, beam) for beam in WIDTHS},

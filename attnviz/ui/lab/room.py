@@ -17,6 +17,7 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
+from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
@@ -68,6 +69,13 @@ SECTIONS: Mapping[str, Section] = {
         comparison_pictures,
         opened=open_comparison_of,
         tables=comparison_tables,
+    ),
+    "neighbours": Section(
+        lambda: say("Neighbours"),
+        neighbours_panel,
+        neighbours_pictures,
+        (KIND, METRIC, AMONG),
+        tables=neighbours_tables,
     ),
 }
 """By their names in the address, in the order of the page; it opens with the first."""

@@ -52,7 +52,7 @@ function caption(root, [heading, sentence]) {
  */
 function describe(root, layout, state) {
   const chart = chartOf(root);
-  const { alt, narrowest, widest, steps, order, entries, words, tree } = layout.meta;
+  const { alt, narrowest, widest, steps, order, entries, words, tree, opens } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
   const bounds = { minWidth: `${narrowest}px`, maxWidth: widest ? `${widest}px` : "" };
@@ -61,7 +61,7 @@ function describe(root, layout, state) {
     state.width = 0;
   }
   chart.style.height = `${layout.height}px`;
-  chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words ?? tree));
+  chart.classList.toggle("clickable", Boolean(steps ?? order ?? entries ?? words ?? tree ?? opens));
 }
 
 /**
@@ -117,6 +117,15 @@ function choice({ steps, sources, order, entries, words }, point) {
 }
 
 /**
+ * Goes to the sentence of a point, where it is of one.
+ * @param {string[]} opens
+ * @param {Point} point
+ */
+function openSentence(opens, { customdata }) {
+  if (Array.isArray(customdata)) location.assign(new URL(`${opens[customdata[0]]}${customdata[1]}`, document.baseURI));
+}
+
+/**
  * @param {PlotlyLibrary} Plotly
  * @param {HTMLElement} root
  * @param {Chart} chart
@@ -136,8 +145,9 @@ function listen(Plotly, root, chart, state) {
   });
   fade(scroll);
   chart.on("plotly_click", ({ points: [point] }) => {
-    const { tree } = chart.layout.meta;
+    const { tree, opens } = chart.layout.meta;
     if (tree) openHypothesis(root, tree, Number(point.customdata));
+    if (opens) openSentence(opens, point);
     const chosen = choice(chart.layout.meta, point);
     if (chosen) chooseIn(root, chosen);
   });

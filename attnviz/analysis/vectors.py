@@ -1,0 +1,129 @@
+"""The vectors that a model made of a corpus: a sample of its states, contexts and annotations, each with its word, in a
+file beside the table of the corpus."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.errors import AttnvizError
+from attnviz.files import replacing
+from attnviz.languages import say
+
+VectorKind = Literal["state", "context", "annotation"]
+"""s_i and c_i of a target piece; h_j of a source piece."""
+VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
+MOST_VECTORS = 200_000
+"""Of a kind: as many are searched in a fraction of a second without an index."""
+_FORMAT, _VERSION = "attnviz-vectors", 1
+
+
+@dataclass(frozen=True)
+class VectorPair:
+    """A pair of the corpus whose vectors are there."""
+
+    number: int
+    """Of its line, from 1."""
+    source: str
+    target: str
+    source_pieces: tuple[str, ...]
+    """With the characters that each `<unk>` stands for."""
+    target_pieces: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """The vectors of pairs, those of each kind in the order of the pairs."""
+
+    model: str
+    weights_digest: str
+    pairs: tuple[VectorPair, ...]
+    arrays: Mapping[VectorKind, NDArray[np.float16]]
+    """(N, n) states, (N, c) contexts and (M, 2n) annotations: one for each piece."""
+
+    def of(self, kind: VectorKind) -> NDArray[np.float16]:
+        """Return the vectors of a kind, (N, size)."""
+        return self.arrays[kind]
+
+    def place(self, kind: VectorKind, row: int) -> tuple[int, int]:
+        """Return the pair that a vector is of, and its piece of the source or the target, both from 0."""
+        ends = self._ends[kind]
+        pair = int(np.searchsorted(ends, row, side="right"))
+        return pair, row - (int(ends[pair - 1]) if pair else 0)
+
+    def rows_of(self, kind: VectorKind, source: str) -> NDArray[np.bool_]:
+        """Return which vectors of a kind are of pairs with this source sentence, (N,)."""
+        same = np.array([pair.source.split() == source.split() for pair in self.pairs], dtype=bool)
+        return np.repeat(same, np.diff(self._ends[kind], prepend=0))
+
+    @cached_property
+    def _ends(self) -> Mapping[VectorKind, NDArray[np.int64]]:
+        target = np.cumsum([len(pair.target_pieces) for pair in self.pairs], dtype=np.int64)
+        source = np.cumsum([len(pair.source_pieces) for pair in self.pairs], dtype=np.int64)
+        return {"state": target, "context": target, "annotation": source}
+
+    def save(self, path: Path) -> None:
+        """Write the file (.npz); raise AttnvizError where it cannot be written."""
+        told = {"format": _FORMAT, "version": _VERSION, "model": self.model, "weights_digest": self.weights_digest,
+                "pairs": [asdict(pair) for pair in self.pairs]}  # fmt: skip
+        text = np.frombuffer(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"), np.uint8)
+        with replacing(path) as beside, beside.open("wb") as file:
+            arrays: dict[str, Any] = {kind: self.arrays[kind] for kind in VECTOR_KINDS}
+            np.savez(file, told=text, **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Vectors:
+        """Read what `save` wrote; raise AttnvizError where it is not that."""
+        with _read(path) as (told, file):
+            arrays = {kind: file[kind] for kind in VECTOR_KINDS}
+            pairs = tuple(_pair(fields) for fields in told["pairs"])
+            found = cls(str(told["model"]), str(told["weights_digest"]), pairs, arrays)
+            found.check()
+        return found
+
+    @staticmethod
+    def digest_in(path: Path) -> str:
+        """Return the SHA-256 of the weights that made the vectors of a file; raise as `load` does."""
+        with _read(path) as (told, _):
+            return str(told["weights_digest"])
+
+    def check(self) -> None:
+        """Raise ValueError unless there is a finite vector for each piece."""
+        for kind, ends in self._ends.items():
+            array = self.arrays[kind]
+            if array.dtype != np.float16 or array.ndim != 2 or len(array) != (ends[-1] if len(ends) else 0):
+                raise ValueError(f"its vectors of kind {kind} do not fit its pairs")
+            if not all(np.isfinite(array[start : start + 8192]).all() for start in range(0, len(array), 8192)):
+                raise ValueError(f"a vector of kind {kind} is not finite")
+
+
+@contextlib.contextmanager
+def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield what a file tells of its vectors, and its arrays, which are read when they are asked for."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            told: dict[str, Any] = json.loads(bytes(file["told"]).decode("utf-8"))
+            if (told["format"], told["version"]) != (_FORMAT, _VERSION):
+                raise ValueError("it has another format")
+            yield told, file
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
+        raise AttnvizError(say("{name} has no vectors of a corpus: {error}.", name=path.name, error=error)) from error
+
+
+def _pair(fields: Mapping[str, Any]) -> VectorPair:
+    sides = [tuple(map(str, fields[name])) for name in ("source_pieces", "target_pieces")]
+    return VectorPair(int(fields["number"]), str(fields["source"]), str(fields["target"]), *sides)
+
+
+def beside(table: Path) -> Path:
+    """Return where the vectors of a table lie."""
+    return table.with_suffix(".vectors.npz")

@@ -1,0 +1,65 @@
+// The vectors nearest to one of the step on show, each a link to its sentence. Words are set by textContent, so that
+// nothing is ever read as markup.
+
+/**
+ * @param {string} kind of element
+ * @param {string} name
+ * @param {string} text
+ * @param {string} [spoken]
+ */
+function told(kind, name, text, spoken) {
+  const node = document.createElement(kind);
+  node.className = name;
+  node.textContent = text;
+  if (spoken) node.lang = spoken;
+  return node;
+}
+
+/**
+ * @param {NeighbourRecord} neighbour
+ * @param {[string, string]} spoken
+ */
+function entry({ near, before, marked, after, other, to }, [own, others]) {
+  const item = document.createElement("li");
+  const link = document.createElement("a");
+  link.href = new URL(to, document.baseURI).href;
+  link.target = "_self";
+  const sentence = told("span", "sentence", "", own);
+  sentence.append(before, told("mark", "", marked), after);
+  link.append(told("span", "near", near), sentence, told("span", "other", other, others));
+  item.append(link);
+  return item;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {NeighboursState} state
+ */
+function draw(root, state) {
+  const record = recordOf(root, state, draw);
+  if (!record || record === state.record) return;
+  state.record = record;
+  for (const kind of ["decoder", "context", "encoder"]) root.classList.toggle(kind, kind === record.kind);
+  write(find(root, ".heading"), record.heading);
+  find(root, "ol").replaceChildren(...record.entries.map((one) => entry(one, record.spoken)));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {NeighboursState}
+ */
+function start(root) {
+  const state = /** @type {NeighboursState} */ ({ light: true });
+  return follow(root, state, ["step"], () => soon(root, state, draw));
+}
+
+/** @param {Mounted<Place & { waiting: string }>} mounted */
+export default function ({ data, parentElement }) {
+  const root = find(parentElement, ".neighbours");
+  /** @type {NeighboursState} */
+  const state = states.get(root) ?? start(root);
+  state.data = data;
+  if (!state.record) write(find(root, ".heading"), data.waiting);
+  soon(root, state, draw);
+  return state.stop;
+}

@@ -1,0 +1,248 @@
+"""The nearest neighbours of a state, a context or an annotation in a corpus, and a map that places it among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any, cast, get_args
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.neighbours import METRICS, Metric, Neighbour, nearest
+from attnviz.analysis.vectors import VECTOR_KINDS, VectorKind, VectorPair
+from attnviz.figures.template import filled, to_json
+from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
+from attnviz.languages import say
+from attnviz.palette import ThemeName
+from attnviz.text import SPACE, piece_name
+from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
+from attnviz.ui.components.neighbours.neighbours import neighbour_list
+from attnviz.ui.lab.vectors import SAMPLE_NAME, Searched, corpora_of, searched, stamp_of
+from attnviz.ui.language import localised
+from attnviz.ui.page_state import address as page_address
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.records import Asked, UnknownRecordError, address
+from attnviz.ui.resources import weights_of
+from attnviz.ui.toolbar.downloads import Picture
+from attnviz.wording.neighbours import (
+    about_neighbours,
+    kind_names,
+    map_sentence,
+    metric_names,
+    model_is_missing,
+    nearness,
+    which_vector,
+    without_vectors,
+)
+
+KIND, METRIC, AMONG = "vectors", "near", "among"
+"""What is chosen, in the session and in the address."""
+COUNT = 12
+"""Neighbours that are listed."""
+_COLOURS: dict[VectorKind, str] = {"state": "decoder", "context": "context", "annotation": "encoder"}
+
+
+def neighbours_panel(view: View, theme: ThemeName) -> None:
+    """Draw the choices, the neighbours of the step on show, and the map."""
+    if told := _lacking(view.trace):
+        st.text(told)
+        return
+    kind, metric, among = _choices(view.trace)
+    st.html(f'<p class="reading">{escape(about_neighbours())}</p>')
+    part, stamp = f"{kind}.{metric}.{among}", stamp_of(among)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.html(f'<h2 class="section">{escape(say("The nearest"))}</h2>')
+        at = address(view.trace, "neighbours", theme, every=False, models=stamp, part=part)
+        neighbour_list(view, at, waiting=say("Computing…"))
+    with right:
+        st.html(f'<h2 class="section">{escape(say("Where it lies among all"))}</h2>')
+        at = address(view.trace, "vector-map", theme, every=True, models=stamp, part=part)
+        chart(view, at, "vector_map", waiting=say("Computing…"))
+
+
+def _lacking(trace: Any) -> str:
+    """Return why there are no neighbours, in a sentence; nothing where there are."""
+    if not isinstance(trace, Trace):
+        return without_vectors()
+    return "" if weights_of(trace) is not None else model_is_missing(trace)
+
+
+def _choices(trace: Trace) -> tuple[str, str, str]:
+    """Draw what can be chosen, and have it in the address; return kind, metric and corpus."""
+    corpora = corpora_of(trace)
+    with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
+        offered = ((KIND, say("Which vectors"), kind_names()), (METRIC, say("Near how"), metric_names()))
+        chosen = [
+            localised(st.segmented_control, label, names, key=key, default=next(iter(names)), required=True,
+                      label_visibility="collapsed")
+            for key, label, names in offered
+        ]  # fmt: skip
+        chosen.append(
+            localised(st.selectbox, say("Among which"), corpora, key=AMONG, default=SAMPLE_NAME,
+                      label_visibility="collapsed", width=280)
+        )  # fmt: skip
+    usual = (VECTOR_KINDS[0], METRICS[0], SAMPLE_NAME)
+    for key, value, default in zip((KIND, METRIC, AMONG), chosen, usual, strict=True):
+        page_address.write_too(st.session_state, {key: None if value == default else value})
+    return chosen[0], chosen[1], chosen[2]
+
+
+def _asked(trace: Any, part: str) -> tuple[Searched, Metric]:
+    """Return what a record is asked of; raise UnknownRecordError where there is no such."""
+    kind, metric, among = (*part.split(".", 2), "", "", "")[:3]
+    if kind not in get_args(VectorKind) or metric not in METRICS or _lacking(trace):
+        raise UnknownRecordError(part)
+    try:
+        return searched(trace, among, cast("VectorKind", kind)), metric
+    except AttnvizError as error:
+        raise UnknownRecordError(part) from error
+
+
+def own_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
+    """Return the vector of each step of `trace` that is compared, (Ty, size): of annotations that of the source piece
+    at which it looked most."""
+    if kind == "annotation":
+        looked: NDArray[np.float32] = trace.annotations[trace.alignment.argmax(axis=1)]
+        return looked
+    return trace.states if kind == "state" else trace.contexts
+
+
+def _found(trace: Trace, kept: Searched, metric: Metric, step: int) -> list[Neighbour]:
+    without = kept.vectors.rows_of(kept.kind, trace.source_text)
+    return nearest(kept.array, own_vectors(trace, kept.kind)[step], COUNT, metric, without)
+
+
+def neighbours_record(asked: Asked) -> dict[str, Any]:
+    """Return the neighbours of a step, each with its sentence and the way there; raise UnknownRecordError where there
+    are none."""
+    kept, metric = _asked(asked.trace, asked.part)
+    step, *others = asked.steps
+    if others:
+        raise UnknownRecordError("neighbours")
+    entries = []
+    for one in _found(asked.trace, kept, metric, step):
+        number, piece = kept.vectors.place(kept.kind, one.row)
+        pair = kept.vectors.pairs[number]
+        before, marked, after = _parted(pair, kept.kind, piece)
+        entries.append({
+            "near": nearness(metric, one), "before": before, "marked": marked, "after": after,
+            "other": pair.target if kept.kind == "annotation" else pair.source,
+            "to": _pair_address(asked.trace, pair) + _piece_address(kept.kind, piece),
+        })  # fmt: skip
+    spoken = ["en", "fr"] if kept.kind == "annotation" else ["fr", "en"]
+    return {"heading": _own_name(asked.trace, kept.kind, step), "entries": entries, "kind": _COLOURS[kept.kind],
+            "spoken": spoken}  # fmt: skip
+
+
+def _looked_at(trace: Trace, step: int) -> int:
+    return int(trace.alignment[step].argmax())
+
+
+def _parted(pair: VectorPair, kind: VectorKind, place: int) -> tuple[str, str, str]:
+    """Return the sentence of a vector: before its piece, the piece, and after it."""
+    pieces = pair.source_pieces if kind == "annotation" else pair.target_pieces
+    texts = [
+        "".join(part).replace(SPACE, " ") for part in (pieces[:place], pieces[place : place + 1], pieces[place + 1 :])
+    ]
+    before, marked, after = texts
+    if marked.startswith(" "):
+        before, marked = f"{before} ", marked[1:]
+    return before.lstrip(), marked or "␣", after.removesuffix("</s>")
+
+
+def _pair_address(trace: Trace, pair: VectorPair) -> str:
+    """Return where a pair is opened, below the page."""
+    return "./?" + urlencode({"sentence": pair.source, "target": pair.target, "model": trace.model})
+
+
+def _piece_address(kind: VectorKind, piece: int) -> str:
+    return f"&source={piece + 1}" if kind == "annotation" else f"&step={piece + 1}"
+
+
+def _names(kept: Searched) -> tuple[list[tuple[str, str]], list[tuple[int, int]]]:
+    """Return word and sentence of each vector on the map, and its pair and piece."""
+    places = [kept.vectors.place(kept.kind, int(row)) for row in kept.drawn]
+    names = []
+    for number, piece in places:
+        pair = kept.vectors.pairs[number]
+        annotation = kept.kind == "annotation"
+        names.append((piece_name((pair.source_pieces if annotation else pair.target_pieces)[piece]),
+                      pair.source if annotation else pair.target))  # fmt: skip
+    return names, places
+
+
+def _template(trace: Trace, kept: Searched, theme: ThemeName, *, ways: bool) -> dict[str, Any]:
+    names, places = _names(kept)
+    opens = [_pair_address(trace, pair) for pair in kept.vectors.pairs] if ways else []
+    own = [(number, _piece_address(kept.kind, piece)) for number, piece in places] if ways else []
+    return vector_map_template(kept.places, names, kept.map.shares, _COLOURS[kept.kind], theme=theme, opens=opens,
+                               ways=own)  # fmt: skip
+
+
+def vector_map_record(asked: Asked) -> dict[str, Any]:
+    """Return the map, with where each step lies on it; raise UnknownRecordError where there is none."""
+    kept, _ = _asked(asked.trace, asked.part)
+    own = kept.map.place(own_vectors(asked.trace, kept.kind))
+    told = map_sentence(kept.map, len(kept.drawn), len(kept.array))
+    steps = {
+        step: AtStep(to_json(vector_map_values(own[step], _own_name(asked.trace, kept.kind, step))), "", told)
+        for step in asked.steps
+    }
+    return chart_record(to_json(_template(asked.trace, kept, asked.theme, ways=True)), steps)
+
+
+def _own_name(trace: Trace, kind: VectorKind, step: int) -> str:
+    return which_vector(trace, kind, step, _looked_at(trace, step))
+
+
+def _on_show(view: View, session: Session) -> tuple[Searched, Metric] | None:
+    """Return what is chosen in the section; None where there is nothing to show."""
+    if _lacking(view.trace):
+        return None
+    names = (session.get(KIND) or VECTOR_KINDS[0], session.get(METRIC) or METRICS[0], session.get(AMONG) or SAMPLE_NAME)
+    try:
+        return _asked(view.trace, ".".join(names))
+    except UnknownRecordError:
+        return None
+
+
+def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
+    """Yield the map as it is saved."""
+    chosen = _on_show(view, session)
+    if chosen is None:
+        return
+    (kept, _), step = chosen, selection_of(session, view).step
+    own = kept.map.place(own_vectors(view.trace, kept.kind)[step : step + 1])[0]
+    values = vector_map_values(own, _own_name(view.trace, kept.kind, step))
+    title = say("Where it lies among all")
+    yield Picture(title, _own_name(view.trace, kept.kind, step), f"step-{step + 1}-{kept.kind}-map",
+                  filled(_template(view.trace, kept, "light", ways=False), values),
+                  vector_map_table(kept.places, _names(kept)[0]))  # fmt: skip
+
+
+def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the neighbours of the step on show, and the map."""
+    chosen = _on_show(view, session)
+    if chosen is None:
+        return
+    (kept, metric), step = chosen, selection_of(session, view).step
+    yield _own_name(view.trace, kept.kind, step), _table(kept, _found(view.trace, kept, metric, step))
+    yield say("Where it lies among all"), vector_map_table(kept.places, _names(kept)[0])
+
+
+def _table(kept: Searched, found: Sequence[Neighbour]) -> pd.DataFrame:
+    rows = []
+    for one in found:
+        number, piece = kept.vectors.place(kept.kind, one.row)
+        pair = kept.vectors.pairs[number]
+        pieces = pair.source_pieces if kept.kind == "annotation" else pair.target_pieces
+        rows.append({say("piece"): pieces[piece], "cos": one.cosine, say("distance"): one.distance,
+                     say("line"): pair.number, say("English"): pair.source, say("French"): pair.target})  # fmt: skip
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))

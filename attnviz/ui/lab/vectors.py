@@ -1,0 +1,123 @@
+"""The vectors of corpora that those of a step are compared with, read or computed once for all visitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.neighbours import PrincipalMap, principal_map
+from attnviz.analysis.vectors import VectorKind, Vectors, beside
+from attnviz.corpora.vectors import gathered
+from attnviz.kept import Kept
+from attnviz.languages import say
+from attnviz.ui.resources import models, translator_in, weights_digest_of
+from attnviz.ui.shelf import SAMPLE, shelved
+from attnviz.ui.turns import TURNS
+
+SAMPLE_NAME = "sample"
+_ON_THE_MAP = 2000
+"""Vectors of a map: of more, as many, evenly taken."""
+_READY = 256 << 20
+"""Bytes in single precision up to which the vectors of a kind are kept in it: half precision takes its time to read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The vectors of one kind, ready to be searched, and their map."""
+
+    vectors: Vectors
+    kind: VectorKind
+    array: NDArray[Any]
+    """(N, d)."""
+    drawn: NDArray[np.int64]
+    """Which are on the map, (P,)."""
+    map: PrincipalMap
+    places: NDArray[np.float64]
+    """Where those are, (P, 2)."""
+
+
+def corpora_of(trace: Trace) -> dict[str, str]:
+    """Return the corpora that have vectors of the model which made `trace`, by name, each with what it is called."""
+    digest = weights_digest_of(trace)
+    theirs = [name for name, table in shelved().items() if _digest(beside(table)) == digest]
+    return {SAMPLE_NAME: say("The sample of the page Corpus")} | {n: n for n in theirs if n != SAMPLE_NAME}
+
+
+def stamp_of(name: str) -> str:
+    """Return what tells a state of a corpus from another."""
+    path = _file(name)
+    if path is None:
+        return ""
+    state = path.stat()
+    return f"{state.st_mtime_ns:x}-{state.st_size:x}"
+
+
+def searched(trace: Trace, name: str, kind: VectorKind) -> Searched:
+    """Return the vectors of a kind of a corpus; raise AttnvizError where there are none such of the model that made
+    `trace`."""
+    digest = weights_digest_of(trace) or ""
+    with TURNS.left():
+        return _SEARCHED.get(
+            (name, stamp_of(name), digest, kind), lambda: _ready(_vectors(trace, name, digest), kind)
+        )  # fmt: skip
+
+
+_SEARCHED: Kept[Searched] = Kept(600 << 20, size=lambda one: int(one.array.nbytes + one.places.nbytes))
+_VECTORS: Kept[Vectors] = Kept(64 << 20, size=lambda one: sum(int(array.nbytes) for array in one.arrays.values()))
+_DIGESTS: Kept[str] = Kept(1 << 16, size=len)
+
+
+def _ready(vectors: Vectors, kind: VectorKind) -> Searched:
+    array = vectors.of(kind)
+    if not len(array):
+        raise AttnvizError(say("No pair of this corpus has vectors."))
+    ready = array.astype(np.float32) if 4 * array.size <= _READY else array
+    drawn = np.unique(np.linspace(0, len(array) - 1, min(len(array), _ON_THE_MAP)).astype(np.int64))
+    found = principal_map(ready[drawn])
+    return Searched(vectors, kind, ready, drawn, found, found.place(ready[drawn]))
+
+
+def _vectors(trace: Trace, name: str, digest: str) -> Vectors:
+    found = _VECTORS.get((name, stamp_of(name), digest), lambda: _made(trace, name))
+    if found.weights_digest != digest:
+        raise AttnvizError(say("The vectors of {name} are of another model.", name=name))
+    return found
+
+
+def _made(trace: Trace, name: str) -> Vectors:
+    if name == SAMPLE_NAME:
+        lines = SAMPLE.read_text(encoding="utf-8").splitlines()
+        sides = [line.split("\t") for line in lines]
+        pairs = [(number, source, target) for number, (source, target) in enumerate(sides, 1)]
+        return gathered(translator_in(str(models()[trace.model]), "cpu"), pairs)
+    path = _file(name)
+    if path is None:
+        raise AttnvizError(say("No pair of this corpus has vectors."))
+    return Vectors.load(path)
+
+
+def _file(name: str) -> Path | None:
+    """Return the file of the vectors of a table that is offered, None where there is none."""
+    table = shelved().get(name) if name != SAMPLE_NAME else None
+    path = None if table is None else beside(table)
+    return path if path is not None and path.is_file() else None
+
+
+def _digest(path: Path) -> str:
+    """Return of which weights the vectors in a file are; empty where there are none."""
+    if not path.is_file():
+        return ""
+    state = path.stat()
+    return _DIGESTS.get((str(path), state.st_mtime_ns, state.st_size), lambda: _read_digest(path))
+
+
+def _read_digest(path: Path) -> str:
+    try:
+        return Vectors.digest_in(path)
+    except AttnvizError:
+        return ""

@@ -1,0 +1,21 @@
+"""The corpora that visitors find here: the sample that comes with the program, and tables that the server's owner
+offers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attnviz.corpora.parts import about
+
+SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
+SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
+CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
+"""Environment variable with the folder of the tables that visitors may look at; without it they see none."""
+
+
+def shelved() -> dict[str, Path]:
+    """Return the tables that the owner of the server offers, by their names without the ending."""
+    named = os.environ.get(CORPORA_VARIABLE)
+    found = sorted(Path(named).glob("*.parquet")) if named else []
+    return {path.stem: path for path in found if about(path) is not None}

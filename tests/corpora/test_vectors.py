@@ -1,0 +1,86 @@
+"""The vectors of a corpus: those of a translation, sampled the same way every time, and read back or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.vectors import VECTOR_KINDS, Vectors, beside
+from attnviz.checkpoint import save_model
+from attnviz.commands.program import main
+from attnviz.corpora.vectors import gathered, write_vectors
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from tests.conftest import SENTENCES
+from tests.transformers import random_transformer
+
+PAIRS = [(k + 1, SENTENCES[2 * k], SENTENCES[2 * k + 1]) for k in range(len(SENTENCES) // 2)]
+
+
+def test_vectors_are_those_of_the_trace_of_each_pair(translator: Translator) -> None:
+    found = gathered(translator, PAIRS)
+    assert [pair.number for pair in found.pairs] == [number for number, *_ in PAIRS]
+    starts = dict.fromkeys(VECTOR_KINDS, 0)
+    for index, pair in enumerate(found.pairs):
+        trace = translator.translate(pair.source, target=pair.target)
+        assert pair.source_pieces == trace.source_surfaces
+        assert pair.target_pieces == trace.target_pieces
+        theirs = {"state": trace.states, "context": trace.contexts, "annotation": trace.annotations}
+        for kind in VECTOR_KINDS:
+            start, own = starts[kind], theirs[kind]
+            np.testing.assert_allclose(found.of(kind)[start : start + len(own)], own, atol=2e-3)
+            assert found.place(kind, start) == (index, 0)
+            assert found.place(kind, start + len(own) - 1) == (index, len(own) - 1)
+            mine = found.rows_of(kind, pair.source)
+            assert np.flatnonzero(mine).tolist() == list(range(start, start + len(own)))
+            starts[kind] += len(own)
+    assert all(len(found.of(kind)) == starts[kind] for kind in VECTOR_KINDS)
+
+
+def test_a_table_is_sampled_alike_every_time_and_bounded(tmp_path: Path, model_folder: Path) -> None:
+    pairs, table = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
+    pairs.write_text("".join(f"{a}\t{b}\n" for _, a, b in PAIRS * 6), encoding="utf-8")
+    command = ["corpus", str(pairs), "-o", str(table), "--model", str(model_folder), "--workers", "1", "--kind", "none"]
+    assert main([*command, "--vectors", "300"]) == 0
+    first = beside(table).read_bytes()
+    found = Vectors.load(beside(table))
+    assert 150 < len(found.of("annotation")) <= 300
+    assert len(found.of("state")) == len(found.of("context")) <= 300
+    assert main([*command, "--vectors", "300"]) == 0
+    assert beside(table).read_bytes() == first
+    translator = Translator.load(model_folder, device="cpu")
+    whole = write_vectors(table, tmp_path / "whole.npz", translator)
+    assert sorted(pair.number for pair in whole.pairs) == list(range(1, len(PAIRS) * 6 + 1))
+    assert {pair.number for pair in found.pairs} < {pair.number for pair in whole.pairs}
+    with pytest.raises(SystemExit):
+        main([*command, "--vectors", "200001"])
+
+
+def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path, translator: Translator) -> None:
+    path = tmp_path / "a.vectors.npz"
+    found = gathered(translator, PAIRS[:1])
+    found.save(path)
+    assert all(np.array_equal(Vectors.load(path).of(kind), found.of(kind)) for kind in VECTOR_KINDS)
+    content = path.read_bytes()
+    for damaged in (
+        b"",
+        b"PK\x03\x04",
+        content[: len(content) // 2],
+        content.replace(b"attnviz-vectors", b"something else!"),
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(AttnvizError, match="no vectors of a corpus"):
+            Vectors.load(path)
+    fewer = Vectors(found.model, found.weights_digest, (), found.arrays)
+    fewer.save(path)
+    with pytest.raises(AttnvizError, match="do not fit"):
+        Vectors.load(path)
+
+
+def test_a_transformer_has_none(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    save_model(tmp_path / "t", random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1), tokenizer)
+    with pytest.raises(AttnvizError, match="is a transformer"):
+        gathered(Translator.load(tmp_path / "t", device="cpu"), PAIRS)

@@ -1,0 +1,124 @@
+"""The Lab's section of neighbours as Streamlit runs it: what is found, where it leads, and among which corpora."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from attnviz import Translator
+from attnviz.analysis.vectors import Vectors, beside
+from attnviz.checkpoint import save_model
+from attnviz.corpora import Analyser, Settings, analyse_file
+from attnviz.corpora.vectors import write_vectors
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE
+from tests.conftest import SENTENCES
+from tests.transformers import random_transformer
+from tests.ui.opening import Run
+from tests.ui.shown_records import address, mounted, records_of, texts
+
+
+@pytest.fixture
+def page(lab: Run) -> Run:
+    """Return a function that opens the section as a link does."""
+    return partial(lab, section="neighbours", sentence=SENTENCES[0], search="greedy")
+
+
+@pytest.fixture
+def shown(en_fr: Path) -> Translator:
+    """Return the translator of the model that the page shows."""
+    return Translator.load(en_fr, device="cpu")
+
+
+def test_the_nearest_of_the_sample_are_those_of_its_translations(page: Run, shown: Translator) -> None:
+    """Against the traces of every pair, in float64."""
+    app = page(step="2")
+    assert not app.exception
+    (listed,) = records_of(app, "neighbours", step=1)
+    pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    query = shown.translate(SENTENCES[0], beam=1).states[1].astype(np.float64)
+    found = []
+    for source, target in pairs:
+        states = shown.translate(source, target=target).states.astype(np.float64)
+        cosines = states @ query / np.linalg.norm(states, axis=1) / np.linalg.norm(query)
+        found += [(cosine, source, target, step) for step, cosine in enumerate(cosines, 1)]
+    found.sort(key=lambda one: -one[0])
+    told = [float(entry["near"].removeprefix("cos = ")) for entry in listed["entries"]]
+    np.testing.assert_allclose(told, [one[0] for one in found[: len(told)]], atol=2e-3)
+    first = parse_qs(urlsplit(listed["entries"][0]["to"]).query)
+    assert found[0][0] - found[1][0] > 1e-3
+    assert (first["sentence"], first["target"], first["step"]) == ([found[0][1]], [found[0][2]], [str(found[0][3])])
+    whole = "".join(listed["entries"][0][part] for part in ("before", "marked", "after"))
+    assert "".join(whole.split()) == "".join(found[0][2].split())
+
+
+def test_the_map_has_a_point_for_each_vector_and_the_step_among_them(page: Run, shown: Translator) -> None:
+    app = page(vectors="annotation")
+    (drawn,) = records_of(app, "chart")
+    figure = json.loads(drawn["template"])
+    points = figure["data"][0]
+    meta = figure["layout"]["meta"]
+    assert len(points["text"]) == len(points["customdata"])
+    pair, way = points["customdata"][0]
+    assert way == "&source=1"
+    assert parse_qs(urlsplit(meta["opens"][pair]).query)["model"] == ["en-fr"]
+    steps = len(shown.translate(SENTENCES[0], beam=1).target_pieces)
+    assert len(drawn["values"]) == steps
+    assert "of their variance lies across" in drawn["captions"]["0"][1]
+
+
+def test_choices_are_in_the_address_and_survive_languages(page: Run) -> None:
+    app = page()
+    assert not {"vectors", "near", "among"} & set(address(app))
+    app.button_group(key="vectors-en").set_value("context").run()
+    app.button_group(key="near-en").set_value("euclid").run()
+    app.button_group(key="lang").set_value("fr").run()
+    assert (address(app)["vectors"], address(app)["near"]) == ("context", "euclid")
+    (listed,) = records_of(app, "neighbours")
+    assert listed["heading"].startswith("Le vecteur de contexte de l’étape 1")
+    told = [float(entry["near"].removeprefix("distance ").replace(",", ".")) for entry in listed["entries"]]
+    assert told == sorted(told)
+    app.session_state["tables"] = True
+    app.run()
+    assert not app.exception
+    assert {"cos", "ligne"} <= set(app.dataframe[0].value.columns)
+    again = page(vectors="nonsense", near="x", among="../../etc")
+    assert not again.exception
+    assert len(mounted(again, "neighbours")) == 1
+
+
+def test_a_table_with_vectors_of_this_model_is_offered_and_another_is_not(
+    page: Run, shown: Translator, en_fr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf, pairs = tmp_path / "shelf", tmp_path / "pairs.tsv"
+    shelf.mkdir()
+    pairs.write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n", encoding="utf-8")
+    for name in ("mine", "other", "bare", "damaged"):
+        analyse_file(pairs, shelf / f"{name}.parquet", Analyser(shown, Settings(kind=None)))
+    write_vectors(shelf / "mine.parquet", beside(shelf / "mine.parquet"), shown)
+    kept = Vectors.load(beside(shelf / "mine.parquet"))
+    Vectors(kept.model, "0" * 64, kept.pairs, kept.arrays).save(beside(shelf / "other.parquet"))
+    beside(shelf / "damaged.parquet").write_bytes(b"PK")
+    monkeypatch.setenv(CORPORA_VARIABLE, str(shelf))
+    app = page(among="mine")
+    (box,) = [one for one in app.selectbox if one.key == "among-en"]
+    assert box.options == ["The sample of the page Corpus", "mine"]
+    (listed,) = records_of(app, "neighbours")
+    assert {entry["other"] for entry in listed["entries"]} == {SENTENCES[2]}, "not the very sentence"
+    shutil.rmtree(shelf)
+    assert not page(among="mine").exception
+
+
+def test_a_transformer_says_that_it_has_none(page: Run, models_folder: Path, tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
+    save_model(models_folder / "t", network, tokenizer)
+    app = page(model="t")
+    assert "it has no state and no one context vector" in texts(app)
+    assert not mounted(app, "neighbours")
