@@ -24,6 +24,7 @@ from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.decoding import LONGEST_SENTENCE
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
+from attnviz.languages import say
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """And the first three followed by `.gz` or `.xz`."""
@@ -125,7 +126,8 @@ def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         columns = line.split("\t")
         if len(columns) > 2:
-            yield Skipped(number, f"{len(columns)} columns: at most a source and a target are understood")
+            yield Skipped(number, say("{count} columns: at most a source and a target are understood",
+                                      count=len(columns)))  # fmt: skip
         else:
             yield _checked(number, *columns)
 
@@ -135,10 +137,10 @@ def _of_record(lines: Iterable[str]) -> Iterator[Line | Skipped]:
         try:
             gold = gold_of(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            yield Skipped(number, f"no pair with links ({error})")
+            yield Skipped(number, say("no pair with links ({error})", error=error))
             continue
         if not _inside(gold):
-            yield Skipped(number, "a link points outside the words, which are counted from 0")
+            yield Skipped(number, say("a link points outside the words, which are counted from 0"))
             continue
         found = _checked(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, found.source, found.target, gold) if isinstance(found, Line) else found
@@ -157,7 +159,7 @@ def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
                 if all(isinstance(value, str) for value in values):
                     yield _checked(number, *values)
                 else:
-                    yield Skipped(number, "a cell holds no text")
+                    yield Skipped(number, say("a cell holds no text"))
 
 
 def _cells(column: Any) -> list[Any]:
@@ -171,15 +173,16 @@ def _cells(column: Any) -> list[Any]:
 
 def _checked(number: int, source: str, target: str | None = None) -> Line | Skipped:
     """Return a line, or why it is none; what takes a tokenizer to find is found later."""
-    for what, text in (("source", source), ("target", target)):
+    for what, text in ((say("the source"), source), (say("the target"), target)):
         if text is None:
             continue
         if not text.strip():
-            return Skipped(number, f"the {what} is empty")
+            return Skipped(number, say("{what} is empty", what=what))
         if "\ufffd" in text:
-            return Skipped(number, f"the {what} is no valid UTF-8")
+            return Skipped(number, say("{what} is no valid UTF-8", what=what))
         if (words := len(text.split())) > LONGEST_SENTENCE or len(text) > 20 * LONGEST_SENTENCE:
-            return Skipped(number, f"the {what} has {words} words and {len(text)} characters: too long")
+            return Skipped(number, say("{what} has {words} words and {characters} characters: too long", what=what,
+                                       words=words, characters=len(text)))  # fmt: skip
     return Line(number, source, target)
 
 
@@ -187,7 +190,7 @@ def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
     if isinstance(line, Skipped) or not written.strip():
         return line
     if line.target is None:
-        return Skipped(line.number, "links, but no target")
+        return Skipped(line.number, say("links, but no target"))
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
         sure, possible = read_gold_links(written)
@@ -195,7 +198,7 @@ def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
     if not _inside(gold):
-        return Skipped(line.number, "a link points outside the words that blanks divide the pair into")
+        return Skipped(line.number, say("a link points outside the words that blanks divide the pair into"))
     return Line(line.number, line.source, line.target, gold)
 
 

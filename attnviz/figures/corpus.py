@@ -16,12 +16,17 @@ MOST_POINTS = 3000
 _HEIGHT = 300
 
 
+Stretch = tuple[float, float]
+"""Of an axis, from and to."""
+
+
 def scatter_figure(
-    x: NDArray[np.floating], y: NDArray[np.floating], names: tuple[str, str], *, theme: ThemeName = "light"
-) -> go.Figure:
+    x: NDArray[np.floating], y: NDArray[np.floating], names: tuple[str, str], *,
+    marked: tuple[Stretch, Stretch] | None = None, theme: ThemeName = "light",
+) -> go.Figure:  # fmt: skip
     """Draw two measures of N pairs against one another, (N,) each; not those that one of them lacks (NaN).
 
-    `names` are those of the axes. At most MOST_POINTS are drawn.
+    `names` are those of the axes; `marked` is a rectangle, across and up. At most MOST_POINTS are drawn.
     """
     ink = palette(theme)
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
@@ -32,12 +37,15 @@ def scatter_figure(
         "hovertemplate": f"{literal(names[0])} %{{x:.3~g}}<br>{literal(names[1])} %{{y:.3~g}}<extra></extra>",
     }  # fmt: skip
     layout = _layout(ink, names)
-    layout["dragmode"] = "select"
+    layout |= {"dragmode": "select", "selections": _marked(marked)}
     return build([points], layout)
 
 
-def histogram_figure(values: NDArray[np.floating], name: str, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw how many of N pairs have a measure between two bounds, (N,); not those that lack it (NaN)."""
+def histogram_figure(
+    values: NDArray[np.floating], name: str, *, marked: Stretch | None = None, theme: ThemeName = "light"
+) -> go.Figure:
+    """Draw how many of N pairs have a measure between two bounds, (N,); not those that lack it (NaN). A stretch of the
+    axis may be `marked`."""
     ink, known = palette(theme), values[np.isfinite(values)]
     counts, edges = (
         np.histogram(known, bins="auto" if len(known) < MOST_POINTS else 60) if len(known) else ([0], [0, 1])
@@ -49,8 +57,17 @@ def histogram_figure(values: NDArray[np.floating], name: str, *, theme: ThemeNam
         "hovertemplate": f"{literal(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
     }  # fmt: skip
     layout = _layout(ink, (name, say("pairs")))
-    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h"}
+    whole = None if marked is None else (marked, (0.0, 1.05 * float(np.max(counts))))
+    layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _marked(whole)}
     return build([bars], layout)
+
+
+def _marked(region: tuple[Stretch, Stretch] | None) -> list[Spec]:
+    """Return a region as Plotly draws one that was dragged."""
+    if region is None:
+        return []
+    (x0, x1), (y0, y1) = region
+    return [{"type": "rect", "xref": "x", "yref": "y", "x0": x0, "x1": x1, "y0": y0, "y1": y1}]
 
 
 def _layout(ink: Palette, names: tuple[str, str]) -> Spec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import counted_words
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
+from attnviz.languages import speak
 from attnviz.translator import Translator
 from attnviz.ui.corpus import jobs
 from attnviz.ui.corpus.choices import brush_of, brush_text
@@ -228,3 +230,28 @@ def test_figures_leave_out_what_is_not_known() -> None:
     assert not sum(histogram_figure(x[:0], "a").data[0].y)
     many = np.arange(10_000.0)
     assert len(scatter_figure(many, many, ("a", "b")).data[0].x) == 3000
+
+
+def test_a_region_of_a_link_is_marked_in_the_picture(corpus: Run) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    identity = app.session_state["corpus_table"]
+    made(identity)
+    for link, wanted in (
+        ({"x": "entropy", "y": "perplexity", "brush": "0_2_1_500"}, {"x0": 0, "x1": 2, "y0": 1, "y1": 500}),
+        ({"x": "entropy", "y": "entropy", "brush": "0_2"}, {"x0": 0, "x1": 2}),
+    ):
+        again = corpus(table=identity, **link)
+        (drawn,) = again.get("plotly_chart")
+        (region,) = json.loads(drawn.proto.spec)["layout"]["selections"]
+        assert wanted.items() <= region.items()
+
+
+def test_reasons_are_told_in_the_language_of_the_visitor(models_folder: Path) -> None:
+    speak("fr")
+    try:
+        job = begin("x.tsv", b"a\tb\tc\n", str(models_folder / "en-fr"))
+        made(job.identity)
+    finally:
+        speak("en")
+    assert "3 colonnes : une source et une cible au plus" in job.problem.replace("\u00a0", " ")

@@ -179,10 +179,12 @@ def _plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
                 _unbrush()
     x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
     values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
+    brush = choices.chosen(st.session_state).brush
     if x == y:
-        figure = histogram_figure(values[0], offered[x], theme=theme_name())
+        figure = histogram_figure(values[0], offered[x], marked=brush.x if brush else None, theme=theme_name())
     else:
-        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), theme=theme_name())
+        region = (brush.x, brush.y) if brush and brush.y else None
+        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
     plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
     st.plotly_chart(
         figure, alt=figure.layout.meta["alt"], key=plot, on_select=lambda: _brush(plot, x == y),
