@@ -37,7 +37,7 @@ function writeStyles(node) {
   }
   for (const inside of [...node.children]) writeStyles(inside);
   node.setAttribute("style", kept.join("; "));
-  for (const name of ["class", "role", "tabindex"]) node.removeAttribute(name);
+  for (const name of ["class", "role", "tabindex", ...PAINTED, ...STYLED]) node.removeAttribute(name);
 }
 
 /**
