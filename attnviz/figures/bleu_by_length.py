@@ -14,7 +14,7 @@ from attnviz.languages import say
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, thousands
 
-_DASHES = ("solid", "dash", "dot", "dashdot")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
 
@@ -106,7 +106,7 @@ def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str
 def _line(model: str, place: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Spec:
     own = [row for row in rows if str(row["model"]) == model]
     bleu = [float(row["bleu"]) for row in own]
-    colours = (ink.ink, ink.plus, ink.minus, ink.quiet)
+    colours = (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)
     colour = colours[place % len(colours)]
     return {
         "type": "scatter", "mode": "lines+markers", "name": literal(model),

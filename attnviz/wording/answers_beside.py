@@ -63,10 +63,14 @@ def looks_told() -> str:
                "transformer it is the mean of all heads. The fixed vector looks nowhere.")  # fmt: skip
 
 
-def by_length_sentence(lacking: Sequence[str]) -> str:
-    """Return what the picture by length holds, and of which models nothing was measured."""
+def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
+    """Return what the picture by length holds, and of which models nothing was measured; one of those that were may be
+    `larger` than the others."""
     told = say("Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
                "length of your sentence is marked.")  # fmt: skip
+    if larger not in lacking:
+        told += " " + say("{model} is larger and has read far more: how high its line lies says little of its "
+                          "attention, how it falls with the length may be compared.", model=larger)  # fmt: skip
     if not lacking:
         return told
     return told + " " + say("Not measured by length: {names}.", names=", ".join(lacking))

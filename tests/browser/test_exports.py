@@ -76,6 +76,16 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
+    machine = fetch(page, "The machine, SVG", tmp_path).read_text(encoding="utf-8")
+    shown = page.locator(".machine .drawing .number.strong").all_text_contents()
+    assert shown
+    assert all(f">{number}<" in machine for number in shown), "the weights that are written on it"
+    assert 'fill="#ffffff"' in machine, "on white, also where the page is dark"
+    assert "var(" not in machine, "nothing is left to a style sheet"
+    assert EXAMPLE in machine
+    png = fetch(page, "The machine, PNG", tmp_path)
+    assert png.name == "attnviz-the-agreement-on-the-step-3-machine.png"
+    assert struct.unpack(">I", png.read_bytes()[16:20])[0] >= 3 * 760
 
 
 @pytest.mark.parametrize("query", ["", "?lang=fr"])

@@ -30,6 +30,7 @@ from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import knows_after, posterior_of, weights_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.step.subject import subject_of
+from attnviz.ui.toolbar.machine_file import machine_file
 from attnviz.wording.faces import face_names
 
 WIDTH = 656
@@ -96,9 +97,12 @@ def story_pictures(drawn: Iterable[Picture]) -> tuple[StoryPicture, ...]:
 
 def downloads(view: View) -> None:
     """Offer the files, with the pictures as they are drawn now."""
-    step = selection_of(st.session_state, view).step + 1
-    st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step))
-    picture_file_buttons([picture_file(view.trace, one) for one in pictures(view, st.session_state)], key="export")
+    step = selection_of(st.session_state, view).step
+    st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step + 1))
+    files = [picture_file(view.trace, one) for one in pictures(view, st.session_state)]
+    if isinstance(view.trace, Trace):
+        files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
+    picture_file_buttons(files, key="export")
     st.caption(say("The whole translation"))
     _whole_buttons(view)
 

@@ -133,7 +133,7 @@ def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
 
 
 def _length_told(rows: Rows) -> str:
-    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}])
+    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE)
 
 
 def _length_title() -> str:

@@ -2,6 +2,7 @@
 
 const DOTS = 3; // pixels of a PNG for each of the figure's
 const FACE = "Source Sans";
+const SVG_ADDRESS = "data:image/svg+xml,"; // what addresses begin with that are an SVG themselves
 
 /**
  * The figure of a picture, read when it is first asked for.
@@ -14,13 +15,14 @@ function figureOf(picture) {
 }
 
 /**
- * A picture as an image, in the address of its data.
+ * A picture as an SVG, and its size in pixels: a figure is drawn once more, a drawing of the page copied.
  * @param {Picture} picture
- * @param {string} format
  */
-async function drawn(picture, format) {
+async function drawn(picture) {
+  if (picture.drawing) return pageDrawing(picture.drawing);
   const { width, height } = figureOf(picture).layout;
-  return (await library()).toImage(figureOf(picture), { format, width, height });
+  const address = await (await library()).toImage(figureOf(picture), { format: "svg", width, height });
+  return { text: decodeURIComponent(address.slice(SVG_ADDRESS.length)), width, height };
 }
 
 // The address of the page's own font, or null.
@@ -65,15 +67,15 @@ async function pageFont() {
 
 /** @param {Picture} picture */
 async function png(picture) {
-  const svg = decodeURIComponent((await drawn(picture, "svg")).slice("data:image/svg+xml,".length));
-  const styled = svg.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
+  const { text, width, height } = await drawn(picture);
+  const styled = text.replace(/<svg[^>]*>/, `$&<style>${await pageFont()}</style>`);
   const url = URL.createObjectURL(new Blob([styled], { type: "image/svg+xml" }));
   const image = new Image();
   image.src = url;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = figureOf(picture).layout.width * DOTS;
-  canvas.height = figureOf(picture).layout.height * DOTS;
+  canvas.width = width * DOTS;
+  canvas.height = height * DOTS;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
   return canvas.toDataURL("image/png");
@@ -82,7 +84,7 @@ async function png(picture) {
 /** @type {Record<"png" | "svg" | "csv", (picture: Picture) => string | Promise<string>>} */
 const FORMS = {
   png,
-  svg: (picture) => drawn(picture, "svg"),
+  svg: async (picture) => SVG_ADDRESS + encodeURIComponent((await drawn(picture)).text),
   csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // a mark for spreadsheets
 };
 

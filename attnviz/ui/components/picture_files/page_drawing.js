@@ -1,0 +1,78 @@
+// A drawing of the page as a file: a copy that has its styles in it, in the colours of paper, below its title.
+
+const INHERITED = ["font-family", "font-size", "font-style", "font-weight", "letter-spacing"];
+const PAINTED = ["fill", "stroke", "stop-color"];
+const STYLED = ["stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity"];
+const SPACE = "http://www.w3.org/2000/svg", FONT = "Source Sans, Segoe UI, sans-serif";
+const SIDE = 16, TITLE = 84, LINES = [27, 50, 70]; // pixels beside the drawing, above it, and of the lines of its title
+
+/**
+ * A colour as every program reads it: what a style sheet mixes is written in the browser's own way.
+ * @param {string} colour
+ */
+function plainColour(colour) {
+  if (!/^color|^oklab|^lab/.test(colour)) return colour;
+  const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+  if (!pen) return colour;
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, 1, 1);
+  const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
+  return `rgba(${red}, ${green}, ${blue}, ${alpha / 255})`;
+}
+
+/**
+ * Writes the styles of `node` and of all in it where they are read without the page; what is not seen is taken out.
+ * @param {Element} node
+ */
+function writeStyles(node) {
+  const style = getComputedStyle(node), kept = [];
+  if (style.display === "none") {
+    node.remove();
+    return;
+  }
+  for (const name of PAINTED) kept.push(`${name}: ${plainColour(style.getPropertyValue(name))}`);
+  for (const name of STYLED) kept.push(`${name}: ${style.getPropertyValue(name)}`);
+  if (/^(text|tspan)$/.test(node.tagName)) {
+    for (const name of INHERITED) kept.push(`${name}: ${style.getPropertyValue(name)}`);
+  }
+  for (const inside of [...node.children]) writeStyles(inside);
+  node.setAttribute("style", kept.join("; "));
+  for (const name of ["class", "role", "tabindex", ...PAINTED, ...STYLED]) node.removeAttribute(name);
+}
+
+/**
+ * The drawing as an SVG of its own; it throws where the page has none.
+ * @param {PageDrawing} drawing
+ * @returns {{ text: string, width: number, height: number }}
+ */
+function pageDrawing({ box, narrowest, colours, title, alt }) {
+  const shown = document.querySelector(`${box} svg.drawing`);
+  if (!(shown instanceof SVGSVGElement) || !shown.parentElement) throw new Error(`there is no drawing in ${box}`);
+  const copy = /** @type {SVGSVGElement} */ (shown.cloneNode(true)), file = document.createElementNS(SPACE, "svg");
+  copy.style.cssText = "position: absolute; visibility: hidden";
+  for (const [name, colour] of Object.entries(colours)) copy.style.setProperty(`--${name}`, colour);
+  shown.parentElement.append(copy); // its styles are those of the page, but for the colours
+  for (const inside of [...copy.children]) writeStyles(inside);
+  copy.remove();
+  const { width: own, height: deep } = shown.viewBox.baseVal;
+  const width = Math.max(own, narrowest) + 2 * SIDE, height = deep + TITLE + SIDE;
+  /** @type {(parent: Element, tag: string, attributes: Record<string, string | number>, text?: string) => Element} */
+  const put = (parent, tag, attributes, text) => {
+    const made = document.createElementNS(SPACE, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+    if (text !== undefined) made.textContent = text;
+    parent.append(made);
+    return made;
+  };
+  for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, class: "main-svg" })) {
+    file.setAttribute(name, String(value));
+  }
+  put(file, "title", {}, alt);
+  put(file, "rect", { width, height, fill: colours.paper });
+  const lines = put(file, "text", { class: "gtitle", "font-family": FONT });
+  title.forEach(([text, fill, size, weight], k) =>
+    put(lines, "tspan", { class: "line", x: SIDE, y: LINES[k], fill, "font-size": size, "font-weight": weight }, text)
+  );
+  put(file, "g", { transform: `translate(${SIDE} ${TITLE})` }).append(...copy.children);
+  return { text: new XMLSerializer().serializeToString(file), width, height };
+}

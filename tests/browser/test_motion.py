@@ -1,0 +1,72 @@
+"""Whoever asks the system for less motion sees the same steps, and nothing on its way between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.settled import settled
+from tests.browser.test_tour import stop
+
+pytestmark = pytest.mark.browser
+
+WATCH = """() => {
+  const scroller = document.querySelector("[data-testid=stMain]");
+  const part = document.querySelector(".st-key-machine_box .part .vector");
+  const seen = window.moved = { styles: [], places: new Set(), scrolls: 0 };
+  new MutationObserver(() => seen.places.add(part.getAttribute("transform"))).observe(part, { attributes: true });
+  let last = scroller.scrollTop;
+  const look = () => {
+    for (const { effect, transitionProperty } of document.getAnimations()) {
+      const place = effect?.target?.closest?.(".machine, .growth, [data-waiting]");
+      if (place && transitionProperty) seen.styles.push(transitionProperty);
+    }
+    if (scroller.scrollTop !== last) seen.scrolls += 1;
+    last = scroller.scrollTop;
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+MOVED = "() => ({ styles: moved.styles.length, places: moved.places.size, scrolls: moved.scrolls })"
+
+
+def walked(page: Page) -> dict[str, int]:
+    """Play two steps and go two stops on in the tour; return in how many frames something was on its way."""
+    page.evaluate(WATCH)
+    step = page.locator(".player .target [aria-current]").first
+    for verb in ("Play", "Pause"):
+        before = step.get_attribute("aria-label") or step.inner_text()
+        page.locator(".player .play").click()
+        if verb == "Play":
+            page.wait_for_function("(before) => moved.places.size > 0", arg=before)
+    page.locator(".st-key-tour_button button").click()
+    card = stop(page, 1)
+    for number in (2, 3):
+        card.locator(".next").click()
+        card = stop(page, number)
+    settled(page, ".st-key-candidates")
+    expect(card).to_be_visible()
+    found: dict[str, int] = page.evaluate(MOVED)
+    card.locator(".close").click()
+    expect(card).to_be_hidden()
+    return found
+
+
+@pytest.mark.parametrize("calm", [False, True])
+def test_machine_player_and_tour_go_in_one_jump_for_whom_motion_is_too_much(
+    open_page: Callable[..., Any], calm: bool
+) -> None:
+    page = open_page("?sentence=She+is+a+poor+woman.&depth=idea&step=1")
+    settled(page, ".st-key-candidates")
+    page.emulate_media(reduced_motion="reduce" if calm else "no-preference")
+    found = walked(page)
+    if calm:
+        assert found["styles"] == 0
+        assert found["places"] <= 3, "one for each step that was played, or gone to"
+        assert found["scrolls"] <= 6, "a jump for each stop, and for what of the page grows"
+    else:
+        assert found["places"] > 3
+        assert found["styles"] + found["scrolls"] > 6
