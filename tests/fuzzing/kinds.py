@@ -134,7 +134,23 @@ def targets(bench: Bench, chance: random.Random) -> None:
 
 def addresses(bench: Bench, chance: random.Random) -> None:
     """Follow a link with anything in any parameter."""
-    values = ("0", "1", "2", "3", "99", "-1", "en", "fr", "idea", "everything", "en-fr", "beam 3", "after", "1.2")
+    values = (
+        "0",
+        "1",
+        "2",
+        "3",
+        "99",
+        "-1",
+        "0-0.1p1",
+        "en",
+        "fr",
+        "idea",
+        "everything",
+        "en-fr",
+        "beam 3",
+        "after",
+        "1.2",
+    )
     names = chance.sample(bench.parameters, chance.randint(1, min(6, len(bench.parameters))))
     linked = {name: chance.choice(values) if chance.random() < 0.6 else text(chance)[:500] for name in names}
     with bench.pages():
