@@ -9,9 +9,12 @@ LARGEST_SIZE = 65_536
 LARGEST_VOCABULARY = 1_000_000
 MOST_LAYERS = 64
 """Layers of the deepest model, and heads of a layer."""
-SIZES = ("embedding_size", "hidden_size", "alignment_size", "maxout_size", "model_size", "feedforward_size")
-COUNTS = ("heads", "layers")
-TRANSLATORS = ("rnnsearch", "transformer")
+SIZES = (
+    "embedding_size", "hidden_size", "alignment_size", "maxout_size", "model_size", "feedforward_size",
+    "source_embedding_size", "encoder_size",
+)  # fmt: skip
+COUNTS = ("heads", "layers", "encoder_layers")
+TRANSLATORS = ("rnnsearch", "transformer", "seq2seq")
 ARCHITECTURES = (*TRANSLATORS, "decomposable")
 
 
@@ -39,6 +42,7 @@ def check_model(settings: Mapping[str, object]) -> None:
     """Raise ValueError, naming the setting, unless every size and the dropout among a model's `settings` is within its
     bounds; which words the others may be is the network's to say."""
     whole("vocabulary_size", settings["vocabulary_size"], 5, LARGEST_VOCABULARY)  # four pieces are special
+    whole("source_vocabulary_size", settings.get("source_vocabulary_size", 5), 5, LARGEST_VOCABULARY)
     for name in SIZES:
         whole(name, settings.get(name, 1), 1, LARGEST_SIZE)
     for name in COUNTS:

@@ -1,4 +1,5 @@
-"""Reading and writing a model folder: `config.json`, `model.safetensors`, `tokenizer.model`. Nothing is unpickled."""
+"""Reading and writing a model folder: `config.json`, `model.safetensors`, `tokenizer.model` (of an imported
+translator `vocabularies.json`). Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from attnviz.model_folder import (
     FORMAT,
     TOKENIZER,
     VERSION,
+    VOCABULARIES,
     WEIGHTS,
     check_finite,
     damaged,
@@ -35,11 +37,13 @@ from attnviz.network import (
     DecomposableConfig,
     ModelConfig,
     Network,
+    Seq2SeqConfig,
     TransformerConfig,
     build,
     read_fields,
 )
 from attnviz.text import Tokenizer
+from attnviz.vocabulary import WordTokenizer, load_tokenizer
 
 
 def save_model(
@@ -57,7 +61,8 @@ def save_model(
         raise AttnvizError(f"The folder {folder} cannot be made: {error.strerror}.") from error
     record = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}
     weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in network.state_dict().items()}
-    replace_bytes(folder / TOKENIZER, tokenizer.model)
+    imported = isinstance(tokenizer, WordTokenizer)
+    replace_bytes(folder / (VOCABULARIES if imported else TOKENIZER), tokenizer.model)
     with replacing(folder / WEIGHTS) as beside:
         write_tensors(beside, weights)
     # Written last: a folder without it is no model yet.
@@ -100,7 +105,7 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
 
 
 @overload
-def _built(folder: Path, config: ModelConfig | TransformerConfig) -> tuple[Network, Tokenizer]: ...
+def _built(folder: Path, config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> tuple[Network, Tokenizer]: ...
 @overload
 def _built(folder: Path, config: DecomposableConfig) -> tuple[Decomposable, Tokenizer]: ...
 def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
@@ -124,6 +129,8 @@ def _read_config(folder: Path) -> AnyConfig:
 
 
 def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
+    if isinstance(config, Seq2SeqConfig):
+        return _read_vocabularies(folder, config)
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     if len(tokenizer) != config.vocabulary_size:
         raise AttnvizError(say(
@@ -131,6 +138,19 @@ def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
             tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
         ))  # fmt: skip
     return tokenizer
+
+
+def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
+    """Return the vocabularies of an imported translator."""
+    found = load_tokenizer(folder / VOCABULARIES)
+    sizes = ((found.source, config.source_vocabulary_size), (found, config.vocabulary_size))
+    for vocabulary, expected in sizes:
+        if len(vocabulary) != expected:
+            raise AttnvizError(say(
+                "{tokenizer} has {found} tokens but {config} says {expected}: the files belong to different models.",
+                tokenizer=folder / VOCABULARIES, found=len(vocabulary), config=folder / CONFIG, expected=expected,
+            ))  # fmt: skip
+    return found
 
 
 class _Undrawn(TorchFunctionMode):

@@ -19,9 +19,13 @@ from attnviz.languages import say
 
 FORMAT = "attnviz-model"
 VERSION = 1
-CONFIG, WEIGHTS, TOKENIZER = FILES = "config.json", "model.safetensors", "tokenizer.model"
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
+VOCABULARIES = "vocabularies.json"
+"""Of an imported translator, in the place of the tokenizer."""
+FILES = (CONFIG, WEIGHTS, TOKENIZER, VOCABULARIES)
 
-
+IMPORTED = "seq2seq"
+"""The architecture of a translator that was trained elsewhere."""
 DETECTOR = "decomposable"
 """The architecture of a model that translates nothing."""
 

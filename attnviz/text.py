@@ -76,6 +76,8 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         """Take a serialised SentencePiece model; raise ValueError where it is none or has other special ids."""
         self.model = model
+        self.source: Tokenizer = self
+        """That of source sentences: both sides have one."""
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
@@ -85,6 +87,11 @@ class Tokenizer:
             raise ValueError(f"not a SentencePiece model: {error}") from error
         if special != SPECIAL_PIECES:
             raise ValueError(f"its first four pieces are {special}, not {SPECIAL_PIECES}")
+
+    @property
+    def marks_before(self) -> int:
+        """How many special pieces open a source sentence; one closes it."""
+        return 0
 
     def __len__(self) -> int:
         """Return the number of pieces K, the special ones included."""
@@ -113,6 +120,14 @@ class Tokenizer:
     def surfaces(self, text: str) -> tuple[str, ...]:
         """Return the pieces of `text` as `encode` cuts it, an unknown one as the characters it stands for."""
         return tuple(self._processor.EncodeAsPieces(normalise(text)))
+
+    def sentence(self, ids: Sequence[int]) -> list[int]:
+        """Return the ids of a sentence with those that mark its ends."""
+        return [*ids, EOS]
+
+    def sentence_surfaces(self, text: str) -> tuple[str, ...]:
+        """Return `surfaces` of a sentence with the pieces that mark its ends."""
+        return (*self.surfaces(text), SPECIAL_PIECES[EOS])
 
     def unknown_characters(self, text: str) -> tuple[str, ...]:
         """Return the stretches of `text` the tokenizer never saw, each once, in order."""

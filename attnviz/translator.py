@@ -62,7 +62,7 @@ class Translator(Generic[RecordT]):
     """A network with its tokenizer. It holds no state of a translation, so threads may share one.
 
     What it records of a translation is a `Trace` where the network is RNNsearch, a `TransformerTrace` where it is a
-    transformer.
+    transformer, a `Seq2SeqTrace` where it was imported.
     """
 
     def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:
@@ -78,7 +78,7 @@ class Translator(Generic[RecordT]):
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Translator[Any]:
-        """Load a model folder, of either architecture, to "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a model folder, of whatever architecture, to "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
         """
@@ -279,12 +279,12 @@ class Translator(Generic[RecordT]):
         record: RecordT = self.prepared.record(
             source_text=text,
             translation=found.translation,
-            source_pieces=self.tokenizer.pieces(source),
+            source_pieces=self.tokenizer.source.pieces(source),
             target_pieces=self.tokenizer.pieces(ids),
             source_ids=tuple(source),
-            source_surfaces=(*self.tokenizer.surfaces(text), "</s>"),
+            source_surfaces=self.tokenizer.source.sentence_surfaces(text),
             target_ids=ids,
-            unknown_characters=self.tokenizer.unknown_characters(text) if UNK in source else (),
+            unknown_characters=self.tokenizer.source.unknown_characters(text) if UNK in source else (),
             **numbers,
             top_pieces=tuple(tuple(map(self._pieces.__getitem__, row)) for row in numbers["top_ids"].tolist()),
             search=how,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 
 SQUARES = 8
 """Units that stand for a vector, or for each direction of an annotation."""
@@ -27,10 +27,10 @@ class DrawnUnits:
     readout: Units
 
 
-def drawn_units(trace: Trace) -> DrawnUnits:
+def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
     """Return the units that differ most: of each direction from source piece to source piece, of states and readouts
     from step to step."""
-    hidden = trace.initial_state.shape[0]
+    hidden = trace.annotations.shape[1] // 2
     forward = most_varied(trace.annotations[:, :hidden])
     annotation = np.concatenate([forward, hidden + most_varied(trace.annotations[:, hidden:])])
     context = annotation if trace.contexts.shape[1] > hidden else forward

@@ -4,7 +4,9 @@ Maxout is piecewise linear: once it is known which of each pair won, the logit i
 
     logit_w = b_o[w] + W_o[w] . (b + U_o s + V_o E y_{i-1} + sum_j alpha_ij C_o h_j)   at the winners
 
-so it splits into bias, state, previous word, and a signed number per source piece, which add up to the true logit.
+so it splits into bias, state, previous word, and a signed number per source piece, which add up to the true logit. An
+imported translator whose readout is linear has nothing to be fixed first: logit_w = F_s s_i + F_y E y_{i-1} + sum_j
+alpha_ij F_c h_j + b.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.readout import readout
 from attnviz.analysis.recomputation import Weights
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 
 Array = NDArray[np.float64]
 
@@ -32,7 +34,8 @@ class Ledger:
     piece_id: int
     bias: float
     state: float
-    """Through s_{i-1}; with `readout_state="current"`, through s_i, which has itself seen the context."""
+    """Through s_{i-1}; with `readout_state="current"`, and of an import, through s_i, which has itself seen the
+    context."""
     previous_word: float
     source: Array
     """Through alpha_ij h_j, (Tx,)."""
@@ -59,7 +62,7 @@ class Ledger:
         )
 
 
-def ledger(trace: Trace, weights: Weights, step: int, piece_id: int) -> Ledger:
+def ledger(trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int) -> Ledger:
     """Return the ledger of piece `piece_id` at 0-based `step`, in float64.
 
     `weights` are the arrays of the model that made the trace (`load_weights`). Raise IndexError where there is no such
@@ -68,15 +71,20 @@ def ledger(trace: Trace, weights: Weights, step: int, piece_id: int) -> Ledger:
     return ledgers(trace, weights, [(step, piece_id)])[0]
 
 
-def ledgers(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[Ledger]:
+def ledgers(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[Ledger]:
     """Return the ledgers of several `cells`, each a step and a piece, like `ledger`; they are multiplied out
-    together, which takes a fraction of the time."""
+    together, which takes a fraction of the time.
+
+    Raise ValueError for an imported translator between whose contexts and logits a tanh stands: these do not split.
+    """
     vocabulary = len(weights["decoder.output.bias"])
     for step, piece in cells:
         if not (0 <= step < len(trace.target_pieces) and 0 <= piece < vocabulary):
             raise IndexError(f"there is no step {step} or no piece {piece}")
     if not cells:
         return []
+    if isinstance(trace, Seq2SeqTrace):
+        return _linear(trace, weights, cells)
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     once, places = np.unique(steps, return_inverse=True)
     parts = readout(trace, weights, once.tolist())
@@ -89,6 +97,24 @@ def ledgers(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) ->
     annotations = _exact(trace.annotations)[:, : trace.contexts.shape[1]]
     by_annotation = won @ _exact(weights["decoder.readout_context.weight"]) @ annotations.T
     source = _exact(trace.alignment[steps]) * by_annotation
+    return [
+        Ledger(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
+        for k, (step, piece) in enumerate(cells)
+    ]
+
+
+def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[Ledger]:
+    """Return the ledgers of a readout that is state, context and previous word as they are."""
+    if not trace.linear:
+        raise ValueError("a tanh stands between the contexts of this model and its logits")
+    steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
+    n, seen = trace.states.shape[1], trace.contexts.shape[1]
+    rows, readouts = _exact(weights["decoder.output.weight"][pieces]), _exact(trace.readouts[steps])
+    state, context, word = np.split(rows, [n, n + seen], axis=1)
+    by_state = np.einsum("cu,cu->c", state, readouts[:, :n])
+    by_word = np.einsum("cu,cu->c", word, readouts[:, n + seen :])
+    source = _exact(trace.alignment[steps]) * (context @ _exact(trace.annotations).T)
+    bias = _exact(weights["decoder.output.bias"][pieces])
     return [
         Ledger(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.recomputation import Weights, below
 from attnviz.analysis.scorers import scorer_of
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 
 Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Microscope:
         return np.argsort(-np.abs(self.contributions), kind="stable")
 
 
-def microscope(trace: Trace, weights: Weights | None, step: int, position: int) -> Microscope:
+def microscope(trace: Recurrent, weights: Weights | None, step: int, position: int) -> Microscope:
     """Take the energy of 0-based target `step` and source `position` apart, in float64.
 
     v_a is the trace's own; only a trace that lacks it (one saved by an early version) needs `weights`. Raise ValueError
@@ -74,7 +74,7 @@ def head_microscope(opened: OpenHead, row: int, column: int) -> Microscope:
     return Microscope(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"))
 
 
-def score_vector(trace: Trace, weights: Weights | None) -> Array:
+def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
     """Return v_a, (n',), or ones for the dot product; raise ValueError where there is none (see `microscope`)."""
     decoder: dict[str, NDArray[Any]] = {}
     if trace.score_vector.size:

@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     when.add_argument(
         "--after", dest="after", action="store_true", default=None,
         help="by the posterior, once the word written is known; the default, for it draws better links on the "
-        "development links (see the card of en-fr), but for a transformer, which has none",
+        "development links (see the card of en-fr), but for a transformer or an import, which have none",
     )  # fmt: skip
     when.add_argument(
         "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"
@@ -66,7 +66,8 @@ def run(options: argparse.Namespace) -> None:
     once = translator.network.attends_once
     if options.after and not once:
         raise AttnvizError(
-            f"The model {options.model} is a transformer, which has no links after the word: leave out --after."
+            f"The model {options.model} is a transformer, or was imported, and has no links after the word: leave out "
+            "--after."
         )
     after = once if options.after is None else options.after
     weights = _weights(options.model) if after else {}

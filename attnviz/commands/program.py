@@ -1,4 +1,5 @@
-"""The command line: `attnviz translate | align | figure | corpus | evaluate | train | overlap | snapshots | app`.
+"""The command line: `attnviz translate | align | figure | corpus | evaluate | import | train | overlap | snapshots |
+app`.
 
 Each command is a file with its options and what it does. Nothing heavy is imported before a command needs it, so that
 `--help` is instant. Results go to standard output; progress, remarks and errors to standard error.
@@ -14,11 +15,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from attnviz import AttnvizError, __version__
-from attnviz.commands import align, app, corpus, evaluate, figure, overlap, snapshots, train, translate
+from attnviz.commands import align, app, corpus, evaluate, figure, import_, overlap, snapshots, train, translate
 
 COMMANDS = {
     "translate": translate, "align": align, "figure": figure, "corpus": corpus, "evaluate": evaluate,
-    "train": train, "overlap": overlap, "snapshots": snapshots, "app": app,
+    "import": import_, "train": train, "overlap": overlap, "snapshots": snapshots, "app": app,
 }  # fmt: skip
 """A module has a SUMMARY, `add_options(command)` and `run(options)`."""
 

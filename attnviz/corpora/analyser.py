@@ -118,7 +118,7 @@ class Analyser:
         forced = one.target is not None
         text = line.target if forced else translator.tokenizer.decode(target)
         pair = PairRead(
-            *pieces_of(translator.tokenizer, one.source, line.source),
+            *pieces_of(translator.tokenizer.source, one.source, line.source),
             *pieces_of(translator.tokenizer, target, line.target if forced else None),
             alignment, likely, translator.network.attends, translator.network.attends_once,
         )  # fmt: skip

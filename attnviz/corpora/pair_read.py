@@ -67,4 +67,4 @@ def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[t
     pieces = tokenizer.pieces(ids)
     if text is None or UNK not in ids:
         return pieces, pieces
-    return pieces, (*tokenizer.surfaces(text), "</s>")
+    return pieces, tokenizer.sentence_surfaces(text)

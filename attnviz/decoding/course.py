@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from attnviz.decoding.search import SearchStep
-from attnviz.network.stepping import Step
 
 
 class Course(NamedTuple):
@@ -16,14 +15,15 @@ class Course(NamedTuple):
 
     ids: tuple[int, ...]
     """Target pieces, EOS last."""
-    steps: list[Step]
+    steps: list[Any]
+    """As the decoder of its architecture computed them."""
     places: list[tuple[int, int]]
     """Of each step, the row that the sentence had in its batch, and the hypothesis."""
     log_probabilities: list[Tensor] | None = None
     """Log p(y_i) of each step, (S, k, K), where the search computed them."""
 
 
-def course_of(history: Sequence[SearchStep[Step]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
+def course_of(history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int) -> Course:
     """Return the steps of a search that led to `ids`, a target of the 0-based `sentence` found by this `hypothesis` of
     its last step."""
     places: list[tuple[int, int]] = []

@@ -13,17 +13,18 @@ from torch import Tensor
 
 from attnviz.decoding.course import Course, course_of
 from attnviz.decoding.forced import force
-from attnviz.decoding.recording import recorded
+from attnviz.decoding.recording import recorded, recorded_import
 from attnviz.decoding.search import SearchStep
 from attnviz.decoding.transformer_recording import recorded_pass
 from attnviz.errors import AttnvizError
 from attnviz.languages import say
-from attnviz.network import Network, RNNsearch, Transformer
+from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.searchable import SourceMemory, Stepping
+from attnviz.network.seq2seq_stepping import Seq2SeqStepDecoder
 from attnviz.network.stepping import StepDecoder
 from attnviz.network.transformer_stepping import TransformerStepDecoder
-from attnviz.trace import Record, Trace, TransformerTrace
+from attnviz.trace import Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
 
 if TYPE_CHECKING:
@@ -69,8 +70,23 @@ class Prepared(ABC, Generic[RecordT]):
         """Return the arrays of the record, given the ids of the one sentence in `memory` and its course."""
 
 
-class PreparedRNNsearch(Prepared[Trace]):
-    """RNNsearch: a record is made of the steps that the search took."""
+class _Stepped(Prepared[RecordT]):
+    """A record is made of the steps that the search took."""
+
+    def course(
+        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
+    ) -> Course:
+        """Return the steps that led to `ids`."""
+        return course_of(history, sentence, ids, hypothesis)
+
+    def forced(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
+        """Lead the decoder through `ids`, whatever it would have chosen itself."""
+        steps = force(self.decoder, memory, ids, interventions)
+        return Course(tuple(ids), steps, [(0, 0)] * len(steps))
+
+
+class PreparedRNNsearch(_Stepped[Trace]):
+    """RNNsearch."""
 
     record = Trace
 
@@ -90,20 +106,46 @@ class PreparedRNNsearch(Prepared[Trace]):
             attends=self._network.attends_once,
         )  # fmt: skip
 
-    def course(
-        self, history: Sequence[SearchStep[Any]], sentence: int, ids: tuple[int, ...], hypothesis: int
-    ) -> Course:
-        """Return the steps that led to `ids`."""
-        return course_of(history, sentence, ids, hypothesis)
-
-    def forced(self, memory: Any, ids: Sequence[int], interventions: Sequence[Intervention]) -> Course:
-        """Lead the decoder through `ids`, whatever it would have chosen itself."""
-        steps = force(self._decoder, memory, ids, interventions)
-        return Course(tuple(ids), steps, [(0, 0)] * len(steps))
-
     def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
         return recorded(self._decoder, memory, course)
+
+
+class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
+    """An imported recurrent translator."""
+
+    record = Seq2SeqTrace
+
+    def __init__(self, network: Seq2Seq) -> None:
+        """Take a network in evaluation mode."""
+        self._network = network
+        self.decoder = self._decoder = Seq2SeqStepDecoder(network)
+
+    def memory(self, source: Tensor, lengths: Tensor) -> Any:
+        """Return the `Seq2SeqMemory` of `source` ids (S, Tx), of which row s has `lengths[s]` pieces."""
+        annotations, ends = self._network.encoder(source, lengths)
+        return self._decoder.memory(annotations, ends, lengths)
+
+    def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
+        """Raise AttnvizError unless these force words, and no more."""
+        _check_words_alone(interventions, source_pieces, self._network, say(
+            "This model was imported: its attention cannot be changed here. Words can be forced."
+        ))  # fmt: skip
+
+    def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
+        """Return the arrays of a `Seq2SeqTrace`."""
+        return recorded_import(self._decoder, memory, course)
+
+
+def _check_words_alone(
+    interventions: Sequence[Intervention], source_pieces: int, network: Network, otherwise: str
+) -> None:
+    """Raise AttnvizError, which says `otherwise`, unless these force words, and no more, and can be done."""
+    if not all(isinstance(one, ForceWord) for one in interventions):
+        raise AttnvizError(otherwise)
+    check_interventions(
+        interventions, source_pieces=source_pieces, vocabulary_size=network.config.vocabulary_size, attends=False
+    )
 
 
 class PreparedTransformer(Prepared[TransformerTrace]):
@@ -122,15 +164,10 @@ class PreparedTransformer(Prepared[TransformerTrace]):
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless these force words, and no more: there are many attentions to change."""
-        if not all(isinstance(one, ForceWord) for one in interventions):
-            raise AttnvizError(say(
-                "This model is a transformer: it has many attentions, and none of them can be changed here. Words can "
-                "be forced."
-            ))  # fmt: skip
-        check_interventions(
-            interventions, source_pieces=source_pieces, vocabulary_size=self._network.config.vocabulary_size,
-            attends=False,
-        )  # fmt: skip
+        _check_words_alone(interventions, source_pieces, self._network, say(
+            "This model is a transformer: it has many attentions, and none of them can be changed here. Words can "
+            "be forced."
+        ))  # fmt: skip
 
     def course(
         self,
@@ -158,4 +195,6 @@ class PreparedTransformer(Prepared[TransformerTrace]):
 
 def prepared(network: Network) -> Prepared[Any]:
     """Return `network`, in evaluation mode, prepared for use."""
+    if isinstance(network, Seq2Seq):
+        return PreparedSeq2Seq(network)
     return PreparedTransformer(network) if isinstance(network, Transformer) else PreparedRNNsearch(network)

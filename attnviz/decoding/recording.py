@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from attnviz.decoding.course import Course
 from attnviz.decoding.search import largest
+from attnviz.network.output import OutputLayer
+from attnviz.network.seq2seq_stepping import Seq2SeqMemory, Seq2SeqStepDecoder
 from attnviz.network.stepping import Memory, StepDecoder
 from attnviz.trace import STORED_CANDIDATES
 
 
 def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, Tensor]:
     """Return what was computed of the one sentence in `memory`, named and shaped as in `Trace`."""
-
-    def rows(parts: Sequence[Tensor]) -> Tensor:
-        return torch.stack([part[place] for part, place in zip(parts, course.places, strict=True)])
-
-    def column(name: str) -> Tensor:
-        return rows([getattr(step, name) for step in course.steps])
-
-    readouts, known = column("readout"), course.log_probabilities
-    log_probabilities = decoder.output.log_probabilities(readouts) if known is None else rows(known)
-    top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
-    chosen = log_probabilities.gather(1, torch.tensor(course.ids, device=top.device)[:, None])[:, 0]
+    column = partial(_column, course)
     pieces, scorer = memory.annotations.shape[1], decoder.attention
     alignment = column("alignment")[:, :pieces]
     return {
@@ -41,6 +34,44 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
         "update_gates": column("update_gate"),
         "reset_gates": column("reset_gate"),
         "candidates": column("candidate"),
+    } | _chosen(decoder.output, course)
+
+
+def recorded_import(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, course: Course) -> dict[str, Tensor]:
+    """Return what was computed of the one sentence in `memory`, named and shaped as in `Seq2SeqTrace`."""
+    column, pieces = partial(_column, course), memory.annotations.shape[1]
+    scores = decoder.config.attention == "additive"
+    return {
+        "annotations": memory.annotations[0],
+        "initial_state": memory.initial[0],
+        "keys": memory.keys[0],
+        "queries": column("query"),
+        "score_vector": decoder.decoder.score if scores else torch.zeros(0),
+        "energies": column("energies")[:, :pieces],
+        "alignment": column("alignment")[:, :pieces],
+        "contexts": column("context"),
+        "gates": column("gates"),
+        "memories": column("memories"),
+        "layer_states": column("states"),
+    } | _chosen(decoder.output, course)
+
+
+def _rows(course: Course, parts: Sequence[Tensor]) -> Tensor:
+    return torch.stack([part[place] for part, place in zip(parts, course.places, strict=True)])
+
+
+def _column(course: Course, name: str) -> Tensor:
+    """Return what the steps of a course computed under a name, (Ty, ...)."""
+    return _rows(course, [getattr(step, name) for step in course.steps])
+
+
+def _chosen(output: OutputLayer, course: Course) -> dict[str, Tensor]:
+    """Return the readouts of a course, and what they make of the words."""
+    readouts, known = _column(course, "readout"), course.log_probabilities
+    log_probabilities = output.log_probabilities(readouts) if known is None else _rows(course, known)
+    top, top_ids = largest(log_probabilities, min(STORED_CANDIDATES, log_probabilities.shape[-1]))
+    chosen = log_probabilities.gather(1, torch.tensor(course.ids, device=top.device)[:, None])[:, 0]
+    return {
         "readouts": readouts,
         "log_probabilities": chosen,
         "top_ids": top_ids.int(),

@@ -16,8 +16,8 @@ _LONGEST_PIECES = 1200
 
 
 def sentence_ids(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Return the ids of a sentence, EOS last; raise AttnvizError where it is blank or too long."""
-    return _ids(tokenizer, text, say("sentence"))
+    """Return the ids of a source sentence, EOS last; raise AttnvizError where it is blank or too long."""
+    return _ids(tokenizer.source, text, say("sentence"))
 
 
 def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
@@ -48,7 +48,8 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
 
 
 def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
-    """Return the ids of `text`, EOS last; raise AttnvizError, which calls it `what`, where it is blank or too long."""
+    """Return the ids of `text` with the marks of its ends; raise AttnvizError, which calls it `what`, where it is blank
+    or too long."""
     words = len(text.split())
     if words > LONGEST_SENTENCE:
         raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
@@ -62,4 +63,4 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     if len(ids) > _LONGEST_PIECES:
         raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
                                what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
-    return [*ids, EOS]
+    return tokenizer.sentence(ids)

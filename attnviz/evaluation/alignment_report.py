@@ -25,6 +25,7 @@ from attnviz.evaluation.detection import Judge
 from attnviz.evaluation.forced import Advance
 from attnviz.evaluation.models import Model
 from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
+from attnviz.network import Seq2Seq, Transformer
 from attnviz.trace.parts import Heads
 from attnviz.wording.transformer_stages import heads_name
 
@@ -64,12 +65,14 @@ def alignment_section(
         if not network.attends:
             notes.append(f"{model.name} has no attention, hence no alignment.")
             continue
-        if not network.attends_once:
+        if isinstance(network, Seq2Seq):
+            notes.append(f"{model.name} was imported: its alignment is that before the word.")
+        elif not network.attends_once:
             notes.append(
                 f"{model.name}: its cross-attention, mean of all heads of all layers. It has no one attention that "
                 "a posterior after the word could be of."
             )
-        if heads and not network.attends_once:
+        if heads and isinstance(network, Transformer):
             for one in _heads_of(network.config):
                 find = partial(head_alignments, model.translator, one)
                 rated = _rated(f"{model.name}, {heads_name(one)}", WHEN[0], find, gold, choosing)

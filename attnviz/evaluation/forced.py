@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from attnviz.decoding import batches
-from attnviz.text import BOS, EOS, PAD, normalise
+from attnviz.text import BOS, PAD, normalise
 from attnviz.translator import Translator
 
 _BATCH_PIECES = 2000
@@ -63,17 +63,20 @@ def force_pairs(
 ) -> list[Forced]:
     """Lead the decoder through the target of each (source, target), in batches of like length."""
     tokenizer = translator.tokenizer
-    sides = [[[*ids, EOS] for ids in tokenizer.encode_batch(list(side))] for side in zip(*pairs, strict=True)]
+    sides = [
+        [own.sentence(ids) for ids in own.encode_batch(list(side))]
+        for own, side in zip((tokenizer.source, tokenizer), zip(*pairs, strict=True), strict=False)
+    ]
     forced: list[Forced | None] = [None] * len(pairs)
     for places in batches([len(target) for target in sides[1]] if pairs else [], _BATCH_PIECES):
         sources, targets = ([side[place] for place in places] for side in sides)
         likelihoods, alignments = _force(translator, sources, targets)
         for row, place in enumerate(places):
             forced[place] = Forced(
-                tokenizer.surfaces(pairs[place][0]),
+                tokenizer.source.surfaces(pairs[place][0]),
                 tokenizer.surfaces(pairs[place][1]),
                 likelihoods[row],
-                alignments[row, : len(targets[row]), : len(sources[row])],
+                alignments[row, : len(targets[row]), tokenizer.source.marks_before : len(sources[row])],
             )
         if progress:
             progress(len(places))

@@ -17,7 +17,7 @@ from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, 
 from attnviz.evaluation.training_log import training_of
 from attnviz.evaluation.tuning import best_trial, tune
 from attnviz.model_folder import WEIGHTS
-from attnviz.network import ModelConfig, TransformerConfig
+from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
 
 
 def model_section(models: Sequence[Model]) -> Section:
@@ -46,11 +46,14 @@ def model_section(models: Sequence[Model]) -> Section:
     return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
 
 
-def _kind_and_sizes(config: ModelConfig | TransformerConfig) -> tuple[str, str]:
+def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> tuple[str, str]:
     """Return the kind of attention, and the sizes in the order of their column or, where they are others, by name."""
     if isinstance(config, TransformerConfig):
         named = f"d = {config.model_size}, f = {config.feedforward_size}, {config.layers} layers, {config.heads} heads"
         return "transformer", named
+    if isinstance(config, Seq2SeqConfig):
+        named = f"m = {config.encoder_size}, n = {config.hidden_size}, n' = {config.alignment_size}, {config.cell}"
+        return f"{config.attention}, {config.family}", named
     sizes = (config.embedding_size, config.hidden_size, config.alignment_size, config.maxout_size)
     return config.attention, " / ".join(map(str, sizes))
 

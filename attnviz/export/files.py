@@ -25,11 +25,13 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName, palette
-from attnviz.trace import Aligned, Branches, Record, Trace
+from attnviz.trace import Aligned, Branches, Record, Seq2SeqTrace, Trace
 from attnviz.wording.file_headings import heatmap_heading
 from attnviz.wording.kinds import told
 
 HEATMAP = "heatmap"
+LEDGERS = ("ledger", "contrast")
+"""The pictures that imported translators, too, have with their weights."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
@@ -93,7 +95,7 @@ def contents(
     trace: Any, ending: str, look: Look, weights: Weights | None = None, branches: Branches | None = None
 ) -> bytes:
     """Return what a file of this `ending`, one of ENDINGS, holds of a record; raise AttnvizError as `save` does."""
-    if not isinstance(trace, Trace):
+    if not isinstance(trace, Trace) and not (isinstance(trace, Seq2SeqTrace) and look.picture in LEDGERS):
         weights = None  # others have no ledger, and no posterior
     _check(trace, ending, look, weights)
     if ending in IMAGES:

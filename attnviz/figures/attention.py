@@ -11,11 +11,11 @@ from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 from attnviz.wording.labels import shorten
 
 
-def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece.
 
     `layout.meta` has, besides `alt` and `narrowest`, the 0-based column of the largest alpha (`peak`), for those who
@@ -59,7 +59,7 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     return build(traces, layout)
 
 
-def attention_table(trace: Trace, step: int) -> pd.DataFrame:
+def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
     """Return e_ij and alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return pd.DataFrame(
         {
@@ -71,7 +71,7 @@ def attention_table(trace: Trace, step: int) -> pd.DataFrame:
     ).set_index("j")
 
 
-def _attention_alt(trace: Trace, step: int) -> str:
+def _attention_alt(trace: Recurrent, step: int) -> str:
     alpha = trace.alignment[step]
     best = int(alpha.argmax())
     return say(

@@ -58,7 +58,7 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     the 98th percentile of |c_i| it gets no darker. A rule parts the forward half of the annotations from the backward.
     """
     names, rows = weighted_annotations(trace, step)
-    units, hidden = rows.shape[1], trace.initial_state.shape[0]
+    units, hidden = rows.shape[1], trace.annotations.shape[1] // 2
     halves = [(say("forward half"), hidden / 2)]
     if units > hidden:
         halves.append((say("backward half"), hidden * 1.5))

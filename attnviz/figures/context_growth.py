@@ -8,17 +8,17 @@ from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
 from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_height, row_names
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 from attnviz.trace.looks import Looks
 
 
-def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
+def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the picture of the growing context vector without its numbers: see `growth_frame`."""
     alt = say("Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
               count=trace.contexts.shape[1])  # fmt: skip
     halves = [say("forward →"), say("← backward")]
     return growth_frame(
-        trace, trace.contexts.shape[1], trace.initial_state.shape[0], halves, alt, thinned=thinned, theme=theme
+        trace, trace.contexts.shape[1], trace.annotations.shape[1] // 2, halves, alt, thinned=thinned, theme=theme
     )
 
 

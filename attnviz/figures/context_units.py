@@ -192,7 +192,7 @@ def _heading(text: str, y: float, ink: Palette) -> Spec:
 
 def _unit(trace: Trace, unit: int) -> str:
     """Return the number of a unit, counted from 1, with the way in which its half of the annotation was read."""
-    return f"{unit + 1} {'→' if unit < trace.initial_state.shape[0] else '←'}"
+    return f"{unit + 1} {'→' if unit < trace.annotations.shape[1] // 2 else '←'}"
 
 
 def _told(names: Sequence[str], found: ContextUnits, carried: np.ndarray, added: np.ndarray) -> list[str]:

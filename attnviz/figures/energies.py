@@ -24,10 +24,10 @@ from attnviz.figures.source_rows import (
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 
 
-def energy_template(trace: Trace, theme: ThemeName) -> Spec:
+def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
     """Return the template of `energy_bars`; the axis is the same at every step."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
@@ -36,7 +36,7 @@ def energy_template(trace: Trace, theme: ThemeName) -> Spec:
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
-def energy_values(trace: Trace, step: int) -> Values:
+def energy_values(trace: Recurrent, step: int) -> Values:
     """Return the values of `energy_bars`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
@@ -48,11 +48,11 @@ def energy_values(trace: Trace, step: int) -> Values:
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
 
-def energy_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def energy_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij of 0-based `step`, a signed bar for each source piece; the axis is the same at every step."""
     return filled(energy_template(trace, theme), energy_values(trace, step))
 
 
-def energy_table(trace: Trace, step: int) -> pd.DataFrame:
+def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
     """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return attention_table(trace, step).drop(columns="alpha")

@@ -19,13 +19,13 @@ from attnviz.figures.template import Slot, Values
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 from attnviz.trace.looks import Looks
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
 
-def fit_template(trace: Trace, theme: ThemeName) -> Spec:
+def fit_template(trace: Recurrent, theme: ThemeName) -> Spec:
     """Return the template of bars as long as the energies, which are not told: only how they compare."""
     return without_scale(energy_template(trace, theme))
 
@@ -37,7 +37,7 @@ def without_scale(spec: Spec) -> Spec:
     return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
 
 
-def fit_values(trace: Trace, step: int) -> Values:
+def fit_values(trace: Recurrent, step: int) -> Values:
     """Return the values of `fit_template` at 0-based `step`."""
     return energy_values(trace, step) | {"alt": fit_alt(trace, step)}
 
@@ -79,7 +79,7 @@ def look_values(trace: Looks, step: int) -> Values:
     return values
 
 
-def kept_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  one for all
+def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  one for all
     """Return the template of one bar: how much of the state a step keeps, and how much of it is new."""
     ink = palette(theme)
     bar = {
@@ -97,9 +97,9 @@ def kept_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  one 
     return {"data": [bar | kept, bar | new], "layout": layout}
 
 
-def kept_values(trace: Trace, step: int) -> Values:
+def kept_values(trace: Recurrent, step: int) -> Values:
     """Return the values of `kept_template` at 0-based `step`: the mean of the update gate, and the rest."""
-    kept = float(trace.update_gates[step].mean())
+    kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     return {
         "kept": [kept], "new": [1 - kept],

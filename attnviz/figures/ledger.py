@@ -17,7 +17,7 @@ from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
 
@@ -28,10 +28,10 @@ _LABEL = 15
 """Characters of a row's label: the same room at every step, so that the bars begin at one place."""
 
 
-def ledger_table(trace: Trace, account: Ledger) -> pd.DataFrame:
+def ledger_table(trace: Trace | Seq2SeqTrace, account: Ledger) -> pd.DataFrame:
     """Return the entries of a ledger, all of them, with alpha_ij beside those of source pieces; they add up to the last
     row. alpha is missing where an entry has none."""
-    through = say("through s_i") if trace.config["readout_state"] == "current" else say("state s_{i-1}")
+    through = say("through s_i") if trace.reads_new_state else say("state s_{i-1}")
     pieces = [piece_name(piece) for piece in trace.source_pieces]
     entries = [say("bias"), through, say("previous word"), *pieces, say("logit")]
     values = [account.bias, account.state, account.previous_word, *account.source, account.logit]
@@ -52,7 +52,7 @@ def ledger_rows(accounts: Sequence[Ledger], chosen: int | None = None) -> tuple[
     return tuple(sorted(rows))
 
 
-def ledger_template(trace: Trace, theme: ThemeName) -> Spec:
+def ledger_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `ledger_waterfall`."""
     ink = palette(theme)
     beside, axes = _attention(ink) if trace.attends else ([], {})
@@ -65,14 +65,14 @@ def ledger_template(trace: Trace, theme: ThemeName) -> Spec:
 
 
 def ledger_values(
-    trace: Trace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
+    trace: Trace | Seq2SeqTrace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
 ) -> Values:  # fmt: skip
     """Return the values of `ledger_waterfall`."""
     ink, title = palette(theme), title or say("logit")
     sources = _sources(trace, account, rows)
     values = [account.bias, account.state, account.previous_word, *sources.values]
-    through = say("through sᵢ") if trace.config["readout_state"] == "current" else say("state sᵢ₋₁")
+    through = say("through sᵢ") if trace.reads_new_state else say("state sᵢ₋₁")
     before = piece_name(trace.previous_pieces[account.step])
     names = [say("bias"), through, say("after {piece}", piece=before), *sources.names, title]
     own = ink.encoder if sources.alpha else ink.context
@@ -94,7 +94,7 @@ def ledger_values(
 
 
 def ledger_waterfall(
-    trace: Trace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
+    trace: Trace | Seq2SeqTrace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:  # fmt: skip
     """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
@@ -120,7 +120,7 @@ class _Sources:
     """The row of the figure in which each source piece is, None where it shares one; None without attention."""
 
 
-def _sources(trace: Trace, account: Ledger, rows: Sequence[int] | None) -> _Sources:
+def _sources(trace: Trace | Seq2SeqTrace, account: Ledger, rows: Sequence[int] | None) -> _Sources:
     """Return the rows of the source: a piece each and the rest as one; without attention the whole sentence's."""
     if not trace.attends:
         return _Sources([say("c, the sentence")], [float(account.source.sum())], [], None)
@@ -147,7 +147,7 @@ def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
     return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}
 
 
-def _alt(trace: Trace, account: Ledger, title: str) -> str:
+def _alt(trace: Trace | Seq2SeqTrace, account: Ledger, title: str) -> str:
     told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
     if not trace.attends:
         return say("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)

@@ -9,8 +9,9 @@ from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.microscope import score_vector
 from attnviz.figures.subject import Subject
 from attnviz.languages import say
-from attnviz.trace import Attention, Record, Trace, TransformerTrace
+from attnviz.trace import Attention, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.wording.given import energies_are_missing, inside_is_missing
+from attnviz.wording.seq2seq_stages import no_ledger
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,33 @@ def _has_score_vector(subject: Subject) -> bool:
     return True
 
 
-def _told_of(transformer: Callable[[], str]) -> Callable[[Subject], str]:
-    """Return what says why there is no such picture: of a transformer this sentence, of attention alone its own."""
-    return lambda subject: inside_is_missing() if isinstance(subject.trace, Attention) else transformer()
+def _told_of(
+    transformer: Callable[[], str], imported: Callable[[], str] = lambda: _not_of_imports()
+) -> Callable[[Subject], str]:
+    """Return what says why there is no such picture: of a transformer this sentence, of an imported translator another,
+    of attention alone its own."""
+
+    def told(subject: Subject) -> str:
+        if isinstance(subject.trace, Attention):
+            return inside_is_missing()
+        return imported() if isinstance(subject.trace, Seq2SeqTrace) else transformer()
+
+    return told
+
+
+def _not_of_imports() -> str:
+    return say("This model was imported from another program: this picture is one of the translators that are trained "
+               "here.")  # fmt: skip
 
 
 RECURRENT = Need(
-    lambda subject: isinstance(subject.trace, Trace),
+    lambda subject: isinstance(subject.trace, Recurrent),
     _told_of(lambda: say(
         "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
         "one: this picture is one of recurrent translators."
     )),
 )  # fmt: skip
+RNNSEARCH = Need(lambda subject: isinstance(subject.trace, Trace), RECURRENT.sentence)
 UNITS = Need(
     RECURRENT.met,
     _told_of(lambda: say(
@@ -50,22 +66,31 @@ UNITS = Need(
     )),
 )  # fmt: skip
 LINEAR = Need(
-    RECURRENT.met,
+    lambda subject: subject.trace.linear if isinstance(subject.trace, Seq2SeqTrace) else RNNSEARCH.met(subject),
     _told_of(lambda: say(
         "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
         "stand feed-forward networks and normalisations, so that the logit does not split into parts."
-    )),
+    ), no_ledger),
 )  # fmt: skip
 ONE_LOOK = Need(
-    RECURRENT.met,
+    RNNSEARCH.met,
     _told_of(lambda: say(
         "This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
         "could tell what a look was about once its word is known."
+    ), lambda: say(
+        "This model was imported from another program: what a look was about once its word is known is told here of "
+        "translators that are trained here."
     )),
 )  # fmt: skip
+
+
+def _no_heads() -> str:
+    return say("This model is a recurrent translator: it has no heads, of which this picture is.")
+
+
 HEADS = Need(
     lambda subject: isinstance(subject.trace, TransformerTrace | OpenHead),
-    _told_of(lambda: say("This model is a recurrent translator: it has no heads, of which this picture is.")),
+    _told_of(_no_heads, _no_heads),
 )
 TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
 GIVEN = Need(
@@ -73,7 +98,7 @@ GIVEN = Need(
     lambda _: say("This picture is one of attention that another program computed."),
 )
 ENERGIES = Need(
-    lambda subject: isinstance(subject.trace, Trace) or (
+    lambda subject: isinstance(subject.trace, Recurrent) or (
         isinstance(subject.trace, Attention) and subject.trace.energies.size > 0
     ),
     lambda subject: energies_are_missing() if isinstance(subject.trace, Attention) else RECURRENT.sentence(subject),

@@ -53,6 +53,7 @@ from attnviz.figures.needs import (
     POSTERIOR,
     RECURRENT,
     RIVAL,
+    RNNSEARCH,
     SCORE_VECTOR,
     TRANSLATION,
     UNITS,
@@ -216,7 +217,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "units": StepFigure(lambda _: say("Units of the context vector"), CONTEXT_UNITS, _table(context_units_table),
                         (RECURRENT, ATTENTION)),
     "state": StepFigure(lambda _: say("State"), STATE, _table(state_table), (RECURRENT,)),
-    "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, (RECURRENT,), uses_weights=True),
+    "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
     "products": StepFigure(lambda _: say("Score, unit by unit"), PRODUCTS,
                            lambda subject: microscope_table(_of_head(subject)), (HEADS,), summary=True),
     "scores": StepFigure(lambda _: say("Scores"), SCORES, _table(scores_table), (HEADS,)),
@@ -239,7 +240,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
                          lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
                          (ONE_LOOK, ATTENTION, LOOKS), uses_weights=True, summary=True),
     "changed": StepFigure(lambda _: say("What changed"), CHANGE, lambda subject: step_change_table(subject.change),
-                          (RECURRENT, CHANGED)),
+                          (RNNSEARCH, CHANGED)),
 }  # fmt: skip
 """Every picture of a step, in the order of the equations, those of a recurrent translator before those of a
 transformer's head, then what lies inside an energy and a logit; the keys are part of file names and of the command

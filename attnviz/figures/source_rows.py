@@ -20,7 +20,7 @@ from attnviz.figures.template import Slot, Values
 from attnviz.languages import say
 from attnviz.palette import Palette
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 from attnviz.trace.looks import Looks
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
@@ -49,7 +49,7 @@ def row_names(trace: Looks) -> list[str]:
     return [literal(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
-def finite_energies(trace: Trace) -> NDArray[np.float32]:
+def finite_energies(trace: Recurrent) -> NDArray[np.float32]:
     """Energies of all steps, with nan for -inf, which has no bar."""
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,13 +15,19 @@ from attnviz.figures.strips import note, seams
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import say
 from attnviz.palette import ThemeName, palette
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.wording.labels import subscript
 
 
-def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     """Return names and rows of the state's change at 0-based `step`: both gates, then state before, candidate, what is
-    kept, what is new, state after, (7, n), units in their own order; the two last but one add up to the last."""
+    kept, what is new, state after, (7, n), units in their own order; the two last but one add up to the last.
+
+    Of an LSTM they are its three gates, then memory before, candidate, what is kept, what is new, memory after, state
+    after, (9, n).
+    """
+    if _remembers(trace):
+        return _memory_rows(trace, step)
     i = step + 1
     gate, before, candidate = trace.update_gates[step], trace.previous_states[step], trace.candidates[step]
     old, new = f"s{subscript(i - 1)}", f"s{subscript(i)}"
@@ -32,34 +40,61 @@ def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]
     return names, np.stack(rows)
 
 
-def state_table(trace: Trace, step: int) -> pd.DataFrame:
+def _remembers(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
+    """Return whether the state is that of an LSTM."""
+    return isinstance(trace, Seq2SeqTrace) and trace.config["cell"] == "lstm"
+
+
+def _memory_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+    i = step + 1
+    enter, forget, candidate, out = trace.gates[step, -1]
+    before, after = trace.previous_memories[step], trace.memories[step, -1]
+    rows = [enter, forget, out, before, candidate, forget * before, enter * candidate, after, trace.states[step]]
+    names = [
+        say("input gate e"), say("forget gate f"), say("output gate o"),
+        say("{state} before", state=f"m{subscript(i - 1)}"), say("candidate {state}", state=f"m̃{subscript(i)}"),
+        say("kept {product}", product=f"f⊙m{subscript(i - 1)}"), say("new {product}", product="e⊙m̃"),
+        say("{state} after", state=f"m{subscript(i)}"), say("{state} after", state=f"s{subscript(i)}"),
+    ]  # fmt: skip
+    return names, np.stack(rows)
+
+
+def state_table(trace: Trace | Seq2SeqTrace, step: int) -> pd.DataFrame:
     """Return the rows of `state_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = state_rows(trace, step)
     return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit")), columns=names)
 
 
-def state_template(trace: Trace, theme: ThemeName) -> Spec:
+def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `state_strips`."""
     ink, units = palette(theme), trace.states.shape[1]
+    gate_rows, state_count = (3, 6) if _remembers(trace) else (2, 5)
+    # A memory has no bounds, a state has.
+    limit = max(1.0, float(np.abs(trace.memories).max())) if _remembers(trace) else 1
+    below = [gate_rows + 0.4 + k for k in range(state_count)]
     strip = {
         "type": "heatmap", "x": Slot("units"), "showscale": False,
         "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
     }  # fmt: skip
     gates = strip | {
-        "z": Slot("gates"), "y": [0, 1], "zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]],
+        "z": Slot("gates"), "y": list(range(gate_rows)), "zmin": 0, "zmax": 1,
+        "colorscale": [[0, ink.paper], [1, ink.decoder]],
     }  # fmt: skip
     states = strip | {
-        "z": Slot("states"), "y": [2.4, 3.4, 4.4, 5.4, 6.4], "zmin": -1, "zmax": 1, "colorscale": ink.signed_root,
+        "z": Slot("states"), "y": below, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
     }  # fmt: skip
-    places = [0, 1, 2.4, 3.4, 4.4, 5.4, 6.4]
+    places = [*range(gate_rows), *below]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": 24 + round(STRIP * 7.4) + 8, "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
-        "shapes": [*seams(places, units, ink), rectangle(-0.5, units - 0.5, 5.94, 6.86, ink.decoder)],
+        "height": 24 + round(STRIP * (len(places) + 0.4)) + 8, "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
+        "shapes": [
+            *seams(places, units, ink),
+            rectangle(-0.5, units - 0.5, below[-1] - 0.46, below[-1] + 0.46, ink.decoder),
+        ],
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
         "annotations": [note(say("← rewritten"), 0, ink), note(say("kept →"), 1, ink)],
         "yaxis": axis | APART | {
-            "range": [6.9, -0.5], "tickvals": places, "ticktext": Slot("names"),
+            "range": [below[-1] + 0.5, -0.5], "tickvals": places, "ticktext": Slot("names"),
             "tickfont": {"size": 12, "color": ink.decoder},
         },
         "meta": {"alt": Slot("alt"), "narrowest": 320},
@@ -67,19 +102,20 @@ def state_template(trace: Trace, theme: ThemeName) -> Spec:
     return {"data": [gates, states], "layout": layout}
 
 
-def state_values(trace: Trace, step: int, theme: ThemeName) -> Values:
+def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Values:
     """Return the values of `state_strips`."""
     names, rows = state_rows(trace, step)
-    order = np.argsort(rows[1], kind="stable")
+    order, gates = np.argsort(rows[1], kind="stable"), len(rows) - (6 if _remembers(trace) else 5)
     labels = axis_labels(names, 20)
     labels[-1] = emphasise(labels[-1], palette(theme).decoder)
     return {
-        "units": [str(unit) for unit in (order + 1).tolist()], "gates": rows[:2, order], "states": rows[2:, order],
+        "units": [str(unit) for unit in (order + 1).tolist()],
+        "gates": rows[:gates, order], "states": rows[gates:, order],
         "names": labels, "alt": _state_alt(trace, step),
     }  # fmt: skip
 
 
-def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the rows of `state_rows` as strips, units in the order of the update gate: what is rewritten stands left.
 
     Gates run from the page's colour (0) to purple (1); the rest is signed, in (-1, 1).
@@ -87,7 +123,14 @@ def state_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.F
     return filled(state_template(trace, theme), state_values(trace, step, theme))
 
 
-def _state_alt(trace: Trace, step: int) -> str:
+def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
+    if _remembers(trace):
+        kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
+        return say(
+            "The state of step {step}, {count} units: gates, memory before, candidate, what is kept, what is new, "
+            "memory and state after. The forget gate keeps {kept} on average.", step=step + 1,
+            count=trace.states.shape[1], kept=kept,
+        )  # fmt: skip
     kept = f"{float(trace.update_gates[step].mean()):.0%}"
     return say(
         "The state of step {step}, {count} units: gates, state before, candidate, what is kept, what is new, state "

@@ -19,7 +19,7 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.languages import say
 from attnviz.palette import Colours, ThemeName
-from attnviz.trace import Attention
+from attnviz.trace import Attention, Seq2SeqTrace
 from attnviz.wording.given import inside_is_missing
 
 
@@ -78,6 +78,9 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
     if not trace.attends:
         raise AttnvizError(say("The model {model} has no attention, so no alignment to be shown before and after the "
                                "word.", model=trace.model))  # fmt: skip
+    if isinstance(trace, Seq2SeqTrace):
+        raise AttnvizError(say("The model {model} was imported: there is no reading of its looks after the word.",
+                               model=trace.model))  # fmt: skip
     if not trace.attends_once:
         raise AttnvizError(say("The model {model} is a transformer: its steps have many looks, and none that could be "
                                "shown before and after the word.", model=trace.model))  # fmt: skip

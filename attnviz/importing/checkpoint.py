@@ -49,11 +49,6 @@ class Vocabulary:
         return next((form for form in (token, token.lower()) if form in self.ids), None)
 
 
-def below(weights: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    """Return the arrays whose name begins with `prefix`, under the rest of their names."""
-    return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
-
-
 def read_tensors(folder: Path) -> dict[str, Array]:
     """Return the tensors of the one .pt, .pth or .ckpt file in `folder`, by their names; raise AttnvizError where there
     is none, or more than one, or it holds more than tensors: nothing in it is run."""

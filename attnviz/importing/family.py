@@ -9,12 +9,12 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.importing import joey
 from attnviz.importing.checkpoint import read_tensors, read_vocabulary
-from attnviz.importing.recomputed import Recomputed
-from attnviz.importing.tutorial import TutorialModel
+from attnviz.importing.recomputed import Checkpoint
+from attnviz.importing.tutorial import tutorial_model
 from attnviz.languages import say
 
 
-def load_checkpoint(folder: str | Path) -> Recomputed:
+def load_checkpoint(folder: str | Path) -> Checkpoint:
     """Read a folder with a checkpoint, the vocabularies of both sides, a token a line in the order of their ids
     (source.txt and target.txt, or Joey NMT's src_vocab.txt and trg_vocab.txt), and for Joey NMT its config.yaml; raise
     AttnvizError where something is missing, damaged, or of another structure."""
@@ -22,8 +22,8 @@ def load_checkpoint(folder: str | Path) -> Recomputed:
     source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
     tensors, name = read_tensors(folder), folder.resolve().name
     if joey.MARK not in tensors:
-        return TutorialModel(tensors, source, target, name)
-    return joey.JoeyModel(tensors, _settings(folder / "config.yaml"), source, target, name)
+        return tutorial_model(tensors, source, target, name)
+    return joey.joey_model(tensors, _settings(folder / "config.yaml"), source, target, name)
 
 
 def _settings(path: Path) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-r"""Joey NMT's recurrent translator, recomputed in NumPy float64 from its checkpoint.
+r"""Joey NMT's recurrent translator, read from the tensors of its checkpoint.
 
     h_j = [forward RNN ; backward RNN] of the last layer over x_1 … x_n </s>
     s_0 = tanh(W_b [forward h_last ; backward h_first] + b_b), or the last forward state, or 0
@@ -18,94 +18,54 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.errors import AttnvizError
-from attnviz.importing.cells import both_ways, cell, names
-from attnviz.importing.checkpoint import Array, Vocabulary, below
-from attnviz.importing.recomputed import PADDING, STARTS, STOPS, Course, Recomputed, attend, other_structure
+from attnviz.analysis.cells import names
+from attnviz.importing.checkpoint import Array, Vocabulary
+from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
 from attnviz.languages import say
 
 MARK = "src_embed.lut.weight"
 """A tensor by which a checkpoint of Joey NMT is known."""
 ACTIVATION = "tanh"
 _STARTS = ("bridge", "last", "zero")
+_NAMES = {
+    MARK: "encoder.embedding.weight", "trg_embed.lut.weight": "decoder.embedding.weight",
+    "decoder.bridge_layer.weight": "decoder.bridge.weight", "decoder.bridge_layer.bias": "decoder.bridge.bias",
+    "decoder.attention.key_layer.weight": "decoder.key.weight",
+    "decoder.attention.query_layer.weight": "decoder.query.weight",
+    "decoder.att_vector_layer.weight": "decoder.readout.weight",
+    "decoder.att_vector_layer.bias": "decoder.readout.bias",
+    "decoder.output_layer.weight": "decoder.output.weight",
+}  # fmt: skip
+"""What its tensors are called here."""
 
 
-class JoeyModel(Recomputed):
-    """A checkpoint of Joey NMT's recurrent model with its vocabularies and its configuration."""
-
-    family = "Joey NMT"
-
-    def __init__(
-        self,
-        tensors: Mapping[str, Array],
-        settings: Mapping[str, Any],
-        source: Vocabulary,
-        target: Vocabulary,
-        name: str,
-    ) -> None:
-        """Take the tensors of a checkpoint, and what stands under `model` in its config.yaml; raise AttnvizError,
-        saying what was found and what is understood, where they are of another structure."""
-        self._weights = dict(tensors)
-        encoder, decoder = (settings.get(side) or {} for side in ("encoder", "decoder"))
-        self._start = decoder.get("init_hidden", "bridge")
-        self._scales = [bool((side.get("embeddings") or {}).get("scale", False)) for side in (encoder, decoder)]
-        self._layers = _check(self._weights, decoder.get("activation", ACTIVATION), self._start)
-        rows = (len(tensors[MARK]), len(tensors["trg_embed.lut.weight"]))
-        super().__init__(source, target, rows, name)
-
-    def read(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids before `</s>`."""
-        return [*ids, self.source.special(*STOPS)]
-
-    def chosen(self, logits: Array, step: int) -> int:
-        """Return the likeliest token by its logits, (K,), but `<s>` and `<pad>`; nor is `</s>` written first."""
-        forbidden = [self.target.special(*STARTS), self.target.special(*PADDING)]
-        allowed = logits.copy()
-        allowed[forbidden + ([self.target.special(*STOPS)] if step == 0 else [])] = -np.inf
-        return int(allowed.argmax())
-
-    def encode(self, ids: Sequence[int]) -> tuple[Array, Any]:
-        """Return h_j, (Tx, 2m), and states and memories of all layers, with t_0."""
-        words = self._weights[MARK][list(ids)]
-        words = words * np.sqrt(words.shape[1]) if self._scales[0] else words
-        annotations, ends = both_ways(below(self._weights, "encoder.rnn."), words, self._layers[0])
-        size = self._weights["decoder.att_vector_layer.weight"].shape[0]
-        if self._start == "bridge":
-            first = self._weights["decoder.bridge_layer.weight"] @ ends + self._weights["decoder.bridge_layer.bias"]
-            first = np.tanh(first)
-        else:
-            first = ends[:size] if self._start == "last" else np.zeros(size)
-        return annotations, ([(first, first)] * self._layers[1], np.zeros(size))
-
-    def step(self, annotations: Array, before: Any, previous: int) -> tuple[dict[str, Array], Any]:
-        """Return the arrays of one step, from h, (Tx, 2m), states of all layers, and t_{i-1}; and those it leaves."""
-        weights, (states, fed) = self._weights, before
-        word = weights["trg_embed.lut.weight"][previous]
-        word = word * np.sqrt(len(word)) if self._scales[1] else word
-        given = np.concatenate([word, fed])[: weights["decoder.rnn.weight_ih_l0"].shape[1]]
-        following = []
-        for layer, (state, memory) in enumerate(states):
-            following.append(cell([weights[f"decoder.rnn.{name}"] for name in names(layer)], given, state, memory))
-            given = following[-1][0]
-        keys = annotations @ weights["decoder.attention.key_layer.weight"].T
-        if "decoder.attention.query_layer.weight" in weights:
-            query = weights["decoder.attention.query_layer.weight"] @ given
-            energies = np.tanh(query + keys) @ weights["decoder.attention.energy_layer.weight"].ravel()
-        else:
-            energies = keys @ given
-        alignment, context = attend(annotations, energies)
-        wide = weights["decoder.att_vector_layer.weight"] @ np.concatenate([given, context])
-        readout = np.tanh(wide + weights["decoder.att_vector_layer.bias"])
-        arrays = {
-            "energies": energies, "alignment": alignment, "contexts": context, "states": given, "words": word,
-            "logits": weights["decoder.output_layer.weight"] @ readout,
-        }  # fmt: skip
-        return arrays, (following, readout)
-
-    def ledger(self, course: Course, step: int, token: int) -> tuple[Array, dict[str, float]]:  # noqa: ARG002
-        """Raise AttnvizError: a tanh stands between."""
-        raise AttnvizError(say("A logit of this model does not split into parts: between context and logit stands "
-                               "tanh."))  # fmt: skip
+def joey_model(
+    tensors: Mapping[str, Array], settings: Mapping[str, Any], source: Vocabulary, target: Vocabulary, name: str
+) -> Checkpoint:
+    """Return the translator whose tensors these are, given what stands under `model` in its config.yaml; raise
+    AttnvizError, saying what was found and what is understood, where they are of another structure."""
+    encoder, decoder = (settings.get(side) or {} for side in ("encoder", "decoder"))
+    first = decoder.get("init_hidden", "bridge")
+    layers = _check(tensors, decoder.get("activation", ACTIVATION), first)
+    scaled = [bool((side.get("embeddings") or {}).get("scale", False)) for side in (encoder, decoder)]
+    weights, additive = renamed(tensors, _NAMES), "decoder.attention.query_layer.weight" in tensors
+    (sources, read), (targets, word) = (tensors[f"{side}_embed.lut.weight"].shape for side in ("src", "trg"))
+    units, hidden = len(weights["decoder.key.weight"]), tensors["decoder.rnn.weight_hh_l0"].shape[1]
+    cells = ["gru" if len(one) == 3 * one.shape[1] else "lstm"
+             for one in (tensors[f"{side}.rnn.weight_hh_l0"] for side in ("encoder", "decoder"))]  # fmt: skip
+    # It has none of these; with zeros the equations are those of all families.
+    weights |= {"decoder.key.bias": np.zeros(units), "decoder.output.bias": np.zeros(targets)}
+    if additive:
+        weights["decoder.score"] = tensors["decoder.attention.energy_layer.weight"].ravel()
+    chosen = {
+        "family": "joey", "vocabulary_size": targets, "source_vocabulary_size": sources, "embedding_size": word,
+        "source_embedding_size": read, "encoder_size": tensors["encoder.rnn.weight_hh_l0"].shape[1],
+        "hidden_size": hidden, "alignment_size": units, "cell": cells[1], "encoder_cell": cells[0],
+        "encoder_layers": layers[0], "layers": layers[1], "attention": "additive" if additive else "dot",
+        "first_state": first, "input_feeding": tensors["decoder.rnn.weight_ih_l0"].shape[1] > word,
+        "source_scaled": scaled[0], "target_scaled": scaled[1],
+    }  # fmt: skip
+    return Checkpoint(chosen, weights, source, target, name)
 
 
 def _check(weights: Mapping[str, Array], activation: object, start: object) -> tuple[int, int]:

@@ -1,14 +1,14 @@
-"""Somebody's recurrent translator, recomputed in NumPy float64: what all families share, the loop over the steps."""
+"""Somebody's recurrent translator as it was read, recomputed in NumPy float64: its translations, token by token."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.languages import say
@@ -16,6 +16,8 @@ from attnviz.trace import MOST_TOKENS, Attention, attention
 
 STARTS, STOPS, UNKNOWN = ("<sos>", "<s>", "<bos>", "<SOS>"), ("<eos>", "</s>", "<EOS>"), ("<unk>", "<UNK>")
 PADDING = ("<pad>", "<PAD>", "<blank>")
+FAMILIES = {"tutorial": "seq2seq tutorial", "joey": "Joey NMT"}
+"""What the families are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,48 +38,41 @@ class Course:
     contexts: Array
     """c_i, (Ty, 2m)."""
     states: Array
-    """s_i, (Ty, n)."""
-    words: Array
-    """E y_{i-1}, (Ty, embedding size)."""
+    """s_i of the last layer, (Ty, n)."""
+    readouts: Array
+    """What the tokens are scored with, (Ty, r)."""
     logits: Array
     """(Ty, K)."""
 
 
-class Recomputed(ABC):
-    """A checkpoint with its vocabularies."""
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """What was read of a translator: its weights by the names of `network.seq2seq`, its choices, as in a
+    `Seq2SeqConfig`, and its vocabularies, whose ids are its own."""
 
-    family: str
-    """Whose network it is, for people."""
+    settings: Mapping[str, Any]
+    weights: Mapping[str, Array]
+    source: Vocabulary
+    target: Vocabulary
+    name: str
 
-    def __init__(self, source: Vocabulary, target: Vocabulary, rows: tuple[int, int], name: str) -> None:
-        """Take the vocabularies, and of how many tokens the checkpoint embeds; raise AttnvizError where they differ."""
-        self.source, self.target, self.name = source, target, name
-        for vocabulary, count in zip((source, target), rows, strict=True):
+    def __post_init__(self) -> None:
+        """Raise AttnvizError where the vocabularies have not as many tokens as are embedded."""
+        rows = (self.settings["source_vocabulary_size"], self.settings["vocabulary_size"])
+        for vocabulary, count in zip((self.source, self.target), rows, strict=True):
             if count != len(vocabulary.tokens):
                 raise AttnvizError(say("The vocabulary {name} has {count} tokens, but the checkpoint embeds {rows}.",
                                        name=vocabulary.name, count=len(vocabulary.tokens), rows=count))  # fmt: skip
 
-    @abstractmethod
-    def read(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids of a source sentence with the marks that the encoder reads."""
+    @property
+    def family(self) -> str:
+        """Whose network it is, for people."""
+        return FAMILIES[self.settings["family"]]
 
-    @abstractmethod
-    def encode(self, ids: Sequence[int]) -> tuple[Array, Any]:
-        """Return h_j, (Tx, 2m), and what the first step of the decoder begins with."""
-
-    @abstractmethod
-    def step(self, annotations: Array, before: Any, previous: int) -> tuple[dict[str, Array], Any]:
-        """Return the arrays of a `Course` at one step, given h, (Tx, 2n), what the step before left and the token it
-        wrote; and what this one leaves."""
-
-    @abstractmethod
-    def ledger(self, course: Course, step: int, token: int) -> tuple[Array, dict[str, float]]:
-        """Return the logit of a token id at 0-based `step` as a sum: what each source token gives it, (Tx,), and what
-        state, previous word and bias give; raise AttnvizError where it does not split."""
-
-    def chosen(self, logits: Array, step: int) -> int:  # noqa: ARG002  some forbid tokens at the beginning
-        """Return the token that greedy search writes at 0-based `step`, from its logits, (K,)."""
-        return int(logits.argmax())
+    @property
+    def opened(self) -> bool:
+        """Whether a source sentence begins with a mark."""
+        return bool(self.settings["family"] == "tutorial")
 
     def attention(self, text: str, target: str | None = None) -> Attention:
         """Return where each token that the model writes for `text`, tokens with blanks between them, looked in it, with
@@ -89,25 +84,40 @@ class Recomputed(ABC):
         )  # fmt: skip
 
     def course(self, source: Sequence[str], target: Sequence[str] | None = None) -> Course:
-        """Return a translation with all its numbers: greedy, or led through a `target`; raise AttnvizError where there
-        are no tokens, or too many."""
+        """Return a translation with all its numbers: greedy, as the model's own program writes it, or led through a
+        `target`; raise AttnvizError where there are no tokens, or too many."""
         if not source or (target is not None and not target) or max(len(source), len(target or ())) > MOST_TOKENS - 2:
             raise AttnvizError(say("There must be tokens, and at most {most} on a side.", most=MOST_TOKENS - 2))
         stop = self.target.special(*STOPS)
-        read, given = self.read(_ids(self.source, source)), [*_ids(self.target, target), stop] if target else None
-        annotations, before = self.encode(read)
+        words = _ids(self.source, source)
+        marks = [self.source.special(*STARTS)] if self.opened else []
+        read = [*marks, *words, self.source.special(*STOPS)]
+        given = [*_ids(self.target, target), stop] if target else None
+        annotations = network.encode(self.weights, self.settings, read)
+        keys = network.keys_of(self.weights, annotations)
+        left = network.start(self.settings, network.first_state(self.weights, self.settings, annotations))
         steps, written = list[dict[str, Array]](), [self.target.special(*STARTS)]
         while len(steps) < (len(given) if given else min(2 * len(read) + 20, MOST_TOKENS)):
-            arrays, before = self.step(annotations, before, written[-1])
-            written.append(given[len(steps)] if given else self.chosen(arrays["logits"], len(steps)))
+            arrays, left = network.step(self.weights, self.settings, annotations, keys, left, written[-1])
+            written.append(given[len(steps)] if given else self._chosen(arrays["logits"], len(steps)))
             steps.append(arrays)
             if not given and written[-1] == stop:
                 break
+        kept = ("energies", "alignment", "contexts", "readouts", "logits")
         return Course(
             source=tuple(self.source.tokens[i] for i in read), target=tuple(self.target.tokens[i] for i in written[1:]),
             target_ids=tuple(written[1:]), annotations=annotations,
-            **{name: np.stack([arrays[name] for arrays in steps]) for name in steps[0]},
+            states=np.stack([arrays["layer_states"][-1] for arrays in steps]),
+            **{name: np.stack([arrays[name] for arrays in steps]) for name in kept},
         )  # fmt: skip
+
+    def _chosen(self, logits: Array, step: int) -> int:
+        """Return the token that greedy search writes at 0-based `step`: Joey NMT forbids some."""
+        if not self.opened:
+            forbidden = [self.target.special(*STARTS), self.target.special(*PADDING)]
+            logits = logits.copy()
+            logits[forbidden + ([self.target.special(*STOPS)] if step == 0 else [])] = -np.inf
+        return int(logits.argmax())
 
 
 def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
@@ -115,11 +125,11 @@ def _ids(vocabulary: Vocabulary, tokens: Sequence[str]) -> list[int]:
     return [vocabulary.special(*UNKNOWN) if form is None else vocabulary.ids[form] for form in known]
 
 
-def attend(annotations: Array, energies: Array) -> tuple[Array, Array]:
-    """Return alpha_i = softmax(e_i), (Tx,), and c_i = sum_j alpha_ij h_j, (2m,)."""
-    powers = np.exp(energies - energies.max())
-    alignment: Array = powers / powers.sum()
-    return alignment, alignment @ annotations
+def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str, Array]:
+    """Return `tensors` by the names of `network.seq2seq`, given by their own; the two sides' recurrent weights have
+    one name."""
+    found = {ours: tensors[own] for own, ours in names.items() if own in tensors}
+    return found | {name: tensors[name] for name in tensors if name.startswith(("encoder.rnn.", "decoder.rnn."))}
 
 
 def other_structure(reason: str) -> AttnvizError:

@@ -1,4 +1,4 @@
-"""The recurrent translator of the widespread tutorial, recomputed in NumPy float64 from its checkpoint.
+"""The recurrent translator of the widespread tutorial, read from the tensors of its checkpoint.
 
 It is that of "Neural Machine Translation by Jointly Learning to Align and Translate" in bentrevett/pytorch-seq2seq and
 its many copies:
@@ -15,13 +15,13 @@ parts with nothing to be fixed first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.importing.cells import both_ways, cell, names
-from attnviz.importing.checkpoint import Array, Vocabulary, below
-from attnviz.importing.recomputed import STARTS, STOPS, Course, Recomputed, attend, other_structure
+from attnviz.analysis.cells import names
+from attnviz.importing.checkpoint import Array, Vocabulary
+from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
 from attnviz.languages import say
 
 _OWN = (
@@ -38,55 +38,31 @@ _EITHER = {
     "readout.bias": ("decoder.fc_out.bias", "decoder.out.bias"),
 }  # fmt: skip
 """What versions of the tutorial call alike things."""
+_NAMES = {
+    "encoder.embedding.weight": "encoder.embedding.weight", "decoder.embedding.weight": "decoder.embedding.weight",
+    "encoder.fc.weight": "decoder.bridge.weight", "encoder.fc.bias": "decoder.bridge.bias",
+    "energy.bias": "decoder.key.bias", "readout.weight": "decoder.output.weight",
+    "readout.bias": "decoder.output.bias",
+}  # fmt: skip
+"""What they are called here."""
 
 
-class TutorialModel(Recomputed):
-    """A checkpoint of the tutorial with its vocabularies."""
-
-    family = "seq2seq tutorial"
-
-    def __init__(self, tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> None:
-        """Take the tensors of a checkpoint by their names; raise AttnvizError, saying what was found and what is
-        understood, where they are of another structure."""
-        self._weights = _understood(tensors)
-        rows = (len(self._weights["encoder.embedding.weight"]), len(self._weights["decoder.embedding.weight"]))
-        super().__init__(source, target, rows, name)
-
-    def read(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids between `<sos>` and `<eos>`."""
-        return [self.source.special(*STARTS), *ids, self.source.special(*STOPS)]
-
-    def encode(self, ids: Sequence[int]) -> tuple[Array, Array]:
-        """Return h_j, (Tx, 2m), and s_0, (n,)."""
-        words = self._weights["encoder.embedding.weight"][list(ids)]
-        annotations, ends = both_ways(below(self._weights, "encoder.rnn."), words, 1)
-        return annotations, np.tanh(self._weights["encoder.fc.weight"] @ ends + self._weights["encoder.fc.bias"])
-
-    def step(self, annotations: Array, before: Array, previous: int) -> tuple[dict[str, Array], Array]:
-        """Return the arrays of one step, from h, (Tx, 2n), and s_{i-1}, (n,), and s_i."""
-        weights, word = self._weights, self._weights["decoder.embedding.weight"][previous]
-        query, key = np.split(weights["energy.weight"], [len(before)], axis=1)
-        energies = np.tanh(query @ before + annotations @ key.T + weights["energy.bias"]) @ weights["score"].ravel()
-        alignment, context = attend(annotations, energies)
-        gates = [weights[f"decoder.rnn.{name}"] for name in names(0)]
-        state, _ = cell(gates, np.concatenate([word, context]), before, np.zeros(0))
-        seen = np.concatenate([state, context, word])
-        arrays = {
-            "energies": energies, "alignment": alignment, "contexts": context, "states": state, "words": word,
-            "logits": weights["readout.weight"] @ seen + weights["readout.bias"],
-        }  # fmt: skip
-        return arrays, state
-
-    def ledger(self, course: Course, step: int, token: int) -> tuple[Array, dict[str, float]]:
-        """Return the logit of a token id at 0-based `step` as a sum: what each source token gives it, (Tx,), and what
-        state, previous word and bias give; all together they are the logit, exactly."""
-        row = self._weights["readout.weight"][token]
-        state, context, word = np.split(row, np.cumsum([course.states.shape[1], course.contexts.shape[1]]))
-        by_source: Array = course.alignment[step] * (course.annotations @ context)
-        return by_source, {
-            "state": float(state @ course.states[step]), "word": float(word @ course.words[step]),
-            "bias": float(self._weights["readout.bias"][token]),
-        }  # fmt: skip
+def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Vocabulary, name: str) -> Checkpoint:
+    """Return the translator whose tensors these are, by their names; raise AttnvizError, saying what was found and what
+    is understood, where they are of another structure."""
+    found = _understood(tensors)
+    weights, state = renamed(found, _NAMES), found["decoder.rnn.weight_hh_l0"].shape[1]
+    query, key = np.split(found["energy.weight"], [state], axis=1)
+    weights |= {"decoder.query.weight": query, "decoder.key.weight": key, "decoder.score": found["score"].ravel()}
+    (sources, read), (targets, word) = (found[f"{side}.embedding.weight"].shape for side in ("encoder", "decoder"))
+    settings = {
+        "family": "tutorial", "vocabulary_size": targets, "source_vocabulary_size": sources, "embedding_size": word,
+        "source_embedding_size": read, "encoder_size": found["encoder.rnn.weight_hh_l0"].shape[1],
+        "hidden_size": state, "alignment_size": len(key), "cell": "gru", "encoder_cell": "gru",
+        "encoder_layers": 1, "layers": 1, "attention": "additive", "first_state": "bridge",
+        "input_feeding": False, "source_scaled": False, "target_scaled": False,
+    }  # fmt: skip
+    return Checkpoint(settings, weights, source, target, name)
 
 
 def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:

@@ -1,5 +1,6 @@
 """The sizes and choices that define a network, stored as `config.json` beside its weights: those of an RNNsearch
-network (`ModelConfig`), of a transformer (`TransformerConfig`) or of decomposable attention (`DecomposableConfig`)."""
+network (`ModelConfig`), of a transformer (`TransformerConfig`), of decomposable attention (`DecomposableConfig`), or of
+an imported translator (`Seq2SeqConfig`)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz import bounds
+from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 ATTENTION_KINDS = ("additive", "dot", "none")
 READOUT_STATES = ("previous", "current")
@@ -112,7 +114,9 @@ class DecomposableConfig:
         return cls(**_known(cls, {name: value for name, value in fields.items() if name != "architecture"}))
 
 
-AnyConfig = ModelConfig | TransformerConfig | DecomposableConfig
+TrainableConfig = ModelConfig | TransformerConfig | DecomposableConfig
+"""Of what is trained here."""
+AnyConfig = TrainableConfig | Seq2SeqConfig
 """Of whatever architecture."""
 
 
@@ -127,10 +131,12 @@ def read_fields(fields: dict[str, Any]) -> AnyConfig:
         return TransformerConfig.from_dict(fields)
     if architecture == "decomposable":
         return DecomposableConfig.from_dict(fields)
+    if architecture == "seq2seq":
+        return Seq2SeqConfig.from_dict(fields)
     return ModelConfig.from_dict({name: value for name, value in fields.items() if name != "architecture"})
 
 
-def _known(cls: type[AnyConfig], fields: dict[str, Any]) -> dict[str, Any]:
+def _known(cls: type[ModelConfig | TransformerConfig | DecomposableConfig], fields: dict[str, Any]) -> dict[str, Any]:
     """Return `fields`; raise ValueError where `cls` knows one of them not, or where the vocabulary is missing."""
     known = {field.name for field in dataclasses.fields(cls)}
     unknown = sorted(set(fields) - known)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnviz.network.config import ModelConfig, TransformerConfig
 from attnviz.network.output import OutputLayer
+from attnviz.network.seq2seq_config import Seq2SeqConfig
 
 
 class SourceMemory(Protocol):
@@ -53,7 +54,7 @@ class Stepping(Protocol[MemoryT_contra, StateT, StepT_co]):
     output: OutputLayer
 
     @property
-    def config(self) -> ModelConfig | TransformerConfig:
+    def config(self) -> ModelConfig | TransformerConfig | Seq2SeqConfig:
         """The network's."""
 
     def start(self, memory: MemoryT_contra) -> StateT:

@@ -25,6 +25,7 @@ from attnviz.network.activations import tanh_
 from attnviz.network.output import OutputLayer
 from attnviz.network.products import FixedProduct
 from attnviz.network.rnnsearch import RNNsearch
+from attnviz.network.selection import selected
 
 _MANY = 16
 """Sentences from which on steps multiply the contexts."""
@@ -66,13 +67,7 @@ class DecoderState(NamedTuple):
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> DecoderState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
-        count, width, _ = self.state.shape
-        flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]
-        if flat == list(range(count * width)):
-            return self
-        index = torch.tensor(flat, device=self.state.device)
-        shape = len(sentences), -1
-        return DecoderState(*(part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in self))
+        return DecoderState(*selected(self, sentences, hypotheses))
 
 
 class Step(NamedTuple):

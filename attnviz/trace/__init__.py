@@ -1,4 +1,4 @@
-"""`Trace` and `TransformerTrace`: one immutable record of a translation each, with every number there is of it; and
+"""`Trace`, `TransformerTrace` and `Seq2SeqTrace`: one immutable record of a translation each, with every number; and
 `Judgement`, that of a verdict on one; `Attention`, that of what another program computed.
 
 They are written by translator and detector and read by everything else. They save to one JSON file and open again
@@ -14,6 +14,8 @@ from attnviz.trace.given import MOST_TOKENS, attention
 from attnviz.trace.judgement import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record
+from attnviz.trace.recurrent import Recurrent
+from attnviz.trace.seq2seq_trace import Seq2SeqTrace
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 
@@ -32,7 +34,9 @@ __all__ = [
     "IntArray",
     "Judgement",
     "Record",
+    "Recurrent",
     "Search",
+    "Seq2SeqTrace",
     "Trace",
     "TransformerTrace",
     "Words",

@@ -13,6 +13,7 @@ from attnviz.languages import say
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.changes import Change, from_record, to_record
 from attnviz.trace.record import Record
+from attnviz.trace.seq2seq_trace import Seq2SeqTrace
 from attnviz.trace.storage import LARGEST, read_file, write_file
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
@@ -105,7 +106,7 @@ def _kind(text: str) -> type[Any]:
     except (ValueError, RecursionError):
         record = None
     mark = record.get("format") if isinstance(record, dict) else None
-    return {kind.saved_as.mark: kind for kind in (TransformerTrace, Attention)}.get(str(mark), Trace)
+    return {kind.saved_as.mark: kind for kind in (TransformerTrace, Seq2SeqTrace, Attention)}.get(str(mark), Trace)
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[Branch, Record]:

@@ -106,7 +106,7 @@ class Judgement(Computation):
             if not len(pieces) == len(surfaces) == len(ids):
                 raise ValueError("the ids do not fit the pieces")
             storage.check_characters(pieces, surfaces)
-        storage.check_ids((*self.source_ids, *self.target_ids), self.config)
+        storage.check_ids((*self.source_ids, *self.target_ids), int(self.config["vocabulary_size"]))
 
     def check_numbers(self) -> None:
         """Raise ValueError unless all rows of both alignments, and the probabilities, are shares."""

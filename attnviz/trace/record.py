@@ -64,6 +64,12 @@ class Record(Aligned, Computation):
         """K, the pieces that a step chooses from."""
         return int(self.config["vocabulary_size"])
 
+    @property
+    def source_vocabulary_size(self) -> int:
+        """How many pieces there are to make a source sentence of: those of both languages, but where a record has two
+        vocabularies."""
+        return self.vocabulary_size
+
     def check_texts(self) -> None:
         """Raise ValueError, KeyError or IndexError unless pieces, candidates, search and interventions make sense."""
         rows, columns = len(self.target_pieces), len(self.source_pieces)
@@ -73,7 +79,8 @@ class Record(Aligned, Computation):
             raise ValueError("the ids do not fit the pieces")
         pieces = (self.source_pieces, self.source_surfaces, self.target_pieces, *self.top_pieces)
         storage.check_characters(*pieces, self.unknown_characters)
-        storage.check_ids((*self.source_ids, *self.target_ids, *self.top_ids.ravel().tolist()), self.config)
+        storage.check_ids(self.source_ids, self.source_vocabulary_size)
+        storage.check_ids((*self.target_ids, *self.top_ids.ravel().tolist()), self.vocabulary_size)
         if self.search.method not in METHODS:
             raise ValueError("it was found by an unknown search")
         check_interventions(

@@ -46,7 +46,7 @@ small file can claim to hold more, and would fill the memory."""
 
 MARKS = {
     "attnviz-trace": "RNNsearch", "attnviz-transformer-trace": "transformer",
-    "attnviz-judgement": "decomposable attention",
+    "attnviz-seq2seq-trace": "an imported translator", "attnviz-judgement": "decomposable attention",
 }  # fmt: skip
 """What saved records are marked with, and whose they are."""
 
@@ -129,10 +129,10 @@ def check_characters(*texts: Iterable[str]) -> None:
         "".join(several).encode("utf-8")
 
 
-def check_ids(ids: Iterable[int], config: Mapping[str, Any]) -> None:
-    """Raise ValueError unless `ids` are of pieces in the vocabulary of a model of this config."""
-    size, found = config["vocabulary_size"], {*ids}
-    if type(size) is not int or min(found) < 0 or max(found) >= size:
+def check_ids(ids: Iterable[int], size: int) -> None:
+    """Raise ValueError unless `ids` are of pieces in a vocabulary of this size."""
+    found = {*ids}
+    if min(found) < 0 or max(found) >= size:
         raise ValueError("an id is of no piece in the vocabulary")
 
 

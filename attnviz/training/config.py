@@ -11,7 +11,7 @@ from attnviz import bounds
 from attnviz.bounds import ARCHITECTURES, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
-    from attnviz.network import AnyConfig
+    from attnviz.network import TrainableConfig
 
 
 DEFAULT_VOCABULARY = 8000
@@ -154,7 +154,7 @@ class TrainingConfig:
             raise ValueError("start_from is where the finished model goes: give another output")
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
-    def model_config(self, vocabulary_size: int) -> AnyConfig:
+    def model_config(self, vocabulary_size: int) -> TrainableConfig:
         """Return the network's config, for as many pieces as the tokenizer turned out to have."""
         # Imported here, so that the options can be listed without waiting for torch.
         from attnviz.network import DecomposableConfig, ModelConfig, TransformerConfig

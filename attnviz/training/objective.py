@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from attnviz.network import Network
+from attnviz.network import Trainable
 from attnviz.text import PAD
 from attnviz.training.batches import Batch
 
@@ -84,7 +84,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 class Objective(nn.Module):
     """The network with its loss, as one module, so that DistributedDataParallel sees every weight in one call."""
 
-    def __init__(self, network: Network, label_smoothing: float, guidance: float = 0.0) -> None:
+    def __init__(self, network: Trainable, label_smoothing: float, guidance: float = 0.0) -> None:
         super().__init__()
         self.network = network
         self.label_smoothing, self.guidance = label_smoothing, guidance

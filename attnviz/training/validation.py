@@ -10,7 +10,7 @@ import sacrebleu
 import torch
 
 from attnviz.errors import AttnvizError
-from attnviz.network import Network
+from attnviz.network import Trainable
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
 from attnviz.training.batches import epoch_batches, make_batch
@@ -70,7 +70,7 @@ class Validation:
         self.fixed = fixed_pairs(config, self.pairs) if config.snapshots else []
 
     @torch.inference_mode()
-    def measure(self, network: Network) -> Measurement:
+    def measure(self, network: Trainable) -> Measurement:
         """Return loss and BLEU of `network`, which is in evaluation mode."""
         objective, likelihood, tokens = Objective(network, 0.0), 0.0, 0
         # The longest sentences first, whose attention takes most memory: what follows fits into what they leave.
@@ -82,13 +82,13 @@ class Validation:
             tokens += batch.target_tokens
         return Measurement(likelihood / max(1, tokens), self._bleu(network))
 
-    def _bleu(self, network: Network) -> float:
+    def _bleu(self, network: Trainable) -> float:
         if not self.translated:
             return float("nan")
         outputs = Translator(network, self.tokenizer).translate_batch([source for source, _ in self.translated])
         return float(sacrebleu.corpus_bleu(outputs, [[target for _, target in self.translated]]).score)
 
-    def snapshot(self, network: Network, update: int) -> None:
+    def snapshot(self, network: Trainable, update: int) -> None:
         """Write where the model looks in the fixed sentences to `snapshots/<update>.json`."""
         if self.config.snapshots == 0:
             return

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from attnviz.checkpoint import load_model
-from attnviz.network import Network, build
+from attnviz.errors import AttnvizError
+from attnviz.network import Seq2Seq, Trainable, build
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
 
 _ROWS = (
@@ -24,12 +25,14 @@ _ROWS = (
 
 
 @torch.no_grad()
-def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> Network:
+def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> Trainable:
     """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`.
 
-    Raise AttnvizError where the folder holds no model that can be read.
+    Raise AttnvizError where the folder holds no model that can be read, or one that was imported.
     """
     old, old_tokenizer = load_model(folder)
+    if isinstance(old, Seq2Seq):
+        raise AttnvizError(f"{folder} was imported: it cannot be trained on here.")
     weights = old.state_dict()
     if tokenizer.model != old_tokenizer.model:
         shares = _shares(tokenizer, old_tokenizer)

@@ -22,7 +22,9 @@ from attnviz.kept import Kept, kept_in, size_of
 from attnviz.model_folder import (
     DETECTOR,
     FILES,
+    IMPORTED,
     TOKENIZER,
+    VOCABULARIES,
     WEIGHTS,
     architecture,
     detector_folders,
@@ -39,6 +41,7 @@ from attnviz.trace.interventions import Intervention
 from attnviz.translator import available_devices
 from attnviz.ui.pictures import made_once
 from attnviz.ui.turns import TURNS
+from attnviz.vocabulary import load_tokenizer
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable with the folder of model folders, where that is not `models`."""
@@ -241,15 +244,15 @@ def _after_word(_trace: Trace, _weights: Weights, fingerprint: str, digest: str)
     return after_word(_trace, _weights, _posterior(_trace, _weights, fingerprint, digest))
 
 
-def tokenizer_of(trace: Trace) -> Tokenizer | None:
+def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where `weights_of` has none."""
     if _found(trace) is None:
         return None
     folder = str(models()[trace.model])
-    return _tokenizer(folder, stamp(folder, TOKENIZER))
+    return _tokenizer(folder, stamp(folder, TOKENIZER, VOCABULARIES))
 
 
-def _found(trace: Trace) -> tuple[str, Weights] | None:
+def _found(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, where it is here."""
     folder = models().get(trace.model) if isinstance(trace, Record) else None  # attention alone names no model
     if folder is None:
@@ -274,4 +277,6 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
 
 @kept_in(Kept(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
+    if architecture(folder) == IMPORTED:
+        return load_tokenizer(Path(folder) / VOCABULARIES)
     return Tokenizer.load(Path(folder) / TOKENIZER)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.interventions import changed_energies
 from attnviz.languages import say
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Record, Trace
+from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.interventions import acting_on
 from attnviz.trace.looks import Looks
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
@@ -73,9 +73,9 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
         return (_fixed_context(trace, colours), _state(colours), _word(trace, colours))
     note = say("Energies become weights: all positive, and they add up to 1.")
     return (
-        _energy(trace, colours),
+        energy_equation(trace, colours),
         softmax_equation(trace, f"{note}⟦tilde⟧"),
-        _context(trace, colours),
+        context_equation(trace, colours),
         _state(colours),
         _word(trace, colours),
     )
@@ -84,16 +84,16 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
 def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts that are those of 0-based `step`, whatever the source piece."""
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    texts |= _moved(trace, step) | chosen_texts(trace, step)
-    return texts | _weighed(trace, step, palette(theme)) if trace.attends else texts
+    texts |= moved_texts(trace, step) | chosen_texts(trace, step)
+    return texts | weighed_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
-def texts_of_source(trace: Trace, source: int) -> Texts:
+def texts_of_source(trace: Recurrent, source: int) -> Texts:
     """Return the texts that are those of 0-based piece `source`, whatever the step: none without attention."""
     return {"j": str(source + 1), "key": vector(trace.keys[source])} if trace.attends else {}
 
 
-def texts_of_cells(trace: Trace, step: int) -> dict[str, list[str]]:
+def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
     """Return the texts that are those of a step and a source piece: lists of all pieces', none without attention."""
     if not trace.attends:
         return {}
@@ -101,8 +101,9 @@ def texts_of_cells(trace: Trace, step: int) -> dict[str, list[str]]:
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
 
 
-def _energy(trace: Trace, colours: Palette) -> Equation:
-    before, here = coloured(colours.decoder, "s_{⟦before⟧}"), coloured(colours.encoder, "h_{⟦j⟧}")
+def energy_equation(trace: Recurrent, colours: Palette, state: str = "⟦before⟧", bias: str = "") -> Equation:
+    """Return the template of an energy that is asked by the state of this number, with a `bias` of the keys."""
+    before, here = coloured(colours.decoder, f"s_{{{state}}}"), coloured(colours.encoder, "h_{⟦j⟧}")
     if trace.config["attention"] == "dot":
         lines: tuple[str, ...] = (
             rf"e_{{⟦i⟧,⟦j⟧}} &= {before}^\top P\,{here}",
@@ -112,15 +113,18 @@ def _energy(trace: Trace, colours: Palette) -> Equation:
         )
         return Equation(1, aligned(*lines), say("How well the decoder's state fits this source piece."))
     lines = (
-        rf"e_{{⟦i⟧,⟦j⟧}} &= v_a^\top \tanh\bigl(W_a {before} + U_a {here}\bigr)",
+        rf"e_{{⟦i⟧,⟦j⟧}} &= v_a^\top \tanh\bigl(W_a {before} + U_a {here}{bias}\bigr)",
         r"&= v_a^\top \tanh\Bigl(⟦query⟧",
         r"&\quad + ⟦key⟧\Bigr)",
         r"&= ⟦energy⟧",
     )
-    note = say(
-        "How well the state before this word fits a source piece, here piece {piece}. One layer over the two vectors "
-        "joined together is the same map.", piece="⟦j⟧",
-    )  # fmt: skip
+    if state == "⟦before⟧":
+        note = say(
+            "How well the state before this word fits a source piece, here piece {piece}. One layer over the two "
+            "vectors joined together is the same map.", piece="⟦j⟧",
+        )  # fmt: skip
+    else:
+        note = say("How well the state after the move fits a source piece, here piece {piece}.", piece="⟦j⟧")
     return Equation(1, aligned(*lines), note)
 
 
@@ -136,7 +140,8 @@ def softmax_equation(trace: Looks, note: str, last: str = "") -> Equation:
     return Equation(2, aligned(*lines), note)
 
 
-def _context(trace: Trace, colours: Palette) -> Equation:
+def context_equation(trace: Recurrent, colours: Palette) -> Equation:
+    """Return the template of the weighted sum of annotations."""
     context, annotation = coloured(colours.context, "c_{⟦i⟧}"), coloured(colours.encoder, "h_j")
     lines = (
         rf"{context} &= \sum_{{j=1}}^{{{len(trace.source_pieces)}}} \alpha_{{⟦i⟧,j}}\, {annotation}",
@@ -188,8 +193,8 @@ def _word(trace: Trace, colours: Palette) -> Equation:
     return Equation(5, aligned(*lines), note)
 
 
-def _weighed(trace: Trace, step: int, colours: Palette) -> Texts:
-    """Return query, sum of exponentials and sum of annotations of a step."""
+def weighed_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
+    """Return query, sum of exponentials and sum of annotations of 0-based `step`."""
     changed = acting_on(trace.interventions, step)
     return {
         "query": vector(trace.queries[step]),
@@ -220,15 +225,15 @@ def _continued(terms: list[str]) -> str:
     return rf"&\quad + {' + '.join(terms)}" if terms else ""
 
 
-def _exponents(trace: Trace, step: int) -> NDArray[np.float64]:
+def _exponents(trace: Recurrent, step: int) -> NDArray[np.float64]:
     """Return the energies of a step as the softmax is given them, (Tx,)."""
     energies = trace.energies[step].astype(np.float64)
     acting = acting_on(trace.interventions, step)
     return changed_energies(energies, acting) if acting else energies
 
 
-def _moved(trace: Trace, step: int) -> Texts:
-    """Return the new state, and how the unit came about that moved most."""
+def moved_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
+    """Return the new state of a GRU at 0-based `step`, and how the unit came about that moved most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     gate = float(trace.update_gates[step, unit])
     return {

@@ -8,7 +8,7 @@ from attnviz.analysis.findings import Finding, Kind, Readable, Summary, cell_of
 from attnviz.analysis.measures import entropy
 from attnviz.languages import say
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record
+from attnviz.trace import Aligned, Record, Seq2SeqTrace
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import percent, significant
 from attnviz.wording.weights import merged
@@ -103,7 +103,7 @@ def nothing_found(trace: Aligned) -> str:
     if not isinstance(trace, Record):
         return say("The checks found nothing in these looks. They look at weights, not at meaning, and know no "
                    "probabilities.")  # fmt: skip
-    if trace.attends and not trace.attends_once:
+    if trace.attends and not trace.attends_once and not isinstance(trace, Seq2SeqTrace):
         told = [say("No word was improbable. What was left out or said twice cannot be told from one look among many.")]
     elif not trace.attends:
         told = [say("No word was improbable. What was left out or said twice cannot be told without attention.")]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from attnviz.analysis.measures import weight_order
 from attnviz.languages import say
 from attnviz.text import join_pieces
-from attnviz.trace import Record, Trace
+from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.looks import Looks
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name
@@ -15,9 +18,9 @@ from attnviz.wording.numbers import percent
 from attnviz.wording.stages import MOST, Stage, capital, was_given
 
 
-def idea_titles(trace: Trace) -> dict[int, str]:
-    """Return what the stages that a step of `trace` has are called in everyday words: of all five, or without attention
-    of the last three."""
+def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
+    """Return what the stages that a step of `trace` has are called in everyday words: of all five, in the order in
+    which they were computed, or without attention of the last three."""
     titles = {
         3: say("What it takes from the sentence") if trace.attends else say("The same for every word"),
         4: say("What it keeps in mind"),
@@ -25,12 +28,17 @@ def idea_titles(trace: Trace) -> dict[int, str]:
     }
     if not trace.attends:
         return titles
-    return {1: say("Which words would help now?"), 2: say("Where it looks"), **titles}
+    looked = {1: say("Which words would help now?"), 2: say("Where it looks")}
+    if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
+        return {4: titles.pop(4)} | looked | titles
+    return looked | titles
 
 
-def idea_stages(trace: Trace, step: int) -> tuple[Stage, ...]:
+def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
-    told = {1: _fits, 2: _look, 3: _taken if trace.attends else _the_same, 4: _kept, 5: written}
+    told: dict[int, Callable[[Any, int], tuple[str, str]]] = {
+        1: _fits, 2: _look, 3: _taken if trace.attends else _the_same, 4: _kept, 5: written,
+    }  # fmt: skip
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in idea_titles(trace).items())
 
 
@@ -58,7 +66,7 @@ def shared_out(trace: Looks, step: int) -> str:
     )  # fmt: skip
 
 
-def _fits(trace: Trace, step: int) -> tuple[str, str]:
+def _fits(trace: Recurrent, step: int) -> tuple[str, str]:
     best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = say(
         "Before it writes, the translator holds what it has in mind against each English piece. The longer the bar, "
@@ -67,7 +75,7 @@ def _fits(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, say("{name} would help most", name=capital(best))
 
 
-def _look(trace: Trace, step: int) -> tuple[str, str]:
+def _look(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     outcome = say("{name} gets {share} of the look", name=capital(best), share=share)
@@ -76,10 +84,12 @@ def _look(trace: Trace, step: int) -> tuple[str, str]:
     if done := done_by_hand(trace, step):
         return say("Changed by hand: {done}. Now {name} gets {share} of the look.", done=done, name=best,
                    share=share), outcome  # fmt: skip
+    if not trace.attends_once:
+        return shared_out(trace, step), outcome
     return f"{shared_out(trace, step)} {say('Pull a bar, and see what becomes of the translation.')}", outcome
 
 
-def _taken(trace: Trace, step: int) -> tuple[str, str]:
+def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
@@ -103,11 +113,17 @@ def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  told
     return sentence, say("the same at every step")
 
 
-def _kept(trace: Trace, step: int) -> tuple[str, str]:
-    kept = float(trace.update_gates[step].mean())
+def _kept(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
+    kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     before = trace.previous_pieces[step]
     last = say("the beginning") if before == "<s>" else quoted_name(before)
+    if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
+        sentence = say(
+            "What it has in mind are {count} numbers. From what stands last, {last}, it renews them before it looks: "
+            "on average it keeps {kept} of each, and {new} is new.", count=trace.states.shape[1], last=last, **shares,
+        )  # fmt: skip
+        return sentence, say("{kept} kept, {new} new", **shares)
     sentence = say(
         "What it has in mind are {count} numbers. From the mixture, and from what stands last, {last}, it renews them: "
         "on average it keeps {kept} of each, and {new} is new.", count=trace.states.shape[1], last=last, **shares,

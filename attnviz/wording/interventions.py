@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Recurrent
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -16,12 +16,12 @@ from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import significant
 
 
-def done_by_hand(trace: Trace, step: int) -> str:
+def done_by_hand(trace: Recurrent, step: int) -> str:
     """Return what was done to the attention of 0-based `step`, in the order it was done; nothing where nothing was."""
     return ", ".join(_told(trace, one) for one in acting_on(trace.interventions, step))
 
 
-def _told(trace: Trace, one: AttentionIntervention) -> str:
+def _told(trace: Recurrent, one: AttentionIntervention) -> str:
     match one:
         case Temperature(temperature=temperature):
             return say("the energies were divided by {temperature}", temperature=significant(temperature, 3))

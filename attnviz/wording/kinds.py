@@ -8,11 +8,13 @@ from typing import Any
 
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Aligned, Attention, Record, Trace, TransformerTrace
+from attnviz.trace import Aligned, Attention, Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.wording import (
     equations,
     given,
     idea,
+    seq2seq_equations,
+    seq2seq_stages,
     stages,
     transformer_equations,
     transformer_idea,
@@ -66,6 +68,11 @@ _TOLD: Mapping[type[Aligned], Told] = {
         transformer_equations.head_texts_of_step, transformer_equations.head_texts_of_source,
         transformer_equations.head_texts_of_cells, transformer_stages.shown_heads,
         transformer_idea.many_looks_titles, transformer_idea.many_looks_stages,
+    ),
+    Seq2SeqTrace: Told(
+        seq2seq_stages.import_stage_titles, seq2seq_stages.narrate_import, seq2seq_equations.import_equations,
+        seq2seq_equations.import_texts_of_step, equations.texts_of_source, equations.texts_of_cells, lambda _: "",
+        idea.idea_titles, idea.idea_stages,
     ),
     Attention: Told(
         given.given_stage_titles, given.narrate_given, lambda *_: (), lambda *_: {}, lambda *_: {}, lambda *_: {},

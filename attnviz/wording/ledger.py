@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.ledger import Ledger
 from attnviz.languages import say
 from attnviz.text import piece_name
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, signed
 
@@ -35,10 +35,10 @@ def ledger_title(name: str, rival: str | None = None) -> str:
     return f"{shorten(name, 9)} − {shorten(rival, 9)}"
 
 
-def ledger_sentence(trace: Trace, entries: Ledger, name: str, rival: str | None) -> str:
+def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: Ledger, name: str, rival: str | None) -> str:
     """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
-    through = say("what came through s_i") if trace.config["readout_state"] == "current" else say("the state")
-    looks = trace.config["attention"] != "none"
+    through = say("what came through s_i") if trace.reads_new_state else say("the state")
+    looks = trace.attends
     parts = say(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
         source=say("the source words add") if looks else say("the vector of the whole sentence adds"),

@@ -6,13 +6,27 @@ from collections.abc import Iterable
 
 from attnviz.analysis.drawn_units import SQUARES
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Aligned, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage
 
 
-def machine_words(trace: Trace) -> dict[str, str]:
+def has_machine(trace: Aligned) -> bool:
+    """Return whether this translator is the one that is drawn, whose decoder looks before its state moves."""
+    return isinstance(trace, Trace) or (isinstance(trace, Seq2SeqTrace) and trace.asks_before)
+
+
+def no_machine(trace: Aligned) -> str:
+    """Return why there is no drawing of a translator, and what tells of it instead."""
+    if isinstance(trace, Seq2SeqTrace):
+        return say("The machine that is drawn here looks before its state moves; this translator looks after it. What "
+                   "it does at this step is told by its stages.")  # fmt: skip
+    return say("The machine that is drawn here is that of the recurrent translators. What a transformer does at this "
+               "step is told by its stages.")  # fmt: skip
+
+
+def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = say(
         "A vector is drawn by the {count} of its numbers that change most in this sentence, one square each: blue is "
@@ -23,7 +37,7 @@ def machine_words(trace: Trace) -> dict[str, str]:
     return {
         "source": say("English piece"), "forward": say("read forwards"), "backward": say("read backwards"),
         "annotation": say("annotation"), "state": say("state so far"), "previous": say("word before"),
-        "gru": "GRU", "maxout": "maxout",
+        "gru": "GRU", "maxout": say("joined") if isinstance(trace, Seq2SeqTrace) else "maxout",
         "hand": say("by hand"), "again": say("again in the next step"),
         "stage": say("Stage {place}: {title}. {outcome}. Go there."),
         "told": f"{ribbons if trace.attends else one} {squares}",

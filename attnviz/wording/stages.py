@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import say
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record, Trace
+from attnviz.trace import Aligned, Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.interventions import forced_words
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name, subscript
@@ -51,7 +52,13 @@ def stage_titles(trace: Trace) -> dict[int, str]:
 
 def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `stage_titles`."""
-    told = {1: _energy, 2: _softmax, 3: _context if trace.attends else _fixed_context, 4: _state, 5: _word}
+    told: dict[int, Callable[[Trace, int], tuple[str, str]]] = {
+        1: energy_stage,
+        2: softmax_stage,
+        3: context_stage if trace.attends else _fixed_context,
+        4: _state,
+        5: _word,
+    }
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in stage_titles(trace).items())
 
 
@@ -67,18 +74,28 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
     return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
-def _energy(trace: Trace, step: int) -> tuple[str, str]:
+def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+    """Return how query and keys make the energies of 0-based `step`, and which fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
-    sentence = say(
-        "Each of {count} pieces has an annotation, what the encoder noted of it, and that has a key. The state before "
-        "this word, {state}, is the query. How well query and key fit is one number, the energy. {name} fits best.",
-        state=f"s{subscript(step)}", count=count, name=capital(name),
-    )  # fmt: skip
+    told: dict[str, object] = {"count": count, "name": capital(name)}
+    if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
+        sentence = say(
+            "Each of {count} pieces has an annotation, what the encoder noted of it, and that has a key. The state "
+            "after the move, {state}, is the query. How well query and key fit is one number, the energy. {name} fits "
+            "best.", state=f"s{subscript(step + 1)}", **told,
+        )  # fmt: skip
+    else:
+        sentence = say(
+            "Each of {count} pieces has an annotation, what the encoder noted of it, and that has a key. The state "
+            "before this word, {state}, is the query. How well query and key fit is one number, the energy. {name} "
+            "fits best.", state=f"s{subscript(step)}", **told,
+        )  # fmt: skip
     return sentence, say("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
-def _softmax(trace: Trace, step: int) -> tuple[str, str]:
+def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+    """Return how the energies of 0-based `step` become weights, and which is largest."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
     if looks_alike(trace, step):
@@ -105,7 +122,8 @@ def _softmax(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def _context(trace: Trace, step: int) -> tuple[str, str]:
+def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+    """Return what the context of 0-based `step` is made of, and how few pieces make most of it."""
     parts, outcome = parts_of_sum(trace, step)
     sentence = say(
         "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "

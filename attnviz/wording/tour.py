@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.languages import say
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace
+from attnviz.wording.machine import has_machine
 from attnviz.wording.tour_looking import annotation, keys, one_word, softmax
 from attnviz.wording.tour_making import afterwards, context, made
 from attnviz.wording.toured import Toured
@@ -69,7 +70,7 @@ def _title(told: Toured, number: int) -> str:
 
 
 def _place(told: Toured, number: int) -> Place:
-    machine = isinstance(told.record, Trace)
+    machine = has_machine(told.record)
     places: Mapping[int, Place] = {
         1: "heatmap" if told.record.attends else "source", 2: "encoder" if machine else "source", 3: "stage1",
         PULL: "stage2", 5: "stage3", 6: "stage5", AFTER: "heatmap",
@@ -85,6 +86,9 @@ def _missing(told: Toured, number: int) -> str:
     if number == PULL and told.by_hand:
         return say("The weights of this step were changed by hand: they are not what softmax made of its energies. The "
                    "first translation has this stop.")  # fmt: skip
+    if number == AFTER and isinstance(record, Seq2SeqTrace):
+        return say("This model was imported from another program: what a look was about once its word is known "
+                   "is told here of translators that are trained here.")  # fmt: skip
     if number == AFTER and not record.attends_once:
         return say("A transformer looks many times at each step, once with every head: there is no one look to ask "
                    "about afterwards. A translator that looks once has this stop.")  # fmt: skip

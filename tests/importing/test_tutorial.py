@@ -48,16 +48,6 @@ def test_it_writes_what_the_peer_writes(tmp_path: Path, seed: int) -> None:
     assert list(found.target_ids) == peer.greedy(READ, 2 * len(READ) + 20)
 
 
-def test_the_ledger_adds_up_to_the_logit(peer: Seq2Seq, tmp_path: Path) -> None:
-    model = load_checkpoint(tmp_path)
-    course = model.course(SENTENCE, ["a", "man", "sleeps"])
-    for step in range(4):
-        for token in range(len(TARGET)):
-            by_source, others = model.ledger(course, step, token)
-            assert by_source.shape == (len(READ),)
-            assert by_source.sum() + sum(others.values()) == pytest.approx(course.logits[step, token], abs=1e-12)
-
-
 def test_its_attention_is_a_record_with_energies_and_states(peer: Seq2Seq, tmp_path: Path) -> None:
     found = load_checkpoint(tmp_path).attention("Ein Mann schläft zuhause .", "a man sleeps .")
     assert found.words().source == ("<s>", "ein", "mann", "schläft", "<unk>", ".", "</s>")

@@ -16,7 +16,7 @@ from attnviz.analysis.findings.kinds import Finding, Kind, Read, Readable
 from attnviz.analysis.findings.of_source import of_shift, of_source
 from attnviz.analysis.findings.of_target import of_probabilities, of_repeats, of_rows, words_spelled_alike
 from attnviz.analysis.findings.summary import Summary, summarise
-from attnviz.trace import Attention
+from attnviz.trace import Attention, Seq2SeqTrace
 
 __all__ = ["Finding", "Kind", "Read", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
@@ -25,12 +25,14 @@ def findings_of(trace: Readable) -> list[Finding]:
     """Return what there is to remark about a translation: what is about source words first, then by target word.
 
     What a look gives away was measured on models of one look a step: of a transformer, only the words' probabilities
-    are remarked on. Of attention that another program computed, only looks can be, and none of it is called a mistake.
+    are remarked on. Of attention that another program computed, only looks can be, and nothing that is remarked of it
+    or of an imported translator is called a mistake.
     """
     words = trace.words()
-    if isinstance(trace, Attention):
+    if isinstance(trace, (Attention, Seq2SeqTrace)):
         looks = [*of_source(trace, words), *of_shift(words)]
         looks += [*of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words)]
+        looks += of_probabilities(trace, words) if isinstance(trace, Seq2SeqTrace) else []
         return [dataclasses.replace(finding, strong=False) for finding in looks]
     if trace.attends and not trace.attends_once:
         return list(of_probabilities(trace, words))

@@ -7,11 +7,15 @@ from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.figures.needs import LOOKS
 from attnviz.figures.subject import Subject
 from attnviz.languages import say
+from attnviz.trace import Seq2SeqTrace
 from attnviz.ui.resources import weights_of
 
 
 def lacking(trace: Trace) -> str:
     """Return why there are no answers and no trials of `trace`, in a sentence; nothing where there are."""
+    if isinstance(trace, Seq2SeqTrace):
+        return say("This model was imported from another program: what a word depended on, and what other looks would "
+                   "have made of it, is asked here of translators that are trained here.")  # fmt: skip
     if trace.attends and not trace.attends_once:
         return say("This model is a transformer: what a word depended on, and what other looks would have made of it, "
                    "is asked here of models with one look a step.")  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
+from attnviz.trace import Record
 from attnviz.ui.components.bench.bench import bench, bench_record
 from attnviz.ui.components.other_word.other_word import other_word, rivals_record
 from attnviz.ui.page_state.view import View
@@ -15,12 +15,12 @@ from attnviz.ui.resources import knows_after, tokenizer_of
 from attnviz.ui.step.borrowed import lenders
 
 
-def can_be_changed(trace: Trace) -> bool:
+def can_be_changed(trace: Record) -> bool:
     """Return whether the model that made `trace` is here to translate anew."""
     return tokenizer_of(trace) is not None
 
 
-def hand_words(trace: Trace) -> dict[str, str] | None:
+def hand_words(trace: Record) -> dict[str, str] | None:
     """Return what the sliders of the bars of weights are called, or None where no bar can be pulled."""
     return {"weight": say("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
 

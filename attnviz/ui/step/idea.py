@@ -16,7 +16,7 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Trace
+from attnviz.trace import Record, Recurrent
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.page_state.view import View
@@ -43,7 +43,7 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
     st.html(f'<h3><span class="number">{place}</span>{titles[number]}</h3>')
     drawn = {stage: name for name, stage in _pictures(view.trace).items()}
     name = drawn[number]
-    hand = hand_words(view.trace) if number == 2 and isinstance(view.trace, Trace) else None
+    hand = hand_words(view.trace) if number == 2 and isinstance(view.trace, Recurrent) else None
     chart(view, place_of(view, f"idea-{name}", theme), name, hand=hand)
     if name == UNITS:
         st.caption(say(
@@ -54,7 +54,7 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
 
 def _pictures(trace: Record) -> dict[str, int]:
     """Return the pictures of a step, with the stages that they are of."""
-    if not isinstance(trace, Trace):
+    if not isinstance(trace, Recurrent):
         return HEADS
     left_out = CONTEXT if trace.attends else UNITS
     return {name: stage for name, stage in RECURRENT.items() if name != left_out}
@@ -83,7 +83,7 @@ def _sentences(asked: Asked, number: int) -> dict[int, str]:
 
 def _picture(name: str, asked: Asked) -> dict[str, Any]:
     """Return the picture `name` of each step that is asked for."""
-    simple = IDEA_FIGURES if isinstance(asked.trace, Trace) else HEAD_IDEA_FIGURES
+    simple = IDEA_FIGURES if isinstance(asked.trace, Recurrent) else HEAD_IDEA_FIGURES
     picture = simple[name] if name in simple else STEP_FIGURES[name].picture
     subjects = [Subject(asked.trace, step) for step in asked.steps]
     sentences = _sentences(asked, (RECURRENT | HEADS)[name])

@@ -21,7 +21,7 @@ from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
-from attnviz.trace import Trace
+from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import speak_as_chosen
@@ -56,15 +56,24 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     for column, name in ((left, "ledger"), (right, "contrast")):
         with column:
             chart(view, place_of(view, name, theme), name, {here.step: chosen[name]} if name in chosen else {})
-    legend = say(
+    st.html(f'<p class="reading">{_legend(trace)}</p>')
+    _tables(view, weights, here)
+
+
+def _legend(trace: Trace | Seq2SeqTrace) -> str:
+    if not trace.attends:
+        return say("Each row adds its part of the logit, blue up, red down, to the running sum.")
+    if isinstance(trace, Seq2SeqTrace):
+        return say(
+            "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is "
+            'how much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step '
+            "is attention without effect. The sum is exact: the readout of this model is linear."
+        )
+    return say(
         "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
         "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
     )
-    if not trace.attends:
-        legend = say("Each row adds its part of the logit, blue up, red down, to the running sum.")
-    st.html(f'<p class="reading">{legend}</p>')
-    _tables(view, weights, here)
 
 
 @dataclass(frozen=True)
@@ -95,9 +104,10 @@ def _on_show(view: View, tokenizer: Tokenizer) -> Compared:
 
 def ledger_record(name: str, asked: Asked) -> dict[str, Any]:
     """Return the "ledger" of the words that the steps wrote, or their "contrast" with the likeliest others; raise
-    UnknownRecordError where the model is not here."""
+    UnknownRecordError where the model is not here, or its logits do not split."""
     tokenizer = tokenizer_of(asked.trace)
-    if asked.weights is None or tokenizer is None:
+    lacking = STEP_FIGURES["ledger"].lacking(Subject(asked.trace, 0, asked.weights))
+    if lacking or asked.weights is None or tokenizer is None:
         raise UnknownRecordError(name)
     key = asked.trace.fingerprint, asked.theme, language(), weights_digest_of(asked.trace)
     template, told = _own_words(asked.trace, asked.weights, tokenizer, asked.steps, key)

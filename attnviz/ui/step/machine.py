@@ -9,25 +9,26 @@ import streamlit as st
 
 from attnviz.languages import say
 from attnviz.palette import ThemeName
-from attnviz.trace import Trace
 from attnviz.ui.components.machine.machine import machine_drawing, machine_record
 from attnviz.ui.page_state.view import View
-from attnviz.ui.records import Asked
+from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.step.places import place_of
 from attnviz.ui.step.stages import narration
+from attnviz.wording.machine import has_machine, no_machine
 
 
 def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw how the numbers of the step on show run from the English pieces to the French one; the stages that it leads
     to are called by `titles`."""
     st.html(f'<h2 class="section">{say("The machine at this step")}</h2>')
-    if not isinstance(view.trace, Trace):
-        st.text(say("The machine that is drawn here is that of the recurrent translators. What a transformer does at "
-                    "this step is told by its stages."))  # fmt: skip
+    if not has_machine(view.trace):
+        st.text(no_machine(view.trace))
         return
     machine_drawing(view, place_of(view, "machine", theme), titles)
 
 
 def drawing_record(asked: Asked) -> dict[str, Any]:
-    """Return what the machine is drawn from."""
+    """Return what the machine is drawn from; raise UnknownRecordError of a translator that is not drawn."""
+    if not has_machine(asked.trace):
+        raise UnknownRecordError("machine")
     return machine_record(asked.trace, asked.steps, narration(asked.trace, asked.steps))

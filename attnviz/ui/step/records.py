@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from attnviz.trace import Aligned, Attention, Record, Trace, TransformerTrace
+from attnviz.trace import Aligned, Attention, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.ui.components.context_growth.context_growth import growth_record, values_record
 from attnviz.ui.components.step_summary.step_summary import summary_record
 from attnviz.ui.records import Asked, Maker, UnknownRecordError
@@ -53,23 +53,26 @@ OF_ALL: Mapping[str, Maker] = {
     **idea.OF_ALL,
 }
 """Those of every translation, by the names in their addresses."""
-RECURRENT: Mapping[str, Maker] = {
+ONE_LOOK: Mapping[str, Maker] = {
     "growth": _growth,
     UNITS: context_units_record,
     "machine": drawing_record,
     "microscope": cell_record,
+    "state": partial(picture_record, "state"),
+    **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
+    **idea.OF_RECURRENT,
+}
+"""Those of recurrent translators, whoever trained them."""
+RECURRENT: Mapping[str, Maker] = {
     PICTURE: posterior_record,
     EQUATION: after_equation_record,
     "bench": changes_record,
     "changed": changed_record,
-    **{name: partial(picture_record, name) for name in ("context", "state", "maxout")},
-    **{name: partial(ledger_record, name) for name in ("ledger", "contrast")},
-    **idea.OF_RECURRENT,
+    **{name: partial(picture_record, name) for name in ("context", "maxout")},
 }
-"""Those of recurrent translators alone."""
+"""Those of RNNsearch alone."""
 HEADS: Mapping[str, Maker] = {
     "values": _values,
-    "word": partial(picture_record, "candidates", stage=5),
     **{name: partial(picture_record, name) for name in ("scores", "weights", "stream")},
     **idea.OF_HEADS,
 }
@@ -78,8 +81,10 @@ HEADS: Mapping[str, Maker] = {
 MAKERS: Mapping[str, Maker] = {
     "facts": _facts,
     "look": partial(_only, Attention, partial(picture_record, "look")),
-    **{name: partial(_only, (Trace, Attention), partial(picture_record, name)) for name in ("energy", "softmax")},
+    "word": partial(_only, (TransformerTrace, Seq2SeqTrace), partial(picture_record, "candidates", stage=5)),
+    **{name: partial(_only, (Recurrent, Attention), partial(picture_record, name)) for name in ("energy", "softmax")},
     **{name: partial(_only, Record, maker) for name, maker in OF_ALL.items()},
+    **{name: partial(_only, Recurrent, maker) for name, maker in ONE_LOOK.items()},
     **{name: partial(_only, Trace, maker) for name, maker in RECURRENT.items()},
     **{name: partial(_only, TransformerTrace, maker) for name, maker in HEADS.items()},
 }

@@ -16,7 +16,7 @@ from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
 from attnviz.languages import language, say
 from attnviz.palette import ThemeName
-from attnviz.trace import Record, Trace, TransformerTrace
+from attnviz.trace import Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.context_growth.context_growth import context_growth
 from attnviz.ui.components.equation.equation import equation, equation_records
@@ -58,6 +58,9 @@ def _energies(view: View, theme: ThemeName) -> None:
 
 def _softmax(view: View, theme: ThemeName) -> None:
     chart(view, place_of(view, "softmax", theme), "softmax", hand=hand_words(view.trace))
+    if isinstance(view.trace, Seq2SeqTrace):
+        st.caption(say("The weights of an imported translator cannot be changed by hand here; another word can be "
+                       "tried."))  # fmt: skip
     bench_panel(view, theme)
 
 
@@ -74,20 +77,41 @@ def _context(view: View, theme: ThemeName) -> None:
 
 def _state(view: View, theme: ThemeName) -> None:
     _chart(view, "state", theme)
-    st.caption(f"{say('One column for each unit, in the order of the update gate.')} {_signed()}")
+    order = say("One column for each unit, in the order of the update gate.")
+    if view.trace.config.get("cell") == "lstm":
+        order = say("One column for each unit, in the order of the forget gate.")
+    st.caption(f"{order} {_signed()}")
 
 
 def _word(view: View, theme: ThemeName) -> None:
     _chart(view, "maxout", theme)
+    _candidates(view, place_of(view, "candidates", theme), theme)
+
+
+def _imported_word(view: View, theme: ThemeName) -> None:
+    _candidates(view, place_of(view, "word", theme), theme)
+
+
+def _candidates(view: View, at: str, theme: ThemeName) -> None:
+    """Draw the likeliest pieces, which lie at `at`, and the choice of another."""
+    imported = isinstance(view.trace, Seq2SeqTrace)  # below their chart: nothing stands above it
+    if imported:
+        chart(view, at, "candidates")
     if view.trace.search.method == "forced":
         pieces = say("The likeliest pieces, the given one in violet; · continues a word.")
     else:
         pieces = say("The likeliest pieces, the chosen one in violet; · continues a word.")
-    if view.shows("everything"):
+    if view.shows("everything") and _splits(view.trace):
         pieces += f" {_what_a_click_opens(view.trace)}"
     st.caption(pieces)
-    _chart(view, "candidates", theme)
+    if not imported:
+        chart(view, at, "candidates")
     other_word_panel(view, place_of(view, "rivals", theme))
+
+
+def _splits(trace: Trace | Seq2SeqTrace) -> bool:
+    """Return whether there is a ledger of its logits."""
+    return trace.linear if isinstance(trace, Seq2SeqTrace) else True
 
 
 def _what_a_click_opens(trace: Trace) -> str:
@@ -108,6 +132,7 @@ def _signed() -> str:
 
 _PICTURES: Mapping[type[Record], Mapping[int, Callable[[View, ThemeName], None]]] = {
     Trace: {1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _word},
+    Seq2SeqTrace: {1: _energies, 2: _softmax, 3: _context, 4: _state, 5: _imported_word},
     TransformerTrace: transformer_stages.PICTURES,
 }
 """By the kind of record, and the number of the stage."""

@@ -44,7 +44,7 @@ def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[
     return {
         "language": language(),
         "attention": trace.config["attention"],
-        "readout": trace.config["readout_state"],
+        "readout": "current" if trace.reads_new_state else "previous",
         "sources": [_surface(piece) for piece in trace.source_surfaces],
         "joined": _joined(trace),
         "steps": list(steps),

@@ -1,0 +1,70 @@
+"""Recurrent cells as torch.nn has them, in NumPy float64: one step, and both directions over a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
+
+
+class Stepped(NamedTuple):
+    """What a cell makes of an input."""
+
+    state: Array
+    """(n,)."""
+    memory: Array
+    """What an LSTM keeps beside its state, (n,); of a GRU, which has none, its state."""
+    gates: Array
+    """After their sigmoid or tanh: r, z and candidate of a GRU, (3, n); input, forget, candidate and output of an
+    LSTM, (4, n)."""
+
+
+def names(layer: int, way: str = "") -> list[str]:
+    """Return what torch.nn calls the weights of one layer and direction, "" or "_reverse"."""
+    return [name.format(layer=layer) + way for name in _GATES]
+
+
+def cell(weights: Sequence[Array], given: Array, state: Array, memory: Array) -> Stepped:
+    """Return one step of torch's LSTM, or of its GRU, whose reset gate acts after the recurrent product, from an input
+    (i,), state (n,) and memory (n,); which of them it is, the number of gates tells."""
+    weight_ih, weight_hh, bias_ih, bias_hh = weights
+    given, own, size = weight_ih @ given + bias_ih, weight_hh @ state + bias_hh, len(state)
+    if len(given) == 4 * size:
+        enter, forget, found, out = np.split(given + own, 4)
+        enter, forget, found, out = _sigmoid(enter), _sigmoid(forget), np.tanh(found), _sigmoid(out)
+        memory = forget * memory + enter * found
+        return Stepped(out * np.tanh(memory), memory, np.stack([enter, forget, found, out]))
+    (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(given, 3), np.split(own, 3)
+    reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
+    candidate = np.tanh(x_n + reset * u_n)
+    after = (1 - update) * candidate + update * state
+    return Stepped(after, after, np.stack([reset, update, candidate]))
+
+
+def both_ways(weights: Mapping[str, Array], words: Array, layers: int) -> Array:
+    """Return the annotations (Tx, 2m) of the last of several bidirectional layers over `words` (Tx, embedding size)."""
+    for layer in range(layers):
+        forward = _run([weights[name] for name in names(layer)], words)
+        backward = _run([weights[name] for name in names(layer, "_reverse")], words[::-1])[::-1]
+        words = np.concatenate([forward, backward], axis=1)
+    return words
+
+
+def _run(gates: Sequence[Array], words: Array) -> Array:
+    state = memory = np.zeros(gates[1].shape[1])
+    states = []
+    for word in words:
+        state, memory, _ = cell(gates, word, state, memory)
+        states.append(state)
+    return np.stack(states)
+
+
+def _sigmoid(values: Array) -> Array:
+    found: Array = 0.5 * (1 + np.tanh(0.5 * values))  # which overflows for no argument
+    return found

@@ -1,0 +1,129 @@
+"""The proof of a step of an imported translator: every number is computed again in NumPy float64, from the saved
+weights and what is recorded of the step before, by code that shares nothing with the network's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis import seq2seq_recomputation as again
+from attnviz.analysis.cells import names
+from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit
+from attnviz.analysis.ledger import ledgers
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.microscope import microscope
+from attnviz.analysis.proof import LIKELIEST, Proof, compared
+from attnviz.analysis.recomputation import softmax
+from attnviz.trace import Seq2SeqTrace
+from attnviz.trace.quantity import check_shapes
+
+Array = NDArray[np.float64]
+
+
+class Seq2SeqProver:
+    """Proves the steps of one trace. What serves every step, the encoder's part, is recomputed once."""
+
+    def __init__(self, trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the trace and the weights of the model that made it (`load_weights`).
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_seq2seq_fit(trace, weights)
+        self.trace, self.weights = trace, again.exact(weights)
+
+    def prove(self, step: int, pieces: Sequence[int] = (), *, reading: bool = False) -> Proof:  # noqa: ARG002
+        """Recompute all that 0-based `step` shows: annotations, first state, keys, query, energies and the units they
+        are sums of, alignment with its entropy, coverage, context, gates, memories and states of all layers, readout,
+        probabilities and, where logits split, the ledgers of the chosen and the likeliest pieces, and of `pieces`.
+
+        `reading`, for which `Prover` proves α′, asks for nothing more: there is none here.
+        """
+        trace, found = self.trace, self._steps[step]
+        probabilities = softmax(found["logits"])
+        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
+        pairs |= {name: (getattr(trace, name)[step], values) for name, values in found.items() if name != "logits"}
+        pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
+        pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
+        alignment = found["alignment"]
+        seen = alignment[alignment > 0]
+        pairs["entropy"] = entropy(trace.alignment[step]), np.asarray(-(seen @ np.log2(seen)))
+        total = np.stack([one["alignment"] for one in self._steps]).sum(axis=0)
+        pairs["coverage"] = coverage(trace.alignment), total
+        units = [microscope(trace, self.weights, step, j) for j in range(len(trace.source_pieces))]
+        pairs["energy sums"] = [one.energy for one in units], found["energies"]
+        if trace.linear:
+            shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
+            entries = ledgers(trace, self.weights, [(step, piece) for piece in shown])
+            pairs["ledger sums"] = [entry.logit for entry in entries], found["logits"][shown]
+        return Proof(tuple(compared(name, np.asarray(value), expected) for name, (value, expected) in pairs.items()))
+
+    @cached_property
+    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
+        """What is the same at every step: as shown, and recomputed."""
+        trace, weights, config = self.trace, self.weights, self.trace.config
+        annotations = _exact(trace.annotations)
+        return {
+            "annotations": (trace.annotations, again.encode(weights, config, trace.source_ids)),
+            "initial_state": (trace.initial_state, again.first_state(weights, config, annotations)),
+            "keys": (trace.keys, again.keys_of(weights, annotations)),
+            "score_vector": (trace.score_vector, again.score_of(weights)),
+        }
+
+    @cached_property
+    def _steps(self) -> list[dict[str, Array]]:
+        """Every step, computed again from what is recorded of the one before."""
+        trace, annotations, keys = self.trace, _exact(self.trace.annotations), _exact(self.trace.keys)
+        before, found = again.start(trace.config, _exact(trace.initial_state)), []
+        for i, previous in enumerate(trace.previous_ids):
+            found.append(again.step(self.weights, trace.config, annotations, keys, before, previous)[0])
+            before = again.Left(*map(_exact, (trace.layer_states[i], trace.memories[i], trace.readouts[i])))
+        return found
+
+
+def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise MisfitError unless `weights`, by their names in model.safetensors, have the shapes that the model of
+    `trace` has, and the trace's own arrays fit its pieces."""
+    try:
+        check_shapes(trace)
+        expected = weight_shapes(trace.config)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise MisfitError(misfit(trace, error)) from error
+    check_weight_shapes(trace, weights, expected)
+
+
+def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of an imported translator of this config."""
+    n, seen, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
+    words, read = int(config["embedding_size"]), int(config["source_embedding_size"])
+    vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.embedding.weight": (int(config["source_vocabulary_size"]), read),
+        "decoder.embedding.weight": (vocabulary, words), "decoder.output.bias": (vocabulary,),
+        "decoder.output.weight": (vocabulary, n + seen + words if linear else n),
+        "decoder.key.weight": (units, seen), "decoder.key.bias": (units,),
+    }  # fmt: skip
+    if config["attention"] == "additive":
+        shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
+    if config["first_state"] == "bridge":
+        shapes |= {"decoder.bridge.weight": (n, seen), "decoder.bridge.bias": (n,)}
+    if not linear:
+        shapes |= {"decoder.readout.weight": (n, n + seen), "decoder.readout.bias": (n,)}
+    blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
+    given = words + (seen if linear else n * bool(config["input_feeding"]))
+    for side, ways, size, first in (("encoder", ("", "_reverse"), seen // 2, read), ("decoder", ("",), n, given)):
+        for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
+            inputs = first if layer == 0 else size * len(ways)
+            for way in ways:
+                rows = size * (3 if blocks[side] == "gru" else 4)
+                each = ((rows, inputs), (rows, size), (rows,), (rows,))
+                named = zip(names(layer, way), each, strict=True)
+                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
+    return shapes
+
+
+def _exact(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)

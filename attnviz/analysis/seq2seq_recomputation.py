@@ -1,0 +1,154 @@
+"""An imported recurrent translator once more, for one sentence, in NumPy float64: written from the equations, to check
+a record by.
+
+Nothing here is shared with `attnviz.network`. Of the seq2seq tutorial,
+
+    s_0 = tanh(W [forward h_Tx ; backward h_1] + b),  e_ij = v . tanh(W_a s_{i-1} + U_a h_j + b_a)
+    s_i = GRU([E y_{i-1} ; c_i], s_{i-1}),  o_i = W_o [s_i ; c_i ; E y_{i-1}] + b_o
+
+and of Joey NMT, whose query is s_i, which knows the word before the one that is written,
+
+    s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) with t_0 = 0,  e_ij = v . tanh(W_a s_i + U_a h_j) or s_i . U_a h_j
+    t_i = tanh(W_t [s_i ; c_i] + b_t),  o_i = W_o t_i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.cells import Stepped, both_ways, cell, names
+from attnviz.analysis.recomputation import Weights, below, softmax
+from attnviz.text import BOS
+
+Array = NDArray[np.float64]
+Config = Mapping[str, Any]
+
+
+class Left(NamedTuple):
+    """What a step leaves to the next."""
+
+    states: Array
+    """s_i in every layer, (L, n)."""
+    memories: Array
+    """(L, n), or (0, n) of GRUs."""
+    readout: Array
+    """t_i, (r,)."""
+
+
+def exact(weights: Weights) -> dict[str, NDArray[Any]]:
+    """Return the weights in float64; embeddings, of which a step reads one row, stay as they are."""
+    return {n: v if n.endswith("embedding.weight") else np.asarray(v, np.float64) for n, v in weights.items()}
+
+
+def encode(weights: Weights, config: Config, source_ids: Sequence[int]) -> Array:
+    """Return h_j, (Tx, 2m)."""
+    words = np.asarray(weights["encoder.embedding.weight"][list(source_ids)], np.float64)
+    words = words * np.sqrt(words.shape[1]) if config["source_scaled"] else words
+    return both_ways(below(weights, "encoder.rnn."), words, int(config["encoder_layers"]))
+
+
+def first_state(weights: Weights, config: Config, annotations: Array) -> Array:
+    """Return s_0, (n,), of annotations (Tx, 2m), among which are the last states of both directions."""
+    m = annotations.shape[1] // 2
+    ends = np.concatenate([annotations[-1, :m], annotations[0, m:]])
+    if config["first_state"] == "bridge":
+        started: Array = np.tanh(weights["decoder.bridge.weight"] @ ends + weights["decoder.bridge.bias"])
+        return started
+    return ends[: int(config["hidden_size"])] if config["first_state"] == "last" else np.zeros(config["hidden_size"])
+
+
+def keys_of(weights: Weights, annotations: Array) -> Array:
+    """Return U_a h_j + b_a, (Tx, n'), of annotations (Tx, 2m)."""
+    keys: Array = annotations @ weights["decoder.key.weight"].T + weights["decoder.key.bias"]
+    return keys
+
+
+def energies_of(weights: Weights, query: Array, keys: Array) -> Array:
+    """Return e_ij, (Tx,), of a query (n',) and keys (Tx, n')."""
+    if "decoder.score" in weights:
+        energies: Array = np.tanh(query + keys) @ weights["decoder.score"]
+        return energies
+    return keys @ query
+
+
+def score_of(weights: Weights) -> Array:
+    """Return v_a, (n',), or (0,) where energies are dot products."""
+    return np.asarray(weights.get("decoder.score", np.zeros(0)), np.float64)
+
+
+def word_of(weights: Weights, config: Config, previous: int) -> Array:
+    """Return E y_{i-1}, (embedding size,), as the decoder is given it."""
+    word = np.asarray(weights["decoder.embedding.weight"][previous], np.float64)
+    return word * np.sqrt(len(word)) if config["target_scaled"] else word
+
+
+def start(config: Config, first: Array) -> Left:
+    """Return what the first step begins with, from s_0, (n,)."""
+    states = np.repeat(first[None], int(config["layers"]), axis=0)
+    size = len(first) if config["family"] == "joey" else 0
+    return Left(states, states if config["cell"] == "lstm" else states[:0], np.zeros(size))
+
+
+def step(
+    weights: Weights, config: Config, annotations: Array, keys: Array, before: Left, previous: int
+) -> tuple[dict[str, Array], Left]:
+    """Return one step, from annotations (Tx, 2m), keys (Tx, n'), what the step before left and the id of its word; and
+    what this one leaves. The arrays are named as in `trace.seq2seq_quantities`, with `logits` (K,) beside them."""
+    word = word_of(weights, config, previous)
+    found: dict[str, Array] = {}
+    if config["family"] == "tutorial":
+        found |= _look(weights, config, annotations, keys, before.states[-1])
+        given = np.concatenate([word, found["contexts"]])
+    else:
+        given = np.concatenate([word, before.readout]) if config["input_feeding"] else word
+    layers: list[Stepped] = []
+    for layer, state in enumerate(before.states):
+        gates = [weights[f"decoder.rnn.{name}"] for name in names(layer)]
+        layers.append(cell(gates, given, state, before.memories[layer] if len(before.memories) else state))
+        given = layers[-1].state
+    found["gates"], found["layer_states"] = (
+        np.stack([getattr(one, name) for one in layers]) for name in ("gates", "state")
+    )
+    found["memories"] = np.stack([one.memory for one in layers]) if len(before.memories) else before.memories
+    if config["family"] == "joey":
+        found |= _look(weights, config, annotations, keys, given)
+    found["readouts"] = _readout(weights, config, given, found["contexts"], word)
+    found["logits"] = weights["decoder.output.weight"] @ found["readouts"] + weights["decoder.output.bias"]
+    return found, Left(found["layer_states"], found["memories"], found["readouts"])
+
+
+def recompute(
+    weights: Weights, config: Config, source_ids: Sequence[int], target_ids: Sequence[int]
+) -> dict[str, Array]:
+    """Translate `source_ids` into the given `target_ids` (both with their marks), keeping everything: what `step`
+    returns, stacked, with annotations, first state, keys and score vector."""
+    weights = exact(weights)
+    annotations = encode(weights, config, source_ids)
+    found = {
+        "annotations": annotations, "initial_state": first_state(weights, config, annotations),
+        "keys": keys_of(weights, annotations), "score_vector": score_of(weights),
+    }  # fmt: skip
+    left, steps = start(config, found["initial_state"]), list[dict[str, Array]]()
+    for previous in (BOS, *target_ids[:-1]):
+        arrays, left = step(weights, config, annotations, found["keys"], left, previous)
+        steps.append(arrays)
+    return found | {name: np.stack([one[name] for one in steps]) for name in steps[0]}
+
+
+def _look(weights: Weights, config: Config, annotations: Array, keys: Array, state: Array) -> dict[str, Array]:
+    query = weights["decoder.query.weight"] @ state if config["attention"] == "additive" else state
+    energies = energies_of(weights, query, keys)
+    alignment = softmax(energies)
+    return {"queries": query, "energies": energies, "alignment": alignment, "contexts": alignment @ annotations}
+
+
+def _readout(weights: Weights, config: Config, state: Array, context: Array, word: Array) -> Array:
+    if config["family"] == "tutorial":
+        return np.concatenate([state, context, word])
+    wide = weights["decoder.readout.weight"] @ np.concatenate([state, context]) + weights["decoder.readout.bias"]
+    readout: Array = np.tanh(wide)
+    return readout

@@ -1,0 +1,42 @@
+"""`attnviz import`: another program's recurrent translator as a model folder, which every other command and the page
+load by name."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from attnviz.errors import AttnvizError
+
+SUMMARY = "make a checkpoint of the seq2seq tutorial or of Joey NMT a model of this program"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Give `command` its options."""
+    command.add_argument(
+        "folder", type=Path, metavar="FOLDER",
+        help="what torch.save(model.state_dict(), …) wrote with source.txt and target.txt, a token a line in the order "
+        "of their ids; or what Joey NMT's trainer wrote",
+    )  # fmt: skip
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", required=True,
+        help="the model folder to write; in models/ the page offers it by its name",
+    )  # fmt: skip
+    command.add_argument("--half", action="store_true", help="store the weights in float16, rounded, in half the space")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the model folder and say what it holds; raise AttnvizError for a checkpoint that is not understood."""
+    from attnviz.importing.family import load_checkpoint
+    from attnviz.importing.written import write_checkpoint
+    from attnviz.model_folder import CONFIG, IMPORTED, architecture
+
+    if (options.output / CONFIG).exists() and architecture(options.output) != IMPORTED:
+        raise AttnvizError(f"{options.output} holds a model that was not imported. Name another folder.")
+    checkpoint = load_checkpoint(options.folder)
+    write_checkpoint(checkpoint, options.output, half=options.half)
+    weights = sum(array.size for array in checkpoint.weights.values())
+    print(
+        f"{options.output}: {checkpoint.family}, {weights:,} weights, {len(checkpoint.source.tokens):,} source and "
+        f"{len(checkpoint.target.tokens):,} target tokens"
+    )

@@ -1,0 +1,110 @@
+"""The sizes and choices that define an imported recurrent translator of other people's, stored as its `config.json`."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz import bounds
+
+FAMILIES = ("tutorial", "joey")
+CELLS = ("gru", "lstm")
+ENERGIES = ("additive", "dot")
+FIRST_STATES = ("bridge", "last", "zero")
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfig:
+    """A recurrent translator of the seq2seq tutorial or of Joey NMT; each side has a vocabulary of its own."""
+
+    family: str
+    """"tutorial" (query s_{i-1}, linear readout of [s_i ; c_i ; E y_{i-1}]) or "joey" (query s_i, readout
+    tanh(W [s_i ; c_i] + b))."""
+    vocabulary_size: int
+    """K, of the target."""
+    source_vocabulary_size: int
+    embedding_size: int
+    """Of the target's words."""
+    source_embedding_size: int
+    encoder_size: int
+    """m: of each encoder direction."""
+    hidden_size: int
+    """n: of each layer of the decoder."""
+    alignment_size: int
+    """n', the units of an energy; n where it is a dot product."""
+    cell: str = "gru"
+    """"gru" or "lstm", as torch has them."""
+    encoder_cell: str = "gru"
+    encoder_layers: int = 1
+    layers: int = 1
+    """Of the decoder."""
+    attention: str = "additive"
+    """"additive", or "dot": s_i . W_k h_j (Luong et al. 2015, "general")."""
+    first_state: str = "bridge"
+    """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero"."""
+    input_feeding: bool = False
+    """Whether the decoder also reads the readout of the step before."""
+    source_scaled: bool = False
+    """Whether the source's embeddings are multiplied by the root of their size."""
+    target_scaled: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, saying which field is wrong, unless every field is in range and they go together."""
+        bounds.check_model(dataclasses.asdict(self))
+        for name, choices in (("family", FAMILIES), ("cell", CELLS), ("encoder_cell", CELLS), ("attention", ENERGIES),
+                              ("first_state", FIRST_STATES)):  # fmt: skip
+            bounds.one_of(name, getattr(self, name), choices)
+        for name in ("input_feeding", "source_scaled", "target_scaled"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be true or false, not {bounds.shown(getattr(self, name))}")
+        if self.first_state == "last" and self.encoder_size != self.hidden_size:
+            raise ValueError("the last state of an encoder of another size cannot begin a decoder")
+        if self.attention == "dot" and self.alignment_size != self.hidden_size:
+            raise ValueError(f"alignment_size must be {self.hidden_size} for a dot product, not {self.alignment_size}")
+        if self.family == "tutorial" and any(getattr(self, name) != one for name, one in _TUTORIAL.items()):
+            raise ValueError("the tutorial's translator has one layer of GRU on each side and additive attention")
+
+    @property
+    def asks_before(self) -> bool:
+        """Whether the query is s_{i-1}; otherwise it is s_i."""
+        return self.family == "tutorial"
+
+    @property
+    def linear(self) -> bool:
+        """Whether the readout is [s_i ; c_i ; E y_{i-1}] as it is, so that a logit splits into parts."""
+        return self.family == "tutorial"
+
+    @property
+    def gates(self) -> int:
+        """How many blocks of n units a cell computes: reset, update and candidate of a GRU; input, forget, candidate
+        and output of an LSTM."""
+        return 3 if self.cell == "gru" else 4
+
+    @property
+    def readout_size(self) -> int:
+        """Units that the words are scored with."""
+        joined = self.hidden_size + 2 * self.encoder_size + self.embedding_size
+        return joined if self.linear else self.hidden_size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, and which architecture they are of, as a dictionary fit for JSON."""
+        return {"architecture": "seq2seq"} | dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Seq2SeqConfig:
+        """Return the config with these fields; raise ValueError on an unknown, missing or bad one."""
+        given = {name: value for name, value in fields.items() if name != "architecture"}
+        known = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(given) - set(known)):
+            raise ValueError(f"unknown field {', '.join(unknown)}")
+        if missing := [name for name, needed in known.items() if needed and name not in given]:
+            raise ValueError(f"{missing[0]} is missing")
+        return cls(**given)
+
+
+_TUTORIAL: dict[str, Any] = {
+    "cell": "gru", "encoder_cell": "gru", "encoder_layers": 1, "layers": 1, "attention": "additive",
+    "first_state": "bridge", "input_feeding": False, "source_scaled": False, "target_scaled": False,
+}  # fmt: skip
+"""What that family has no choice in."""

@@ -1,0 +1,135 @@
+"""The words of an imported translator, one vocabulary for each side: from text to their ids and back.
+
+Its tokens are those that its own tools cut. Text is cut at blanks; what the vocabulary has not is looked up in small
+letters, and then cut at punctuation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import say
+from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
+
+CONTINUES = "@@"
+"""Ends a token that the next one goes on with (subword-nmt)."""
+
+
+class WordTokenizer(Tokenizer):
+    """The vocabularies of both sides: it is that of the target, and `source` is that of the source."""
+
+    def __init__(self, model: bytes) -> None:
+        """Take what `serialised` returned; raise ValueError where it is damaged."""
+        record = json.loads(model)
+        if not isinstance(record, dict) or not isinstance(record.get("opened"), bool):
+            raise ValueError("it is no pair of vocabularies")
+        source, target = (_tokens(record, side) for side in ("source", "target"))
+        self._take(model, target, opened=False)
+        self.source = WordTokenizer.__new__(WordTokenizer)
+        self.source._take(model, source, opened=record["opened"])
+        self.source.source = self.source
+
+    def _take(self, model: bytes, tokens: Sequence[str], *, opened: bool) -> None:
+        self.model, self._tokens, self._opened = model, tuple(tokens), opened
+        self._ids = {token: index for index, token in reversed(list(enumerate(tokens)))}
+        self._spelled = any(SPACE in token for token in tokens)
+
+    def __len__(self) -> int:
+        """Return the number of tokens K, the special ones included."""
+        return len(self._tokens)
+
+    @property
+    def marks_before(self) -> int:
+        """How many special pieces open a sentence."""
+        return int(self._opened)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the tokens of `text`, without those that mark its ends."""
+        return [self._ids.get(token, UNK) for token in self._cut(text)]
+
+    def encode_batch(self, texts: Sequence[str], threads: int = 2) -> list[list[int]]:  # noqa: ARG002
+        """Return `encode` of each text."""
+        return [self.encode(text) for text in texts]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids`, tokens with blanks between them; the special ones but UNK leave no trace."""
+        tokens = [self._tokens[int(i)] for i in ids if i not in (PAD, BOS, EOS)]
+        if self._spelled:
+            return "".join(tokens).replace(SPACE, " ").strip()
+        return " ".join(tokens).replace(f"{CONTINUES} ", "")
+
+    def piece(self, index: int) -> str:
+        """Return the piece with id `index`, as in `\u2581bicycle` or `</s>`."""
+        return self._piece(self._tokens[int(index)])
+
+    def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """Return the pieces of `ids`."""
+        return tuple(self.piece(i) for i in ids)
+
+    def surfaces(self, text: str) -> tuple[str, ...]:
+        """Return the pieces of `text` as `encode` cuts it, an unknown one as the characters it stands for."""
+        return tuple(map(self._piece, self._cut(text)))
+
+    def sentence(self, ids: Sequence[int]) -> list[int]:
+        """Return the ids of a sentence with those that mark its ends."""
+        return [*([BOS] if self._opened else []), *ids, EOS]
+
+    def sentence_surfaces(self, text: str) -> tuple[str, ...]:
+        """Return `surfaces` of a sentence with the pieces that mark its ends."""
+        return (*(SPECIAL_PIECES[BOS],) * self._opened, *self.surfaces(text), SPECIAL_PIECES[EOS])
+
+    def _piece(self, token: str) -> str:
+        return token if self._spelled or token in SPECIAL_PIECES else SPACE + token
+
+    def _cut(self, text: str) -> list[str]:
+        """Return the tokens of `text`, as the vocabulary has them where it has them."""
+        found: list[str] = []
+        for chunk in text.split():
+            if known := self._known(chunk):
+                found.append(known)
+                continue
+            plain = normalise(chunk)
+            parts = [plain[begin:end] for begin, end in word_spans(plain)]
+            found += [self._known(part) or part for part in parts]
+        return [token if self._ids.get(token, UNK) > EOS else _plain(token) for token in found]
+
+    def _known(self, token: str) -> str | None:
+        return next((form for form in (token, token.lower()) if self._ids.get(form, UNK) > EOS), None)
+
+
+def serialised(source: Sequence[str], target: Sequence[str], *, opened: bool) -> bytes:
+    """Return two vocabularies as they are kept, each with the special pieces first; `opened` says that a source
+    sentence begins with `<s>`."""
+    record = {"source": list(source), "target": list(target), "opened": opened}
+    return (json.dumps(record, ensure_ascii=False, indent=0) + "\n").encode("utf-8")
+
+
+def load_tokenizer(path: Path) -> WordTokenizer:
+    """Read the vocabularies in `path`; raise AttnvizError, naming the file, where that fails."""
+    try:
+        return WordTokenizer(path.read_bytes())
+    except OSError as error:
+        raise AttnvizError(say("The vocabularies {path} cannot be read: {error}.", path=path,
+                               error=error.strerror)) from error  # fmt: skip
+    except (ValueError, RecursionError) as error:
+        raise AttnvizError(say("The vocabularies {path} are damaged ({error}). Import the model again.", path=path,
+                               error=str(error)[:200])) from error  # fmt: skip
+
+
+def _tokens(record: Mapping[str, Any], side: str) -> list[str]:
+    tokens = record.get(side)
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+        raise ValueError(f"the tokens of the {side} must be texts")
+    if tuple(tokens[:4]) != SPECIAL_PIECES:
+        raise ValueError(f"the first four tokens of the {side} must be {', '.join(SPECIAL_PIECES)}")
+    "".join(tokens).encode("utf-8")  # half a character cannot be drawn
+    return tokens
+
+
+def _plain(token: str) -> str:
+    """Return an unknown token as it can be shown: one that is spelled as a special piece is none."""
+    return "\u2039" + token[1:-1] + "\u203a" if token in SPECIAL_PIECES else token

@@ -1,0 +1,124 @@
+"""The equations of one step of an imported translator as LaTeX, as they were executed, with this step's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.languages import say
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.trace import Seq2SeqTrace
+from attnviz.wording.equations import (
+    Equation,
+    Texts,
+    chosen_texts,
+    context_equation,
+    energy_equation,
+    moved_texts,
+    softmax_equation,
+    weighed_texts,
+)
+from attnviz.wording.latex import aligned, coloured, number, vector
+
+
+def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return what the equations of all steps have in common, in the order in which they were executed.
+
+    They are filled with `import_texts_of_step`, and as those of RNNsearch with `texts_of_source` and `texts_of_cells`.
+    """
+    colours = palette(theme)
+    state, bias = ("⟦before⟧", " + b_a") if trace.asks_before else ("⟦i⟧", "")
+    note = say("Energies become weights: all positive, and they add up to 1.")
+    looked = (
+        energy_equation(trace, colours, state, bias), softmax_equation(trace, note), context_equation(trace, colours),
+    )  # fmt: skip
+    moved = (_memory if trace.config["cell"] == "lstm" else _gates)(trace, colours)
+    return (*looked, moved, _word(trace, colours)) if trace.asks_before else (moved, *looked, _word(trace, colours))
+
+
+def import_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
+    """Return the texts that are those of 0-based `step`, whatever the source piece."""
+    moved = _remembered_texts if trace.config["cell"] == "lstm" else moved_texts
+    texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
+    return texts | moved(trace, step) | chosen_texts(trace, step) | weighed_texts(trace, step, palette(theme))
+
+
+def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
+    """Return the line that says what the first layer is given, or that the one below gives."""
+    if trace.layer_states.shape[1] > 1:
+        below = coloured(colours.decoder, r"s_{⟦i⟧}^{\text{below}}")
+        return rf"x_{{⟦i⟧}} &= {below}"
+    if trace.asks_before:
+        context = coloured(colours.context, "c_{⟦i⟧}")
+        return rf"x_{{⟦i⟧}} &= [E y_{{⟦before⟧}} ; {context}]"
+    return r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.config["input_feeding"] else (
+        r"x_{⟦i⟧} &= E y_{⟦before⟧}"
+    )  # fmt: skip
+
+
+def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+    new, old, candidate, unit = (
+        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
+    )
+    lines = (
+        _input(trace, colours),
+        rf"z_{{⟦i⟧}} &= \sigma(W_z x_{{⟦i⟧}} + b_z + U_z {old} + b_z')",
+        rf"r_{{⟦i⟧}} &= \sigma(W_r x_{{⟦i⟧}} + b_r + U_r {old} + b_r')",
+        rf"{candidate} &= \tanh\bigl(W x_{{⟦i⟧}} + b + r_{{⟦i⟧}} \odot (U {old} + b')\bigr)",
+        rf"{new} &= (1 - z_{{⟦i⟧}}) \odot {candidate} + z_{{⟦i⟧}} \odot {old}",
+        rf"{unit} &= ⟦open⟧\,(⟦proposal⟧) + ⟦gate⟧\,(⟦kept⟧)",
+        r"&= ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )
+    note = say("The gated unit as it ran, PyTorch's: the reset gate acts after the recurrent product, and z keeps the "
+               "old state. Written out is unit {unit}, the one that moved most.", unit="⟦unit⟧")  # fmt: skip
+    return Equation(4, aligned(*lines), note)
+
+
+def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+    new, old, unit = (coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
+    gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
+    lines = (
+        _input(trace, colours),
+        *(rf"{name}_{{⟦i⟧}} &= {squashed}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
+          for k, (name, squashed) in enumerate(gates, 1)),
+        r"m_{⟦i⟧} &= f_{⟦i⟧} \odot m_{⟦before⟧} + e_{⟦i⟧} \odot \tilde m_{⟦i⟧}",
+        rf"{new} &= o_{{⟦i⟧}} \odot \tanh m_{{⟦i⟧}}",
+        r"m_{⟦i⟧,⟦unit⟧} &= ⟦forget⟧\,(⟦kept⟧) + ⟦enter⟧\,(⟦proposal⟧)",
+        r"&= ⟦memory⟧",
+        rf"{unit} &= ⟦out⟧\,\tanh(⟦memory⟧) = ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )  # fmt: skip
+    note = say("The LSTM as it ran, PyTorch's: beside the state s it keeps a memory m. Written out is unit {unit}, the "
+               "one that moved most.", unit="⟦unit⟧")  # fmt: skip
+    return Equation(4, aligned(*lines), note)
+
+
+def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+    state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
+    bias = ""
+    if trace.linear:
+        first, bias = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; E y_{{⟦before⟧}}]", " + b_o"
+        note = say("The readout is linear: state, context and previous word as they are. So a logit is a sum of parts, "
+                   "with nothing to be fixed first.")  # fmt: skip
+    else:
+        first = rf"t_{{⟦i⟧}} &= \tanh(W_t [{state} ; {context}] + b_t)"
+        note = say("Between context and logit stands tanh: a logit of this model does not split into parts.")
+    lines = (
+        first,
+        r"&= ⟦readout⟧⟦chosen⟧",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}(W_o t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
+        r"&= ⟦probability⟧",
+    )
+    return Equation(5, aligned(*lines), note)
+
+
+def _remembered_texts(trace: Seq2SeqTrace, step: int) -> Texts:
+    """Return the new state of an LSTM, and how the unit came about that moved most."""
+    unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    enter, forget, found, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
+    return {
+        "unit": str(unit + 1), "enter": enter, "forget": forget, "proposal": found, "out": out,
+        "kept": number(float(trace.previous_memories[step, unit])),
+        "memory": number(float(trace.memories[step, -1, unit])),
+        "moved": number(float(trace.states[step, unit])), "state": vector(trace.states[step]),
+    }  # fmt: skip

@@ -1,0 +1,254 @@
+"""Imported checkpoints as models of this program: their own network's numbers, every one of them proved, and nothing
+that reading or writing them may leave half done."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis.ledger import ledger, ledgers
+from attnviz.analysis.proving import could_be_of, prover_of
+from attnviz.analysis.seq2seq_recomputation import recompute
+from attnviz.checkpoint import load_model
+from attnviz.commands.program import main
+from attnviz.model_folder import FILES, load_weights, model_folders
+from attnviz.trace import Branches, Seq2SeqTrace
+from attnviz.trace.interventions import ExcludePosition, ForceWord
+from attnviz.wording.kinds import told
+from tests.conftest import REPOSITORY
+from tests.importing import joey_nmt, seq2seq
+
+pytest.importorskip("yaml") if not os.environ.get("CI") else None
+
+KINDS = (
+    None, joey_nmt.Kind(), joey_nmt.Kind(rnn="lstm", layers=(3, 2), start="last", attention="luong"),
+    joey_nmt.Kind(layers=(2, 3), start="zero", feeding=False, scale=True),
+)  # fmt: skip
+"""The tutorial's translator, and some of Joey NMT's."""
+TUTORIAL = ("ein mann schläft im park .", "a man sleeps in the park .")
+JOEY = ("der hund schläft im park .", "the dog sleeps in park .")
+
+
+def _written(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0) -> Any:
+    return seq2seq.write_checkpoint(folder, seed) if kind is None else joey_nmt.write_model(folder, kind, seed)
+
+
+def _imported(folder: Path, kind: joey_nmt.Kind | None, seed: int = 0, *options: str) -> tuple[Any, Path]:
+    peer, made = _written(folder, kind, seed), folder / "models" / "mine"
+    assert main(["import", str(folder), "-o", str(made), *options]) == 0
+    return peer, made
+
+
+def _texts(kind: joey_nmt.Kind | None) -> tuple[str, str]:
+    return TUTORIAL if kind is None else JOEY
+
+
+def _peers_logits(peer: Any, kind: joey_nmt.Kind | None) -> np.ndarray[Any, Any]:
+    """Return the logits of the peer's own network, led through the target, its own ids."""
+    source, target = (text.split() for text in _texts(kind))
+    known = seq2seq if kind is None else joey_nmt
+    read = [*map(known.SOURCE.index, source), 3]
+    logits, _ = peer.led([2, *read] if kind is None else read, [*map(known.TARGET.index, target), 3])
+    return np.asarray(logits.numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_logits_are_the_peers_own_in_torch_and_in_numpy(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
+    peer, made = _imported(tmp_path, kind)
+    expected, (source, target) = _peers_logits(peer, kind), _texts(kind)
+    translator = Translator.load(made, device="cpu")
+    trace = translator.translate(source, target=target)
+    known = seq2seq.TARGET if kind is None else joey_nmt.TARGET
+    order = [1, 0, 2, 3, *range(4, len(known))]  # PAD comes first here
+    network, _ = load_model(made)
+    previous = torch.tensor([trace.previous_ids])
+    with torch.inference_mode():
+        logits = network.logits(torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]), previous)[0]
+    assert np.abs(logits.numpy() - expected[:, order]).max() < 1e-5
+    again = recompute(load_weights(made), trace.config, trace.source_ids, trace.target_ids)
+    assert np.abs(again["logits"] - expected[:, order]).max() < 1e-5
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_every_number_of_a_translation_is_proved_and_kept(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
+    _, made = _imported(tmp_path, kind)
+    translator, weights, (source, target) = Translator.load(made, device="cpu"), load_weights(made), _texts(kind)
+    for options in ({}, {"beam": 3}, {"target": target}, {"interventions": [ForceWord(5, 0)]}):
+        trace: Any = translator.translate(source, **options)  # type: ignore[arg-type]
+        assert isinstance(trace, Seq2SeqTrace)
+        assert Branches.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
+        assert could_be_of(trace, weights)
+        prover = prover_of(trace, weights)
+        for step in range(len(trace.target_pieces)):
+            found = prover.prove(step)
+            assert found.holds, found.discrepancies
+            assert {check.quantity for check in found.checks} >= {quantity.name for quantity in trace.arrays} - {
+                "top_ids"
+            }
+            assert [one.number for one in told(trace).narrate(trace, step)] == list(told(trace).stage_titles(trace))
+
+
+@given(
+    name=st.sampled_from(("energies", "alignment", "contexts", "layer_states", "gates", "readouts", "keys")),
+    place=st.integers(0, 10**6),
+)  # fmt: skip
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, place: int) -> None:
+    trace, weights = _one(tmp_path_factory)
+    array = getattr(trace, name).copy()
+    array.flat[place % array.size] += 0.01
+    altered = dataclasses.replace(trace, **{name: array})
+    prover = prover_of(altered, weights)
+    wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in prover.prove(step).discrepancies}
+    assert name in wrong
+
+
+_KEPT: dict[str, Any] = {}
+
+
+def _one(tmp_path_factory: Any) -> tuple[Seq2SeqTrace, Any]:
+    """Return one translation of Joey NMT's, made once, with the weights."""
+    if not _KEPT:
+        _, made = _imported(tmp_path_factory.mktemp("joey"), KINDS[2])
+        translator = Translator.load(made, device="cpu")
+        _KEPT.update(trace=translator.translate(*_texts(KINDS[2])[:1], target="the dog ."), weights=load_weights(made))
+    return _KEPT["trace"], _KEPT["weights"]
+
+
+def test_the_ledger_of_a_linear_readout_adds_up_to_the_logit(tmp_path: Path) -> None:
+    _, made = _imported(tmp_path, None)
+    trace: Any = Translator.load(made, device="cpu").translate(TUTORIAL[0], target=TUTORIAL[1])
+    weights = load_weights(made)
+    logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
+    cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
+    for (step, piece), account in zip(cells, ledgers(trace, weights, cells), strict=True):
+        assert account.source.shape == (len(trace.source_pieces),)
+        assert account.logit == pytest.approx(logits[step, piece], abs=1e-5)
+    weights["decoder.output.bias"] = weights["decoder.output.bias"] + 1
+    assert ledger(trace, weights, 0, 4).bias == pytest.approx(ledgers(trace, weights, [(0, 4)])[0].bias)
+
+
+def test_where_tanh_stands_between_there_is_no_ledger(tmp_path_factory: Any) -> None:
+    trace, weights = _one(tmp_path_factory)
+    with pytest.raises(ValueError, match="tanh stands between"):
+        ledger(trace, weights, 0, 4)
+
+
+def test_it_is_a_model_of_the_program_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, made = _imported(tmp_path, None)
+    assert [folder.name for folder in model_folders(made.parent)] == ["mine"]
+    pairs, model = tmp_path / "pairs.tsv", ["--model", str(made)]
+    pairs.write_text("\t".join(TUTORIAL) + "\n", encoding="utf-8")
+    for command in (
+        ["translate", *model, "--json", TUTORIAL[0]], ["align", *model, str(pairs)], ["evaluate", *model, str(pairs)],
+        ["figure", *model, TUTORIAL[0], "-o", str(tmp_path / "made.html")],
+        ["figure", *model, TUTORIAL[0], "--picture", "ledger", "--step", "1", "-o", str(tmp_path / "ledger.csv")],
+        ["figure", *model, TUTORIAL[0], "--picture", "state", "--step", "1", "-o", str(tmp_path / "state.csv")],
+        ["corpus", *model, "-o", str(tmp_path / "made.parquet"), str(pairs)],
+    ):  # fmt: skip
+        assert main(command) == 0, capsys.readouterr().err
+    assert "bias" in (tmp_path / "ledger.csv").read_text(encoding="utf-8-sig")
+    assert main(["align", *model, "--after", str(pairs)]) == 2
+    assert main(["figure", *model, TUTORIAL[0], "--picture", "maxout", "-o", str(tmp_path / "x.csv")]) == 2
+    assert "imported" in capsys.readouterr().err
+
+
+def test_what_is_typed_is_cut_into_the_words_it_knows(tmp_path: Path) -> None:
+    _, made = _imported(tmp_path, None)
+    translator = Translator.load(made, device="cpu")
+    trace = translator.translate("Ein Hund, schläft zuhause im Park.")
+    assert trace.words().source == ("<s>", "ein", "hund", ",", "schläft", "zuhause", "im", "park", ".", "</s>")
+    assert trace.unknown_characters == (",", "zuhause")
+    assert set(translator.translate("<s> <unk>").source_ids[1:-1]) == {1}  # nobody types a mark
+    for text in ("", "\u200b", "ein " * 300):
+        with pytest.raises(AttnvizError):
+            translator.translate(text)
+
+
+def test_a_token_that_goes_on_is_one_word_with_the_next(tmp_path: Path) -> None:
+    _written(tmp_path, None)
+    tokens = [f"{token}@@" if token in ("sleeps", "schläft") else token for token in seq2seq.TARGET]
+    (tmp_path / "target.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
+    assert main(["import", str(tmp_path), "-o", str(tmp_path / "mine")]) == 0
+    trace = Translator.load(tmp_path / "mine", device="cpu").translate("ein mann", target="a sleeps@@ dog .")
+    assert trace.words().target == ("a", "sleepsdog", ".", "</s>")
+    assert trace.translation == "a sleeps@@ dog ."
+
+
+def test_its_attention_cannot_be_changed_and_its_words_can(tmp_path: Path) -> None:
+    _, made = _imported(tmp_path, None)
+    translator = Translator.load(made, device="cpu")
+    with pytest.raises(AttnvizError, match="imported"):
+        translator.translate("ein mann", interventions=[ExcludePosition(0)])
+    assert translator.translate("ein mann", interventions=[ForceWord(6, 0)]).target_ids[0] == 6
+
+
+def test_half_the_space_rounds_the_weights(tmp_path: Path) -> None:
+    _, made = _imported(tmp_path, None, 0, "--half")
+    assert {array.dtype for array in load_weights(made).values()} == {np.dtype(np.float16)}
+    trace = Translator.load(made, device="cpu").translate("ein mann")
+    assert prover_of(trace, load_weights(made)).prove(0).holds
+
+
+def test_again_and_after_a_kill_the_bytes_are_the_same(tmp_path: Path) -> None:
+    _, made = _imported(tmp_path, None)
+    files = {path.name: path.read_bytes() for path in made.iterdir()}
+    assert set(files) < set(FILES)
+    command = [sys.executable, "-m", "attnviz", "import", str(tmp_path), "-o", str(tmp_path / "other")]
+    begun = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL)
+    while begun.poll() is None and not (tmp_path / "other").exists():
+        pass
+    begun.send_signal(signal.SIGKILL)
+    begun.wait()
+    assert main(["import", str(tmp_path), "-o", str(tmp_path / "other")]) == 0
+    assert main(["import", str(tmp_path), "-o", str(made)]) == 0
+    for folder in (made, tmp_path / "other"):
+        assert {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".tmp"} == files
+
+
+def test_a_model_of_the_program_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _written(tmp_path, None)
+    (tmp_path / "own").mkdir()
+    record = {"format": "attnviz-model", "version": 1, "model": {"vocabulary_size": 10}}
+    (tmp_path / "own" / "config.json").write_text(json.dumps(record))
+    assert main(["import", str(tmp_path), "-o", str(tmp_path / "own")]) == 2
+    assert "was not imported" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda folder: (folder / "vocabularies.json").unlink(), "cannot be read"),
+        (lambda folder: (folder / "vocabularies.json").write_text("{}"), "are damaged"),
+        (lambda folder: _change(folder, "vocabularies.json", '"ein"', '"ein","noch"'), "12"),
+        (lambda folder: _change(folder, "config.json", '"tutorial"', '"joey"'), "does not fit its config"),
+        (lambda folder: _change(folder, "config.json", '"cell": "gru"', '"cell": "lstm"'), "has one layer of GRU"),
+        (lambda folder: _change(folder, "config.json", '"layers": 1', '"layers": 65'), "layers must be"),
+        (lambda folder: _change(folder, "config.json", '"hidden_size": 12', '"hidden_size": 13'), "does not fit"),
+    ],
+)  # fmt: skip
+def test_a_damaged_folder_is_told(tmp_path: Path, damage: Callable[[Path], object], said: str) -> None:
+    _, made = _imported(tmp_path, None)
+    damage(made)
+    with pytest.raises(AttnvizError, match=said):
+        Translator.load(made, device="cpu")
+
+
+def _change(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text(encoding="utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
