@@ -47,6 +47,14 @@ _NOTE = (
 )
 
 
+_BEFORE_ALONE = {
+    Transformer: "its cross-attention, mean of all heads of all layers. It has no one attention that a posterior after "
+    "the word could be of.",
+    Seq2Seq: "it was imported; its alignment is that before the word.",
+}
+"""What is measured of those that have no posterior."""
+
+
 def alignment_section(
     models: Sequence[Model],
     gold: Mapping[str, Sequence[GoldAlignment]],
@@ -65,13 +73,8 @@ def alignment_section(
         if not network.attends:
             notes.append(f"{model.name} has no attention, hence no alignment.")
             continue
-        if isinstance(network, Seq2Seq):
-            notes.append(f"{model.name} was imported: its alignment is that before the word.")
-        elif not network.attends_once:
-            notes.append(
-                f"{model.name}: its cross-attention, mean of all heads of all layers. It has no one attention that "
-                "a posterior after the word could be of."
-            )
+        if not network.attends_once:
+            notes.append(f"{model.name}: {_BEFORE_ALONE[type(network)]}")
         if heads and isinstance(network, Transformer):
             for one in _heads_of(network.config):
                 find = partial(head_alignments, model.translator, one)
