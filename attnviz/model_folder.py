@@ -22,7 +22,9 @@ VERSION = 1
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 VOCABULARIES = "vocabularies.json"
 """Of an imported translator, in the place of the tokenizer."""
-FILES = (CONFIG, WEIGHTS, TOKENIZER, VOCABULARIES)
+FILES = (CONFIG, WEIGHTS, TOKENIZER)
+"""Of a model that was trained here."""
+EVERY_FILE = (*FILES, VOCABULARIES)
 
 IMPORTED = "seq2seq"
 """The architecture of a translator that was trained elsewhere."""

@@ -21,7 +21,7 @@ from attnviz.devices import resolve_device
 from attnviz.kept import Kept, kept_in, size_of
 from attnviz.model_folder import (
     DETECTOR,
-    FILES,
+    EVERY_FILE,
     IMPORTED,
     TOKENIZER,
     VOCABULARIES,
@@ -68,7 +68,7 @@ def detector_folder() -> Path | None:
 def judged(folder: Path, device: str, source: str, target: str) -> Judgement:
     """Return the verdict of the detector in `folder`, as its files are now, on a pair of sentences; raise AttnvizError
     on bad input. It is the same object for every visitor."""
-    files, place = stamp(str(folder), *FILES), str(resolve_device(device))
+    files, place = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
     with TURNS.left():
         return _JUDGED.get(
             (str(folder), place, files, source, target),
@@ -111,7 +111,7 @@ def translate(
     It is the same object for every visitor and at every run, so that what is kept by a trace (its fingerprint, its
     prover) is made once. Visitors who wait at the same time are translated for together.
     """
-    files, device = stamp(folder, *FILES), str(resolve_device(device))
+    files, device = stamp(folder, *EVERY_FILE), str(resolve_device(device))
 
     def made() -> Trace:
         translator = _shared_translator(folder, device, files)
@@ -200,7 +200,7 @@ def signals_of(trace: Trace) -> Signals | None:
 def translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without their numbers; raise AttnvizError on bad input."""
     with TURNS.left():
-        shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES))
+        shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
 
 
@@ -217,7 +217,7 @@ def beam_tree_of(trace: Trace, beam: int) -> BeamTree | None:
 def translator_in(folder: str, device: str) -> Translator:
     """Return the translator of the model in `folder` as its files are now, for work beside that of visitors; raise
     AttnvizError where it cannot be loaded."""
-    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES)).translator
+    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
 
 def _translator_of(trace: Trace) -> Translator | None:
@@ -229,7 +229,7 @@ def _translator_of(trace: Trace) -> Translator | None:
         return None
     folder = str(models()[trace.model])
     device = trace.device if trace.device in available_devices() else "cpu"
-    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *FILES)).translator
+    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
 
 def after_word_of(trace: Trace) -> AfterWord | None:

@@ -34,6 +34,7 @@ from attnviz.network.rnnsearch import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.trace import Branches
 from attnviz.training.corpus import read_pairs
+from tests.fuzzing.checkpoints import checkpoints, imports
 from tests.fuzzing.mutations import ANY, JSON, LINES, Mutation, replace_value, text
 
 SENTENCES = (
@@ -241,7 +242,7 @@ def models(bench: Bench, chance: random.Random) -> None:
 KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
     "strings": (strings, 30), "targets": (targets, 25), "traces": (traces, 15), "models": (models, 15),
     "attentions": (attentions, 15), "gold": (gold, 5), "pairs": (pairs, 5), "corpora": (corpora, 5),
-    "addresses": (addresses, 2),
+    "addresses": (addresses, 2), "checkpoints": (checkpoints, 5), "imports": (imports, 10),
 }  # fmt: skip
 """With how often each is tried among the others."""
 

@@ -12,7 +12,7 @@ from attnviz.model_folder import FILES
 from tests.fuzzing.kinds import KINDS, PAGES, Bench, refused
 from tests.fuzzing.mutations import JSON
 
-CASES = {"addresses": 12, "models": 300, "strings": 100, "targets": 100}
+CASES = {"addresses": 12, "checkpoints": 25, "imports": 40, "models": 300, "strings": 100, "targets": 100}
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from attnviz.analysis.proving import could_be_of, prover_of
 from attnviz.analysis.seq2seq_recomputation import recompute
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
-from attnviz.model_folder import FILES, load_weights, model_folders
+from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
 from attnviz.trace import Branches, Seq2SeqTrace
 from attnviz.trace.interventions import ExcludePosition, ForceWord
 from attnviz.wording.kinds import told
@@ -207,7 +207,7 @@ def test_half_the_space_rounds_the_weights(tmp_path: Path) -> None:
 def test_again_and_after_a_kill_the_bytes_are_the_same(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None)
     files = {path.name: path.read_bytes() for path in made.iterdir()}
-    assert set(files) < set(FILES)
+    assert set(files) < set(EVERY_FILE)
     command = [sys.executable, "-m", "attnviz", "import", str(tmp_path), "-o", str(tmp_path / "other")]
     begun = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.DEVNULL)
     while begun.poll() is None and not (tmp_path / "other").exists():

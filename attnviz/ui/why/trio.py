@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attnviz import AttnvizError, Trace
 from attnviz.languages import say
-from attnviz.model_folder import FILES, stamp
+from attnviz.model_folder import EVERY_FILE, stamp
 from attnviz.ui.resources import devices, models, translate
 
 MODELS = ("small-fixed", "small-dot", "small-additive")
@@ -74,5 +74,5 @@ def trio_stamp() -> str:
     """Return what tells the models, as their files are now, from others: part of the address of what they make."""
     folders = models()
     names = [*MODELS, *filter(None, [judge()])]
-    text = repr([stamp(str(folders[name]), *FILES) for name in names if name in folders])
+    text = repr([stamp(str(folders[name]), *EVERY_FILE) for name in names if name in folders])
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,56 @@
+"""The page with an imported translator: its stages in the order of its own equations, its proof, its ledger where
+logits split, and what it says is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attnviz.commands.program import main
+from tests.importing import joey_nmt, seq2seq
+from tests.ui.opening import open_page
+from tests.ui.shown_records import all_records, badge, shown_equations, texts
+
+SENTENCES = {
+    "tutorial": "ein mann schläft im park .",
+    "joey": "der hund schläft im park .",
+    "lstm": "der hund schläft .",
+}
+
+
+@pytest.fixture
+def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Import one translator of each family, and one of LSTM."""
+    found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
+    seq2seq.write_checkpoint(found["tutorial"])
+    joey_nmt.write_model(found["joey"], joey_nmt.Kind())
+    joey_nmt.write_model(found["lstm"], joey_nmt.Kind(rnn="lstm", layers=(1, 2)))
+    for name, folder in found.items():
+        if name == "tutorial" or _reads_yaml():
+            assert main(["import", str(folder), "-o", str(models_folder / name)]) == 0
+    return models_folder
+
+
+def _reads_yaml() -> bool:
+    try:
+        import yaml  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_it_is_shown_step_by_step(imported: Path, name: str) -> None:
+    if not (imported / name).exists():
+        pytest.skip("there is no pyyaml")
+    app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything", step="2")
+    assert badge(app)["holds"]
+    assert list(all_records(app))
+    told = texts(app)
+    linear = name == "tutorial"
+    assert ("It has no logit ledger" in told) is not linear
+    assert ("machine that is drawn here looks before" in told) is not linear
+    equations = " ".join(shown_equations(app))
+    assert (r"\tanh(W_t" in equations) is not linear
+    assert (r"\tanh m_" in equations) is (name == "lstm")
