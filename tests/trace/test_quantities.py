@@ -15,6 +15,7 @@ from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.quantities import QUANTITIES, RECORDED, check_shapes, sizes
+from attnviz.trace.seq2seq_quantities import QUANTITIES as of_imports
 from attnviz.trace.transformer_quantities import QUANTITIES as of_transformers
 from attnviz.translator import Translator
 from attnviz.wording.proof import OF_POSITIONS, quantity_names
@@ -72,5 +73,5 @@ def test_indices_are_told_apart() -> None:
 def test_the_page_names_every_quantity_that_is_proved(translator: Translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
     proved = {check.quantity for check in prove(translator.translate(SENTENCES[0]), weights, 0).checks}
-    assert proved <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
+    assert proved <= set(quantity_names()) <= {*QUANTITIES, *of_transformers, *of_imports}
     assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(OF_POSITIONS)
