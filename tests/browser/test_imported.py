@@ -1,0 +1,64 @@
+"""An imported translator in a real browser: its stages in their order, steps, the ledger, and what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.commands.program import main
+from tests.browser.conftest import Opener
+from tests.browser.server import running_page
+from tests.browser.settled import settled
+from tests.conftest import SHIPPED_MODEL
+from tests.importing import joey_nmt, seq2seq
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of models with the shipped one, the tutorial's translator and Joey NMT's."""
+    pytest.importorskip("yaml")
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "en-fr").symlink_to(SHIPPED_MODEL.resolve())
+    for name, write in (("tutorial", seq2seq.write_checkpoint), ("joey", _write_joey)):
+        found = tmp_path_factory.mktemp(name)
+        write(found)
+        assert main(["import", str(found), "-o", str(folder / name)]) == 0
+    return folder
+
+
+def _write_joey(folder: Path) -> None:
+    joey_nmt.write_model(folder, joey_nmt.Kind())
+
+
+@pytest.fixture(scope="module")
+def address(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return where the page with these models is."""
+    with running_page(models, tmp_path_factory.mktemp("page") / "page.log") as found:
+        yield found
+
+
+def test_both_families_are_shown_step_by_step(open_page: Opener) -> None:
+    page = open_page(f"?model=tutorial&search=greedy&sentence={quote('ein mann schläft im park .')}")
+    settled(page)
+    badge = page.locator(".st-key-proof_badge, [class*=st-key-proof]").first
+    expect(badge).to_contain_text("check out")
+    page.keyboard.press("ArrowRight")
+    expect(badge).to_contain_text("step 2")
+    expect(page.locator(".st-key-inside_word")).to_contain_text("the readout of this model is linear")
+    expect(page.locator(".st-key-machine_box svg.drawing")).to_be_visible()
+
+    page = open_page(
+        f"?model=joey&search=greedy&sentence={quote('der hund schläft im park .')}&step=2", ready=".st-key-stage_4"
+    )
+    settled(page, ".st-key-stage_5")
+    expect(page.locator(".st-key-stages h3 .number")).to_have_count(5)
+    heights = {number: page.locator(f".st-key-stage_{number}").bounding_box() for number in (4, 1, 5)}
+    tops = [box["y"] for box in heights.values() if box]
+    assert tops == sorted(tops)  # the state moves before it asks
+    expect(page.locator(".st-key-inside_word")).to_contain_text("It has no logit ledger")
