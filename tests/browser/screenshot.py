@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import tempfile
 from pathlib import Path
@@ -10,7 +11,8 @@ from urllib.parse import quote_plus
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import Locator, Page, sync_playwright
 
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
@@ -23,10 +25,26 @@ ASIDE = {
     "why": f"why?sentence={quote_plus(OPENING)}&step-why=4",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
     "learns": "learns?runs=1&update=1000",
+    "tour": f"?sentence={quote_plus(OPENING)}&tour=4&depth=idea",
+    "transformer": f"transformer?sentence={quote_plus(OPENING)}&rung=heads&step-head=3",
+    "corpus": "corpus",
 }
 """What else is photographed, by the name of the file."""
-_LAST = {"lab": ".st-key-section_panel", "learns": ".st-key-quality-learns", "why": ".st-key-forced_words-why"}
+_LAST = {
+    "": ".st-key-contrast", "lab": ".st-key-section_panel", "learns": ".st-key-quality-learns",
+    "why": ".st-key-forced_words-why", "transformer": ".st-key-heatmap-head", "corpus": "[class*=st-key-corpus_plot]",
+}  # fmt: skip
 """The chart that is drawn last on a page, by its box."""
+_COLOURS = 256
+"""Of a picture that is kept: text stays as sharp, and the file takes a third. Rare ones are among them."""
+
+
+def photograph(what: Page | Locator, path: Path) -> None:
+    """Keep a picture of a page, or of a part of it, as a small file."""
+    with Image.open(io.BytesIO(what.screenshot())) as taken:
+        taken.convert("RGB").quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
 
 
 def main() -> None:
@@ -52,17 +70,20 @@ def main() -> None:
         page.wait_for_selector(READY, timeout=60_000)
         page.wait_for_selector(".st-key-ledger .js-plotly-plot", timeout=60_000)
         settled(page)
-        page.screenshot(path=options.folder / "screenshot.png")
+        photograph(page, options.folder / "screenshot.png")
         # As high as the stages, so that they are on one picture.
         stages = page.locator(".st-key-stages")
         page.set_viewport_size({"width": width, "height": int(stages.bounding_box()["height"]) + 1200})
         settled(page)
-        stages.screenshot(path=options.folder / "stages.png")
+        photograph(stages, options.folder / "stages.png")
         for name, place in ASIDE.items():
             page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{address}/{place}")
-            settled(page, _LAST.get(place.partition("?")[0], ".st-key-contrast"))
-            page.screenshot(path=options.folder / f"{name}.png")
+            if name == "corpus":
+                page.locator(".st-key-corpus_sample button").click()
+                page.mouse.move(0, 0)
+            settled(page, ".st-key-candidates" if "depth=idea" in place else _LAST[place.partition("?")[0]])
+            photograph(page, options.folder / f"{name}.png")
         browser.close()
 
 
