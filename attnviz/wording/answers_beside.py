@@ -88,8 +88,8 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
     named = {"count": len(lacking), "all": len(behind), "most": decimal(max(lacking), 1)}
     told = say("At these small, equal sizes and after so short a training the transformer is behind the additive "
                "model at {count} of {all} lengths, by up to {most} BLEU.", **named)  # fmt: skip
-    return told + " " + say("Nothing was tuned for it, and transformers are known to want longer training; whether that "
-                            "closes the gap was not tried.")  # fmt: skip
+    return told + " " + say("Nothing was tuned for it, and transformers are known to want longer training; whether "
+                            "that closes the gap was not tried.")  # fmt: skip
 
 
 def combined_badge(proofs: Sequence[Proof], step: int) -> str:

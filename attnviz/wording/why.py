@@ -94,8 +94,8 @@ def _reach(kind: str, found: Reach) -> str:
     if np.isfinite(found.tenth):
         told["fall"] = " " + say("(a tenth every {steps} steps)", steps=decimal(found.tenth, 0))
     if kind == "none":
-        return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and {far}.",
-                   **told)  # fmt: skip
+        return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and "
+                   "{far}.", **told)  # fmt: skip
     return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by attention {near} and {far}.",
                **told)  # fmt: skip
 

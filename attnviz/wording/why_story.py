@@ -28,8 +28,8 @@ def opening() -> Passage:
         ),
         say(
             "Below are three small models, trained on the same sentences for equally many updates, which differ in "
-            "this alone: one has a fixed vector, one weighs by dot products (Luong et al. 2015), one as Bahdanau et al. "
-            "did. Your sentence goes through all three."
+            "this alone: one has a fixed vector, one weighs by dot products (Luong et al. 2015), one as Bahdanau et "
+            "al. did. Your sentence goes through all three."
         ),
     ))  # fmt: skip
 
@@ -72,10 +72,11 @@ def signals() -> Passage:
             "By attention it goes straight to what was looked at."
         ),
         say(
-            "Further right are pairs of a written and a read piece with more steps between them: i back to the decoder’s "
-            "first state s₀, and from there j along the encoder. The gradient is exact, and split by its way into the "
-            "encoder: by s₀, or by the contexts c₁ … cᵢ and their weights. (The fixed vector has one context for all "
-            "steps, the last annotation, and no weights.) Lines are medians, bands hold the middle half."
+            "Further right are pairs of a written and a read piece with more steps between them: i back to the "
+            "decoder’s first state s₀, and from there j along the encoder. The gradient is exact, and split by its way "
+            "into the encoder: by s₀, or by the contexts c₁ … cᵢ and their weights. (The fixed vector has one "
+            "context for all steps, the last annotation, and no weights.) Lines are medians, bands hold the middle "
+            "half."
         ),
     ))  # fmt: skip
 
@@ -96,8 +97,8 @@ def growth() -> Passage:
     """Return what it means to let a sentence grow, and what the measure can say."""
     return Passage(say("5. How far can a sentence grow?"), (
         say(
-            "A long sentence, clause by clause; each model translates every beginning of it. Does the translation break "
-            "before the sentence is complete? It is cut after marks and before words that clauses begin with: no "
+            "A long sentence, clause by clause; each model translates every beginning of it. Does the translation "
+            "break before the sentence is complete? It is cut after marks and before words that clauses begin with: no "
             "grammar is known here."
         ),
         say(
