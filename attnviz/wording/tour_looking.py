@@ -126,7 +126,7 @@ def _made_alike(record: Any) -> str:
         return say("An annotation has {units} numbers. They are first turned into as many as the query has; then the "
                    "two are multiplied, place by place, and added up.", units=units)  # fmt: skip
     return say("An annotation has {units} numbers. Query and key are each first turned into {count}, then added, and "
-               "what comes of it is weighed.", units=units, count=record.config["alignment_size"])  # fmt: skip
+               "what comes of it is weighed.", units=units, count=record.queries.shape[1])  # fmt: skip
 
 
 def _fits(told: Toured) -> str:
