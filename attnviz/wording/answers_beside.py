@@ -59,8 +59,9 @@ def note(trace: Record, step: int) -> str:
 
 def looks_told() -> str:
     """Return how the small heatmaps are to be read."""
-    return say("Rows are French words, columns English ones, bright is a large weight (the shade is √α); of the "
-               "transformer it is the mean of all heads. The fixed vector looks nowhere.")  # fmt: skip
+    return say("Rows are French words, columns English ones (point at a cell, and both are named); bright is a large "
+               "weight (the shade is √α), of the transformer in the mean of all heads. The fixed vector looks "
+               "nowhere.")  # fmt: skip
 
 
 def by_length_sentence(lacking: Sequence[str], larger: str) -> str:

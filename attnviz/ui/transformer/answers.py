@@ -125,7 +125,7 @@ def _cell(trace: Any) -> dict[str, Any]:
     words = trace.words()
     label = say("{model}: alignment of {rows} French and {columns} English words", model=trace.model,
                 rows=len(words.target), columns=len(words.source))  # fmt: skip
-    return cell(trace.model, words.alignment, trace.model, "", label)
+    return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 
 
 def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
