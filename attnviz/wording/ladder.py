@@ -102,8 +102,8 @@ def _dot() -> Passage:
             "What changes is one formula: how well a word fits what the translator has in mind, its state. Bahdanau et "
             "al. ask a small network: it adds the two lists of numbers, squashes each sum and weighs it. Luong et al. "
             "(2015) multiply them place by place and add up: two lists that point the same way have a large product. "
-            "It takes fewer multiplications, counted below; the price is that a learned matrix P must first make both lists "
-            "equally long."
+            "It takes fewer multiplications, counted below; the price is that a learned matrix P must first make both "
+            "lists equally long."
         ),
     ), say(
         "Both models are led through the same words, so that step and word on show are the same decision. Choose "
