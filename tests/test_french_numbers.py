@@ -113,7 +113,7 @@ def test_no_picture_of_a_translation_has_a_decimal_point(trace: Trace, subject: 
     for figure in figures:
         drawn = json.loads(figure.to_json())
         found += list(texts(drawn))
-        assert drawn["layout"]["separators"][0] == ","
+        assert drawn["layout"]["separators"] == ",\u202f"
     assert not [text for text in found if POINT.search(text)]
     assert sum(bool(re.search(r"\d,\d", text)) for text in found) > 100
 

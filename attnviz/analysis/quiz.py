@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -48,13 +49,16 @@ class Odds:
     of two equally far ones the left."""
 
 
-def questions(record: Record, after: Array | None, most: int = QUESTIONS) -> tuple[Question, ...]:
+def questions(
+    record: Record, after: Array | None, most: int = QUESTIONS, told: Collection[int] = ()
+) -> tuple[Question, ...]:  # fmt: skip
     """Return up to `most` words to be asked about, in the order of the translation; `after` is their posterior,
-    of shape (Ty, Tx) in words, where that is known.
+    of shape (Ty, Tx) in words, where that is known, and `told` are words whose answer was given before.
 
     A word is fit where the question makes sense and alpha is clear (see `telling`). Of each of KINDS in turn, again and
-    again, the one of the clearest look is taken that is left, so that they are of as many kinds as there are; a word of
-    a text that was asked about already comes after all others.
+    again, the one of the clearest look is taken that is left, so that they are of as many kinds as there are. After all
+    others come words that need no guess, those `told` and those spelled like the word they looked at; and after these a
+    word of a text that was asked about already.
     """
     words = record.words()
     looks, later = Looks(record, words.alignment), None if after is None else Looks(record, after)
@@ -62,14 +66,16 @@ def questions(record: Record, after: Array | None, most: int = QUESTIONS) -> tup
     fit.sort(key=lambda word: -float(looks.shares[word].max()))
     seen: set[str] = set()
     first: list[int] = []
+    known: list[int] = []
     again: list[int] = []
-    for word in fit:
+    for word in sorted(fit, key=lambda word: word in told):  # of two alike, the one that was not told of
         text = words.target[word].lower()
-        (again if text in seen else first).append(word)
+        alike = text == words.source[looks.sources[word]].lower()
+        (again if text in seen else known if alike or word in told else first).append(word)
         seen.add(text)
     kinds = {word: _kind(looks, later, word) for word in fit}
     chosen: list[int] = []
-    for left in (first, again):
+    for left in (first, known, again):
         while left and len(chosen) < most:
             for kind in KINDS:
                 one = next((word for word in left if kinds[word] == kind), None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.languages import decimal_mark
+from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
 
 Spec = dict[str, Any]
@@ -35,7 +35,7 @@ def base_layout(ink: Palette) -> Spec:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "dragmode": False,
-        "separators": f"{decimal_mark()}\u202f",  # of decimals, and of thousands
+        "separators": decimal_mark() + thousands_mark(),  # of decimals, and of thousands
         "showlegend": False,
     }
 

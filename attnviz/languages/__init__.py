@@ -16,6 +16,9 @@ LANGUAGES = {"en": "English", "fr": "Français"}
 DECIMAL_MARKS = {"en": ".", "fr": ","}
 """What each language writes between a number's whole part and its fraction."""
 
+THOUSANDS_MARKS = {"en": ",", "fr": "\u202f"}
+"""What each language writes between a number's thousands."""
+
 _current: ContextVar[str] = ContextVar("language", default="en")
 
 
@@ -32,6 +35,11 @@ def language() -> str:
 def decimal_mark() -> str:
     """Return the decimal mark of the language in use."""
     return DECIMAL_MARKS[_current.get()]
+
+
+def thousands_mark() -> str:
+    """Return what parts a number's thousands in the language in use."""
+    return THOUSANDS_MARKS[_current.get()]
 
 
 PLURAL = "plural "

@@ -14,7 +14,7 @@ from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.looks import Looks
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.numbers import percent
+from attnviz.wording.numbers import percent, thousands
 from attnviz.wording.stages import MOST, Stage, capital, was_given
 
 
@@ -147,5 +147,6 @@ def written(trace: Record, step: int) -> tuple[str, str]:
         second, less = trace.top(step, 2)[1]
         rest = say("{word} leads with {p}, before {other} with {q}.", word=capital(word), p=p,
                    other=quoted_name(second), q=percent(less))  # fmt: skip
-    start = say("Each of the {count} pieces it knows gets a chance.", count=trace.config["vocabulary_size"])
+    known = thousands(int(trace.config["vocabulary_size"]))
+    start = say("Each of the {count} pieces it knows gets a chance.", count=known)
     return f"{start} {rest}", f"{word}, {p}"

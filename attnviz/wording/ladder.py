@@ -1,4 +1,5 @@
-"""The ladder of the page *To the transformer*: each of its rungs changes one line of the equations, which is marked."""
+"""The ladder of the page *To the transformer*: what each of its rungs changes, why and at what price, and the line of
+the equations that it changes, which is marked."""
 
 from __future__ import annotations
 
@@ -78,9 +79,14 @@ def opening() -> Passage:
     """Return what the page is about."""
     return Passage(say("To the transformer"), (
         say(
-            "From the attention of 2014 to the transformer of 2017 are three rungs, and each changes one line: how a "
-            "query is held against a key. Your sentence goes up all of them, in models trained on the same pairs; the "
-            "line that changes is marked, and all the numbers are real."
+            "Recurrence is reading word by word, each time handing on a list of numbers. A transformer has none, only "
+            "attention: in training it reads all words of a sentence at the same time, as graphics cards do best; a "
+            "word reaches any other in one step; and several looks at once can look for several things."
+        ),
+        say(
+            "Three steps lead there from the attention of 2014: another formula for how well two words fit; then "
+            "recurrence left out, in a model that judges translations and writes none; then the transformer. The last "
+            "tab has all translators side by side, and what they score. Your sentence goes through every one."
         ),
     ))  # fmt: skip
 
@@ -93,9 +99,11 @@ def story(rung: Rung) -> Passage:
 def _dot() -> Passage:
     return Passage(say("1. From additive to dot product"), (
         say(
-            "Bahdanau et al. ask a small network how well state and annotation go together: it adds them, squashes the "
-            "sum unit by unit, and weighs the units. Luong et al. (2015) multiply instead: two vectors that point the "
-            "same way have a large product. Both are a sum over units; one only has fewer things to do for each."
+            "What changes is one formula: how well a word fits what the translator has in mind, its state. Bahdanau et "
+            "al. ask a small network: it adds the two lists of numbers, squashes each sum and weighs it. Luong et al. "
+            "(2015) multiply them place by place and add up: two lists that point the same way have a large product. "
+            "It takes fewer multiplications, counted below; the price is that a learned matrix P must first make both "
+            "lists equally long."
         ),
     ), say(
         "Both models are led through the same words, so that step and word on show are the same decision. Choose "
@@ -106,14 +114,15 @@ def _dot() -> Passage:
 def _pair() -> Passage:
     return Passage(say("2. Attention without recurrence"), (
         say(
-            "Parikh et al. (2016) left the recurrent networks out: each piece is its embedding and nothing else. Two "
-            "sentences attend to one another, each piece is compared with what it found, and the comparisons are added "
-            "up. Theirs told whether one sentence follows from another; ours tells whether the one translates the "
-            "other, and translates nothing itself."
+            "What changes: no word waits for the one before. Each piece is only its embedding, the list of numbers it "
+            "is looked up as, so that all can be reckoned at the same time. The price is order: a sum does not know "
+            "who came first. The transformer will get it back by positions, numbers for first, second, third, added "
+            "to the embeddings."
         ),
         say(
-            "What is lost is order: a sum does not know who came first. The transformer will add positions to the "
-            "embeddings to get it back."
+            "Parikh et al. (2016) held two sentences against one another: each piece looks for what fits it in the "
+            "other, is compared with what it found, and the comparisons are added up. Theirs told whether one sentence "
+            "follows from another; ours tells whether one translates the other, and translates nothing itself."
         ),
     ))  # fmt: skip
 
@@ -121,10 +130,16 @@ def _pair() -> Passage:
 def _heads() -> Passage:
     return Passage(say("3. Scaled dot products, heads and layers"), (
         say(
-            "Vaswani et al. (2017) made attention all there is. Query, key and value are three projections; the "
-            "product is divided by the root of its units; several heads look at once, each its own way; and layer "
-            "upon layer adds what it finds to one residual stream. The English asks itself, the French asks what has "
-            "been written, and then the English."
+            "Vaswani et al. (2017) made attention all there is: the English looks at itself, the French at what has "
+            "been written, and then at the English. A head is one such look; several work side by side, each of its "
+            "own kind. A layer is a row of heads, and the next layer looks at what came out of it. The price: every "
+            "word is held against every other, in every layer, and order has to be learned from positions."
+        ),
+        say(
+            "In a head, three matrices make three lists of numbers of each piece (projections): a query, what it asks "
+            "for; a key, what it is found by; a value, what it gives. Their products are divided by √d, lest they grow "
+            "with the length d of the lists. What is found is added to the residual stream, the list of numbers that "
+            "runs up through all layers. A mask hides from the French what is not written yet."
         ),
     ), say(
         "Below are all heads of small-transformer for your sentence. Rows ask, columns are asked, bright is a "
@@ -137,7 +152,8 @@ def _answers() -> Passage:
         say(
             "Five translators of your sentence: one vector, dot products, additive attention, a transformer, and the "
             "large additive model of this page. The four small ones had the same data, updates and vocabulary; en-fr "
-            "is larger and had far more training. The detector of rung 2 translates nothing and is not among them."
+            "is larger and had far more training. The detector of tab 2 translates nothing and is not among them. "
+            "BLEU, 0 to 100, is how many runs of words a translation shares with a person’s."
         ),
     ))  # fmt: skip
 

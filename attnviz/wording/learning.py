@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnviz.analysis.learning import half_way
 from attnviz.languages import say
 from attnviz.trace.snapshots import Snapshots
-from attnviz.wording.numbers import decimal, significant
+from attnviz.wording.numbers import decimal, significant, thousands
 
 SHARES = ("marks", "content", "exchanged", "articles")
 """Measures that are mean weights on drawn links."""
@@ -114,8 +114,8 @@ def learnt_when(run: Snapshots) -> str:
 
 
 def grouped(number: int) -> str:
-    """Return a whole number, a thin space before each group of three digits from five digits on."""
-    return f"{number:,}".replace(",", "\u202f") if number >= 10_000 else str(number)
+    """Return a whole number with its thousands set apart, from five digits on."""
+    return thousands(number) if number >= 10_000 else str(number)
 
 
 def counted(runs: Sequence[Snapshots]) -> str:

@@ -11,7 +11,7 @@ from attnviz.languages import say
 from attnviz.text import piece_name
 from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import decimal, signed
+from attnviz.wording.numbers import decimal, signed, thousands
 
 MUCH_WEIGHT = 0.2
 """Attention from which a source piece is expected to matter: a fifth of the look is more than chance gives any piece of
@@ -75,7 +75,7 @@ def odds(difference: float) -> str:
         return say("more than a million times")
     if times < 1000:
         return say("{count} times", count=decimal(times, 1 if times < 100 else 0))
-    return say("about {count} times", count=f"{float(f'{times:.1e}'):,.0f}".replace(",", "\u202f"))
+    return say("about {count} times", count=thousands(round(float(f"{times:.1e}"))))
 
 
 def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:

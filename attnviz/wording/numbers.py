@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from attnviz.languages import decimal_mark, say
+from attnviz.languages import decimal_mark, say, thousands_mark
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_BREAK = "\u00a0"
@@ -52,7 +52,7 @@ def power_name(exponent: int) -> str:
 
 def thousands(count: int) -> str:
     """Return a whole number with its thousands set apart, as the language in use does it."""
-    return f"{count:,}".replace(",", "," if decimal_mark() == "." else "\u202f")
+    return f"{count:,}".replace(",", thousands_mark())
 
 
 def localised(number: str) -> str:

@@ -21,8 +21,9 @@ def opening(told: Toured, asked: Sequence[Question]) -> str:
     if len(asked) == 1:
         return say("Where did it look most for this word? Tap the English one. The pictures are hidden until you have "
                    "answered.")  # fmt: skip
-    return say("{count} words, as different as there are. Where did it look most for each? Tap the English word. The "
-               "pictures are hidden until you have answered.", count=len(asked))  # fmt: skip
+    return say("{count} words, as different as there are; those that the tour told of, or that are spelled alike in "
+               "both languages, only where there are too few others. Where did it look most for each? Tap the English "
+               "word. The pictures are hidden until you have answered.", count=len(asked))  # fmt: skip
 
 
 def explained(told: Toured, one: Question) -> str:
@@ -67,4 +68,7 @@ def quiz_words(told: Toured) -> dict[str, str]:
         else say("{hits} of {n} where α looked most."),
         "later": say("{hits} of {n} by α′, what the look was about after the word.") if told.after is not None else "",
         "again": say("Ask me again"),
+        "lead": say("Next: Why attention?"),
+        "explained": say("What the words of the page mean stands beside the step, under “What the words on this page "
+                         "mean”."),
     }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.analysis.heads import open_head
@@ -23,7 +25,8 @@ def one_word(told: Toured) -> tuple[str, ...]:
             "This translator has no attention: it cannot look back at the English words. It read them once, one after "
             "the other, and all it has of them is one list of numbers."
         )  # fmt: skip
-    looked = say("Before that it looked back at the English sentence: {parts}.", parts=_parts(told))
+    looked = say("Before that it looked back at the English sentence: {parts}. Such a share is a weight, written α "
+                 "(alpha).", parts=_parts(told))  # fmt: skip
     row = say(
         "A row of the picture is a French word, a column an English one; the brighter, the more it looked. The row of "
         "this word is framed."
@@ -36,7 +39,8 @@ def _written(told: Toured) -> str:
     words, (word, step) = told.record.words(), (told.word.word, told.word.step)
     name = told.target(word)
     if len(words.target_groups[word]) > 1:
-        name = say("{word} (its first piece, {piece})", word=name, piece=told.written(step))
+        name = say("{word} (its first piece, {piece}: a rarer word is written in several)", word=name,
+                   piece=told.written(step))  # fmt: skip
     here = {"word": name, "place": word + 1, "count": max(len(words.target) - 1, word + 1)}
     if was_given(told.record, step):
         return say("It was given {word}, word {place} of {count}.", **here)
@@ -110,8 +114,19 @@ def keys(told: Toured) -> tuple[str, ...]:
     else:
         start = say("What it has in mind before this word are {units} numbers. They are the query; it holds them "
                     "against every annotation, the keys.", units=units)  # fmt: skip
-    return start, say("How well the two fit is one number, the energy: {listed}. Only differences count.",
-                      listed=_fits(told))  # fmt: skip
+    fits = say("How well the two fit is one number, the energy: {listed}. Only differences count.",
+               listed=_fits(told))  # fmt: skip
+    return start, _made_alike(record), fits
+
+
+def _made_alike(record: Any) -> str:
+    """Return how a query and a key of different sizes are brought together."""
+    units = record.annotations.shape[1]
+    if record.config["attention"] == "dot":
+        return say("An annotation has {units} numbers. They are first turned into as many as the query has; then the "
+                   "two are multiplied, place by place, and added up.", units=units)  # fmt: skip
+    return say("An annotation has {units} numbers. Query and key are each first turned into {count}, then added, and "
+               "what comes of it is weighed.", units=units, count=record.queries.shape[1])  # fmt: skip
 
 
 def _fits(told: Toured) -> str:

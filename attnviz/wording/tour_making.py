@@ -10,7 +10,7 @@ from attnviz.languages import say
 from attnviz.trace import TransformerTrace
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.numbers import decimal, percent, thousands
 from attnviz.wording.toured import LEAST, Toured
 
 
@@ -52,7 +52,7 @@ def made(told: Toured) -> tuple[str, ...]:
     """Return which word comes of it, and what comes next."""
     record, step = told.record, told.word.step
     start = say("From what it took from the sentence, what it has in mind and the word before, each of the {count} "
-                "pieces it knows gets a chance.", count=record.config["vocabulary_size"])  # fmt: skip
+                "pieces it knows gets a chance.", count=thousands(int(record.config["vocabulary_size"])))  # fmt: skip
     named = {"word": told.written(step), "share": percent(float(record.probabilities[step]))}
     if len(record.top_pieces[step]) < 2:
         return start, f"{say('{word} has {share}.', **named)} {_onward(told)}".strip()
@@ -88,6 +88,17 @@ def afterwards(told: Toured) -> tuple[str, ...]:
     )  # fmt: skip
     asked = say("It had to look before it knew the word. Now that {word} stands there, one can ask what that look was "
                 "about.", word=name)  # fmt: skip
-    return asked, say("Bayes: each share is multiplied by the chance that its annotation alone gives {word}; what "
-                      "other words were about counts less. That takes {shares}: α′, as the heatmap has it after the "
-                      "word.", word=name, shares=shares)  # fmt: skip
+    bayes = say("Each share is multiplied by the chance that {word} would have had from that annotation alone (Bayes’ "
+                "rule: what was thought before, corrected by what came of it); what other words were about counts "
+                "less. That takes {shares}.", word=name, shares=shares)  # fmt: skip
+    where = say("The new shares are written α′. At the depth “Numbers” and beyond, the heatmap shows them under “After "
+                "the word”.")  # fmt: skip
+    return asked, f"{bayes} {_together(told)}".strip(), where
+
+
+def _together(told: Toured) -> str:
+    """Return that the shares of a word are of its pieces together, where a word on the card has several."""
+    words = told.record.words()
+    if len(words.target_groups[told.turned]) == 1 and all(len(group) == 1 for group in words.source_groups):
+        return ""
+    return say("These are shares of whole words, their pieces taken together; the machine and the bars have one piece.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from attnviz.analysis.clauses import Growth
@@ -68,25 +70,34 @@ def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
                count=count, all=len(lag), listed=", ".join(named))  # fmt: skip
 
 
-def reach_sentence(kind: str, found: Reach, shares: tuple[float, float] | None) -> str:
-    """Return what is seen of the signals in a model with this kind of attention. `shares` are which part of what
-    reaches the source reaches the piece that additive attention looks at most, and what it would be if all pieces got
-    the same; None where that is not known."""
+def reach_sentences(
+    kinds: Sequence[str], found: Sequence[Reach], shares: Sequence[tuple[float, float] | None]
+) -> str:  # fmt: skip
+    """Return what is seen of the signals in models with these `kinds` of attention, a line each. `shares` are which
+    part of what reaches the source reaches the piece that additive attention looks at most, and what it would be if all
+    pieces got the same; None where that is not known."""
+    lines = [say("What arrives, as a median, from the nearest quarter of the pairs and from the farthest:")]
+    lines += [_reach(kind, one) for kind, one in zip(kinds, found, strict=True)]
+    known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
+    if known:
+        listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
+        lines.append(say("Of all that arrives, the piece that additive attention looks at most gets: {listed}. An "
+                         "equal share would be {alike}.", listed=listed, alike=percent(known[0][1][1])))  # fmt: skip
+    return "\n\n".join(lines)
+
+
+def _reach(kind: str, found: Reach) -> str:
+    """Return how the signals fall in a model with this kind of attention."""
     near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
     told = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
-    if kind == "none":
-        parts = [say("{name}: by the recurrence alone {start_near} arrives from the nearest quarter of the pairs, "
-                     "{start_far} from the farthest; by the vector, which every step is given, {near} and {far}.",
-                     **told)]  # fmt: skip
-    else:
-        parts = [say("{name}: by the recurrence alone {start_near} arrives from the nearest quarter of the pairs, "
-                     "{start_far} from the farthest; by attention {near} and {far}.", **told)]  # fmt: skip
+    told["fall"] = ""
     if np.isfinite(found.tenth):
-        parts.append(say("The first falls to a tenth every {steps} steps.", steps=decimal(found.tenth, 0)))
-    if shares is not None:
-        parts.append(say("The piece that additive attention looks at most gets {share} of all that arrives, where an "
-                         "equal share is {alike}.", share=percent(shares[0]), alike=percent(shares[1])))  # fmt: skip
-    return " ".join(parts)
+        told["fall"] = " " + say("(a tenth every {steps} steps)", steps=decimal(found.tenth, 0))
+    if kind == "none":
+        return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and "
+                   "{far}.", **told)  # fmt: skip
+    return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by attention {near} and {far}.",
+               **told)  # fmt: skip
 
 
 def small_length(length: float) -> str:
@@ -111,9 +122,10 @@ def growth_sentence(found: Growth) -> str:
     fixed, other = (found.scores[found.attentions.index(kind)] for kind in ("none", "additive"))
     broken = [count for count, one, two in zip(words, fixed, other, strict=True) if one < two / 2]
     if broken:
-        return told + " " + say("At {listed} words the fixed vector has less than half of what additive attention has.",
-                                listed=", ".join(map(str, broken)))  # fmt: skip
-    return told + " " + say("At no length does the fixed vector have less than half of what additive attention has.")
+        return told + " " + say("At {listed} words the fixed vector breaks: it has less than half of what additive "
+                                "attention has.", listed=", ".join(map(str, broken)))  # fmt: skip
+    return told + " " + say("This sentence breaks nowhere: at no length does the fixed vector have less than half of "
+                            "what additive attention has.")  # fmt: skip
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:

@@ -23,9 +23,13 @@ def opening() -> Passage:
         say(
             "In 2014 a neural translator read a sentence into one vector of numbers and wrote the translation from "
             "that vector alone (Cho et al. 2014a, Sutskever et al. 2014). Bahdanau, Cho and Bengio let it look back: "
-            "before each word it writes, it weighs all source words anew. Below are three small models, trained on the "
-            "same sentences for equally many updates, which differ in nothing else: one has a fixed vector, one weighs "
-            "by dot products (Luong et al. 2015), one as Bahdanau et al. did. Your sentence goes through all three."
+            "before each word it writes, it weighs all source words anew. One vector fails because, however long the "
+            "sentence, all of it has to fit into the same few hundred numbers, read once and never looked up again."
+        ),
+        say(
+            "Below are three small models, trained on the same sentences for equally many updates, which differ in "
+            "this alone: one has a fixed vector, one weighs by dot products (Luong et al. 2015), one as Bahdanau et "
+            "al. did. Your sentence goes through all three."
         ),
     ))  # fmt: skip
 
@@ -61,16 +65,18 @@ def signals() -> Passage:
     """Return what a learning signal is and which ways it has."""
     return Passage(say("3. How far learning signals travel"), (
         say(
-            "A model learns by asking at each word what should have been otherwise. The answer travels back to the "
-            "English: the gradient ∂ log p(yᵢ) / ∂xⱼ by the embedding xⱼ of a source piece, whose length says how much "
-            "arrives. By the recurrence alone it has to go from state to state, and fades with every step (Bengio et "
-            "al. 1994). By attention it goes straight to what was looked at."
+            "If the vector of an English piece were a little different, how much would the probability of a written "
+            "word change? A model asks this when it learns, and changes most what matters most. The answer is called a "
+            "gradient, ∂ log p(yᵢ) / ∂xⱼ, and its length says how strong a signal reaches the English. By the "
+            "recurrence alone it has to go back from state to state, and fades with every step (Bengio et al. 1994). "
+            "By attention it goes straight to what was looked at."
         ),
         say(
-            "Each pair of a piece written and a piece read is counted at the number of steps between them on the way "
-            "by the recurrence alone: i back to the decoder’s first state s₀, and from there j along the encoder. The "
-            "gradient is exact, and split by where it enters the encoder: by s₀, or by the contexts c₁ … cᵢ and their "
-            "weights. Lines are medians, bands hold the middle half."
+            "Further right are pairs of a written and a read piece with more steps between them: i back to the "
+            "decoder’s first state s₀, and from there j along the encoder. The gradient is exact, and split by its way "
+            "into the encoder: by s₀, or by the contexts c₁ … cᵢ and their weights. (The fixed vector has one "
+            "context for all steps, the last annotation, and no weights.) Lines are medians, bands hold the middle "
+            "half."
         ),
     ))  # fmt: skip
 
@@ -79,8 +85,9 @@ def by_length() -> Passage:
     """Return what the paper's Fig. 2 is."""
     return Passage(say("4. The longer the sentence, the worse one vector does"), (
         say(
-            "The paper’s Fig. 2, measured again with these three models: BLEU by the length of the sentence, with bars "
-            "that hold 95 of 100 resamplings. That one vector fails on long sentences was seen before attention was "
+            "Fig. 2 of Bahdanau, Cho & Bengio (2014), measured again with these three models: BLEU (0 to 100, how many "
+            "runs of words a translation shares with a person’s) by the length of the sentence, with bars that hold 95 "
+            "of 100 resamplings. That one vector fails on long sentences was seen before attention was "
             "found (Cho et al. 2014b); it is what attention was invented for."
         ),
     ))  # fmt: skip
@@ -88,10 +95,11 @@ def by_length() -> Passage:
 
 def growth() -> Passage:
     """Return what it means to let a sentence grow, and what the measure can say."""
-    return Passage(say("5. A sentence that grows until it breaks"), (
+    return Passage(say("5. How far can a sentence grow?"), (
         say(
-            "A long sentence, clause by clause; each model translates every beginning of it. It is cut after marks and "
-            "before words that clauses begin with: no grammar is known here."
+            "A long sentence, clause by clause; each model translates every beginning of it. Does the translation "
+            "break before the sentence is complete? It is cut after marks and before words that clauses begin with: no "
+            "grammar is known here."
         ),
         say(
             "The measure is chrF2 (Popović 2015): how far the runs of up to six letters agree with the translation of "

@@ -128,6 +128,28 @@ def test_questions_have_one_answer_and_are_of_as_many_kinds_as_there_are(trace: 
         assert {one.kind for one in asked} <= some
 
 
+@given(traces(), st.data())
+def test_what_needs_no_guess_is_asked_only_where_there_is_too_little_else(trace: Trace, data: st.DataObject) -> None:
+    words, looks = trace.words(), Looks(trace, trace.words().alignment)
+    told = data.draw(st.sets(st.integers(0, len(words.target) - 1), max_size=3))
+    asked = {one.word for one in questions(trace, None, most=2, told=told)}
+    fit = [word for word in range(len(words.target)) if looks.makes_sense(word) and looks.is_clear(word)]
+    easy = {word for word in fit if words.target[word].lower() == words.source[looks.sources[word]].lower()} | told
+    others = {words.target[word].lower() for word in fit if word not in easy}
+    assert len(asked) == min(len(fit), 2)
+    if len(others) >= 2:
+        assert not asked & easy
+    elif others:
+        assert asked - easy, "what there is of others comes first"
+
+
+def test_a_word_spelled_alike_comes_after_the_others() -> None:
+    alike = at("House verte la .", [2, 1, 0, 3, 4])
+    assert [one.word for one in questions(alike, None, most=2)] == [1, 2]
+    assert [one.word for one in questions(alike, None, most=3)] == [0, 1, 2]
+    assert [one.word for one in questions(alike, None, most=1, told={1})] == [2]
+
+
 @given(traces(), st.integers(0, 99))
 def test_chance_is_what_guessing_gives_on_average(trace: Trace, seed: int) -> None:
     asked = questions(trace, posterior(trace, seed))

@@ -227,7 +227,9 @@ def test_stepping_shows_each_steps_own_ledger(open_page: Opener, trace: Trace) -
 def test_every_step_is_proved_and_the_receipt_can_be_opened(open_page: Opener) -> None:
     page = open_page("?step=2")
     badge = page.locator(".st-key-proof button").first
-    expect(badge).to_contain_text(re.compile(r"All [\d ]+ numbers of step 2 check out, max \|Δ\| = \d·10"))
+    expect(badge).to_contain_text(
+        re.compile(r"All [\d,]+ numbers of step 2 check out against NumPy in 64 bits, max \|Δ\| = \d·10")
+    )
     page.keyboard.press("ArrowRight")
     expect(badge).to_contain_text("numbers of step 3 check out")
     badge.click()

@@ -126,6 +126,12 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     assert view(page) == before
     page.keyboard.press("ArrowRight")  # the player's again
     page.wait_for_function(f"() => {SHOWN}.step === 2")
+    page.locator(".st-key-tour_button button").click()
+    stop(page, 1)
+    card.locator(".dots button").last.click()
+    card.locator(".onward").click()  # the score still stands there, with the way on
+    expect(page.locator(".st-key-why_opening")).to_contain_text("Why attention?")
+    expect(page.locator(CARD)).to_have_count(0)
 
 
 def pulled(page: Page, card: Locator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -20,7 +21,7 @@ from attnviz.languages import speak
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
-from attnviz.wording.why import growth_sentence, length_sentence, reach_sentence
+from attnviz.wording.why import growth_sentence, length_sentence, reach_sentences, small_length
 from attnviz.wording.why_story import by_length, forced, growth, opening, race, signals
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
@@ -114,13 +115,15 @@ def test_the_table_of_signals_has_every_pair(led: Led) -> None:
     assert table.loc[(2, 3), "source piece"] == trace.source_pieces[2]
 
 
-def test_the_sentence_of_the_signals_has_their_numbers(led: Led) -> None:
+def test_the_sentences_of_the_signals_have_their_numbers(led: Led) -> None:
     found = reach(led.signals[0])
-    told = reach_sentence("none", found, (0.25, 0.1))
-    assert told.startswith("One fixed vector: by the recurrence alone")
-    assert "25\u00a0%" in told
-    assert "by attention" in reach_sentence("dot", found, None)
-    assert "piece that additive" not in reach_sentence("dot", found, None)
+    _, fixed, dot, share = reach_sentences(("none", "dot"), (found, found), ((0.25, 0.1), None)).split("\n\n")
+    near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
+    assert fixed.startswith(f"One fixed vector: by the recurrence alone {near[0]} and {far[0]}")
+    assert fixed.endswith(f"by the vector {near[1]} and {far[1]}.")
+    assert "by attention" in dot
+    assert "gets: fixed vector 25\u00a0%. An equal share would be 10\u00a0%" in share
+    assert "piece that additive" not in reach_sentences(("dot",), (found,), (None,))
 
 
 def test_growth_is_drawn_and_told() -> None:
@@ -132,7 +135,9 @@ def test_growth_is_drawn_and_told() -> None:
     assert list(table["judge"]) == ["un deux", "un deux trois"]
     told = growth_sentence(GROWN)
     assert "fixed vector from 40 to 10" in told
-    assert "At 8 words the fixed vector has less than half" in told
+    assert "At 8 words the fixed vector breaks: it has less than half" in told
+    risen = growth_sentence(dataclasses.replace(GROWN, scores=np.array([[40.0, 45.0], [50.0, 55.0], [60.0, 65.0]])))
+    assert "breaks nowhere" in risen
     assert "12 to 15" in told
 
 

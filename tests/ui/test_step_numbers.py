@@ -61,7 +61,7 @@ def test_the_badge_of_every_step_is_green(page: Run) -> None:
     for step in (1, 2, int(app.slider(key="step").max)):
         app.slider(key="step").set_value(step).run()
         assert badge(app)["holds"]
-        assert f"numbers of step {step} check out, max |Δ| = " in badge(app)["told"]
+        assert f"numbers of step {step} check out against NumPy in 64 bits, max |Δ| = " in badge(app)["told"]
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
@@ -256,7 +256,7 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
 
 @pytest.mark.parametrize(("ratio", "text"), [
     (1, "1.0 times"), (7.389, "7.4 times"), (99.94, "99.9 times"), (823.4, "823 times"),
-    (6012, "about 6\u202f000 times"), (123456, "about 120\u202f000 times"), (2e6, "more than a million times"),
+    (6012, "about 6,000 times"), (123456, "about 120,000 times"), (2e6, "more than a million times"),
     (1e300, "more than a million times"),
 ])  # fmt: skip
 def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
@@ -309,7 +309,7 @@ def test_the_browser_is_given_the_operands_themselves() -> None:
 def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
     proof = prove(trace, weights, 0)
-    assert f"All {proof.numbers:,} numbers of step 1 check out".replace(",", " ") in badge_text(proof, 0)
+    assert f"All {proof.numbers:,} numbers of step 1 check out" in badge_text(proof, 0)
     assert {check.quantity for check in proof.checks} <= set(quantity_names())
     assert len(proof_rows(proof)) == len(proof.checks)
     told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)

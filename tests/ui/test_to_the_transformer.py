@@ -259,6 +259,9 @@ def test_the_answers_of_all_five_stand_beside_one_another_and_are_proved(page: R
         assert len(lane["notes"]) == len(lanes["labels"])
     (gallery,) = mounted(app, "gallery")
     assert [cell["code"] for cell in gallery["groups"][0]["cells"]] == [DOT, ADDITIVE, TRANSFORMER, LARGE]
+    for cell in gallery["groups"][0]["cells"]:
+        assert len(cell["columns_of"]) == cell["columns"], "each column has its word"
+        assert " ".join(cell["columns_of"][:2]) == " ".join(SENTENCE.split()[:2])
     found = fetched(mounted(app, "proof")[0]["at"], len(lanes["labels"]) - 1)
     assert found["holds"]
     assert "in 5 models" in found["told"]

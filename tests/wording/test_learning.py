@@ -57,7 +57,7 @@ def test_what_is_learnt_first_is_told_first() -> None:
 
 
 def test_numbers_of_five_digits_are_grouped() -> None:
-    assert [grouped(2000), grouped(12_000)] == ["2000", "12\u202f000"]
+    assert [grouped(2000), grouped(12_000)] == ["2000", "12,000"]
 
 
 def test_what_the_measures_are_of() -> None:

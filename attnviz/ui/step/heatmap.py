@@ -138,6 +138,9 @@ def _in_short(view: View, chosen: HeatmapChoices) -> str:
     if not view.trace.attends:
         return f"{_one_vector(view.trace)} {start}"
     told = [_rows_and_columns(chosen.by, chosen.face)]
+    words = view.trace.words()
+    if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
+        told.append(say("A thin line in a word parts the pieces that it is written in."))
     if chosen.end and not view.shows("numbers"):
         told.append(say("&lt;/s&gt; is the end of the sentence."))
     return " ".join((*told, start))

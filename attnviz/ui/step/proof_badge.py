@@ -22,7 +22,7 @@ from attnviz.ui.components.proof.proof import proof
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import bytes_of, weights_digest_of
-from attnviz.wording.numbers import power_of_ten
+from attnviz.wording.numbers import power_of_ten, thousands
 from attnviz.wording.proof import (
     badge_text,
     discrepancy_text,
@@ -79,7 +79,7 @@ def proof_rows(proof: Proof, names: Mapping[str, str] | None = None) -> list[tup
     return [
         (
             names[check.quantity],
-            f"{check.numbers:,}".replace(",", "\u202f"),
+            thousands(check.numbers),
             power_of_ten(check.largest_difference),
             "✗" if check.discrepancy else "✓",
         )

@@ -101,7 +101,7 @@ def _after_record(told: Toured) -> list[dict[str, Any]]:
 def _quiz_record(told: Toured) -> dict[str, Any]:
     """Return the questions of the last stop, with what is right, and what is said of it."""
     record, words = told.record, told.record.words()
-    asked = questions(record, told.after) if record.attends else ()
+    asked = questions(record, told.after, told=(told.word.word, told.turned)) if record.attends else ()
     quiz = {
         "source": list(words.source), "names": [_named(word) for word in words.source], "target": _french(record),
         "questions": [_question_record(told, one) for one in asked], "words": quiz_words(told),

@@ -45,6 +45,7 @@ from attnviz.wording.answers_beside import (
     misfit_of,
     model_name,
     note,
+    standing,
 )
 from attnviz.wording.proof import discrepancy_text, what_is_proved
 
@@ -80,6 +81,8 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     if absent := [name for name in MODELS if name not in models()]:
         st.text(say("Not among the models here: {absent}.", absent=", ".join(absent)))
     rows = _measured()
+    if told := _standing(rows):
+        st.html(f'<p class="reading">{told}</p>')
     lanes(view, _lanes(view, traces, rows))
     part(view, TRANSPORT, _speaking)(view)
     _badge(view, traces, theme)
@@ -122,7 +125,7 @@ def _cell(trace: Any) -> dict[str, Any]:
     words = trace.words()
     label = say("{model}: alignment of {rows} French and {columns} English words", model=trace.model,
                 rows=len(words.target), columns=len(words.source))  # fmt: skip
-    return cell(trace.model, words.alignment, trace.model, "", label)
+    return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 
 
 def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
@@ -134,6 +137,11 @@ def _by_length(view: View, asked: Asked, rows: Rows, theme: ThemeName) -> None:
 
 def _length_told(rows: Rows) -> str:
     return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE)
+
+
+def _standing(rows: Rows) -> str:
+    scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in MODELS}
+    return standing(scores[ADDITIVE], scores[TRANSFORMER])
 
 
 def _length_title() -> str:
@@ -184,7 +192,7 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
     if rows := _measured():
         figure = bleu_by_length(rows, theme, marked=len(asked.sentence.split()))
         yield Picture(_length_title(), _length_title(), "bleu-by-length", figure, bleu_by_length_table(rows),
-                      _length_told(rows))  # fmt: skip
+                      f"{_length_told(rows)} {_standing(rows)}".strip())  # fmt: skip
 
 
 def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001

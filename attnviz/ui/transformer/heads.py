@@ -148,10 +148,10 @@ def _cell(one: OpenHead, rate: float | None) -> dict[str, object]:
 def _measured_told(measured: HeadErrors) -> str:
     layer, head = min(measured.rates, key=measured.rates.__getitem__)
     return say(
-        "Below each: layer and head; below those of the cross-attention also the alignment error rate, on {sentences} "
-        "sentences whose words people have linked, lower is better. Head {head} of layer {layer} aligns best, {rate}. "
-        "Nobody told it to: no alignment was guided.", sentences=measured.sentences, layer=layer + 1, head=head + 1,
-        rate=decimal(measured.rates[layer, head]),
+        "Below each: layer and head; below those of the cross-attention also the alignment error rate (AER), how far "
+        "its links are from those that people drew on {sentences} sentences, 0 for none wrong and 1 for all. Head "
+        "{head} of layer {layer} aligns best, {rate}. Nobody told it to: no alignment was guided.",
+        sentences=measured.sentences, layer=layer + 1, head=head + 1, rate=decimal(measured.rates[layer, head]),
     )  # fmt: skip
 
 

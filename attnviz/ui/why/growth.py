@@ -1,5 +1,5 @@
-"""How far a sentence can grow before its translation breaks: a long one of the paper's, or the visitor's, clause by
-clause."""
+"""How far a sentence can grow, and whether its translation breaks: a long one of the paper's, or the visitor's, clause
+by clause."""
 
 from __future__ import annotations
 

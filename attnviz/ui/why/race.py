@@ -35,10 +35,12 @@ def _lane(trace: Trace, count: int) -> dict[str, object]:
     kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
         told = say("Before each piece it looks at the English anew: a weight for every word, and they add up to 1.")
-        strip = say("What it looked at, added up: {units} numbers, others at every step.", units=units)
+        strip = say("What it looked at, added up: {units} numbers, two directions of reading side by side; others at "
+                    "every step.", units=units)  # fmt: skip
     else:
         told = say("It has read the sentence into one vector, and cannot look again: no word has a weight.")
-        strip = say("The vector: {units} numbers, the same at every step.", units=units)
+        strip = say("The vector: {units} numbers, the last of reading in one direction; the same at every step.",
+                    units=units)  # fmt: skip
     return written_lane(trace, attention_name(kind), told, strip, _notes(trace, count))
 
 

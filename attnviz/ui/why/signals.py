@@ -21,7 +21,7 @@ from attnviz.ui.resources import signals_of, weights_digest_of
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.ui.turns import TURNS
 from attnviz.ui.why.trio import Trio, led_through, missing, trio_stamp
-from attnviz.wording.why import reach_sentence
+from attnviz.wording.why import reach_sentences
 
 _RECKONED: Kept[object] = Kept(4 << 20, size=size_of)
 
@@ -60,9 +60,7 @@ def signals_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Pictur
 
 
 def _told(traces: tuple[Trace, ...], found: list[Signals]) -> str:
-    return "\n\n".join(
-        reach_sentence(kind, reach(one), _shares(one, traces)) for kind, one in zip(_kinds(traces), found, strict=True)
-    )
+    return reach_sentences(_kinds(traces), [reach(one) for one in found], [_shares(one, traces) for one in found])
 
 
 def _title() -> str:

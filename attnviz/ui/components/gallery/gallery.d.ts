@@ -25,6 +25,9 @@ interface GalleryCell {
   /** Numbers from 0 to 255, row after row, in base64. */
   bytes: string;
   columns: number;
+  /** What rows and columns are words of; empty where they are not said. */
+  rows_of: string[];
+  columns_of: string[];
 }
 
 interface GalleryState {

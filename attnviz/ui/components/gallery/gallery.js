@@ -14,12 +14,30 @@ function made(tag, className, text) {
   return node;
 }
 
+/**
+ * Says the words of the cell that is pointed at.
+ * @param {HTMLElement} canvas
+ * @param {GalleryCell} cell
+ */
+function sayWords(canvas, { rows_of: rows, columns_of: columns }) {
+  if (!rows.length) return;
+  canvas.onpointermove = (event) => {
+    const { left, top, width, height } = canvas.getBoundingClientRect();
+    /** @type {(words: string[], at: number) => string} */
+    const word = (words, at) => words[Math.max(0, Math.min(Math.floor(at * words.length), words.length - 1))];
+    const told = `${word(rows, (event.clientY - top) / height)} ← ${word(columns, (event.clientX - left) / width)}`;
+    if (canvas.title !== told) canvas.title = told;
+  };
+}
+
 /** @param {GalleryCell} cell */
-function picture({ bytes, columns }) {
+function picture(cell) {
+  const { bytes, columns } = cell;
   const shades = Uint8ClampedArray.from(atob(bytes), (sign) => sign.charCodeAt(0));
   const canvas = made("canvas", "cells"), rows = shades.length / columns;
   Object.assign(canvas, { width: columns, height: rows });
   canvas.setAttribute("aria-hidden", "true");
+  sayWords(canvas, cell);
   const context = canvas.getContext("2d");
   if (!context) return canvas;
   const pixels = context.createImageData(columns, rows);

@@ -38,11 +38,16 @@ def group(name: str, told: str, cells: Sequence[dict[str, Any]], across: int = 4
     return {"name": name, "told": told, "across": across, "cells": list(cells)}
 
 
-def cell(code: str, weights: NDArray[np.floating], name: str, note: str, label: str) -> dict[str, Any]:
+def cell(
+    code: str, weights: NDArray[np.floating], name: str, note: str, label: str,
+    words: tuple[Sequence[str], Sequence[str]] = ((), ()),
+) -> dict[str, Any]:  # fmt: skip
     """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their roots; its `name` and a `note`
-    stand below it, the `label` is for those who do not see it."""
+    stand below it, the `label` is for those who do not see it. The `words` of rows and columns are said of the cell
+    that is pointed at."""
     shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1))).astype(np.uint8)
     return {
         "code": code, "name": name, "note": note, "label": label, "columns": shades.shape[1],
+        "rows_of": list(words[0]), "columns_of": list(words[1]),
         "bytes": base64.b64encode(shades.tobytes()).decode("ascii"),
     }  # fmt: skip

@@ -150,7 +150,8 @@ async function draw(box, state) {
   const figure = JSON.parse(wide ? data.wide : data.narrow);
   redraw(figure, cell, data);
   const told = sentence(cell, data, step, source);
-  find(box, "h3").textContent = fill(data.words.heading, { i: step + 1, word: data.sources[source] });
+  const named = { i: step + 1, target: data.targets[step], word: data.sources[source] };
+  find(box, "h3").textContent = fill(data.words.heading, named);
   find(box, "p").textContent = told;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", told);

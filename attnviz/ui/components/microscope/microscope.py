@@ -41,13 +41,20 @@ def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     """Return the same of a head of a transformer, whose score is a dot product divided by the root of its units."""
     record = units_record(opened, head_microscope(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
-        "heading": say("Score, unit by unit: {i} asks “{word}”"), "hover": head_hover(opened.queries.shape[1]),
+        "heading": _asking(opened), "hover": head_hover(opened.queries.shape[1]),
         "product": say(
             "q · k / √d is {energy}: the sum of {n} products, each divided by the root of their number, {for} for and "
             "{against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, {c}."
         ),
     }  # fmt: skip
     return record | {"words": record["words"] | words}
+
+
+def _asking(opened: OpenHead) -> str:
+    """Return who asks whom, in whose braces the browser puts the pieces."""
+    if opened.kind == "encoder":
+        return say("Score, unit by unit: “{target}” asks “{word}”")
+    return say("Score, unit by unit: the step that writes “{target}” asks “{word}”")
 
 
 def units_record(

@@ -21,14 +21,15 @@ function gameOf(identity) {
 const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).asked < quiz.questions.length);
 
 /**
- * The question that is asked, the answer to it, or the score.
+ * The question that is asked, the answer to it, or the score and a way to `lead` on.
  * @param {QuizRecord} quiz
  * @param {string} identity
  * @param {() => void} draw
+ * @param {() => void} lead
  */
-function quizBox(quiz, identity, draw) {
+function quizBox(quiz, identity, draw, lead) {
   const game = gameOf(identity), box = node("div", "quiz");
-  if (game.asked >= quiz.questions.length) box.append(...score(quiz, game, draw));
+  if (game.asked >= quiz.questions.length) box.append(...score(quiz, game, draw, lead));
   else box.append(...question(quiz, game, draw));
   return box;
 }
@@ -133,8 +134,9 @@ function walk(event, buttons) {
  * @param {QuizRecord} quiz
  * @param {Played} game
  * @param {() => void} draw
+ * @param {() => void} lead
  */
-function score({ questions, words, target, chance }, game, draw) {
+function score({ questions, words, target, chance }, game, draw, lead) {
   /** @param {"looked" | "meant"} by */
   const right = (by) => questions.filter((one, k) => one[by].includes(game.answers[k])).length;
   const n = questions.length, result = node("div", "score"), list = node("ul", "");
@@ -153,5 +155,8 @@ function score({ questions, words, target, chance }, game, draw) {
     Object.assign(game, { answers: [], asked: 0 });
     draw();
   };
-  return [result, list, again];
+  const on = node("button", "onward", words.lead);
+  on.type = "button";
+  on.onclick = lead;
+  return [result, list, on, node("p", "explained", words.explained), again];
 }

@@ -59,7 +59,7 @@ function writeCard(root, state, record, stop) {
     again = () => {
       if (!stop.quiz) return;
       const within = more.contains(/** @type {ShadowRoot} */ (root.getRootNode()).activeElement);
-      more.replaceChildren(quizBox(stop.quiz, identity, again));
+      more.replaceChildren(quizBox(stop.quiz, identity, again, () => leadOn(root, state)));
       const next = more.querySelector("button.onward, .word[tabindex='0']:enabled, .quiz > .plain");
       if (within && next instanceof HTMLElement) next.focus();
       find(root, ".told").hidden = gameOf(identity).answers.length > 0;
@@ -170,6 +170,17 @@ function go(root, state, stop) {
   }
   leave(root, state);
   chooseIn(root, { tour: null, ...state.before });
+}
+
+/**
+ * Ends the tour, and opens the page that comes next.
+ * @param {HTMLElement} root
+ * @param {TourState} state
+ */
+function leadOn(root, state) {
+  go(root, state, null);
+  const link = document.querySelector(".st-key-page_why a");
+  if (link instanceof HTMLElement) link.click();
 }
 
 /**
