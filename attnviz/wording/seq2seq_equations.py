@@ -44,8 +44,8 @@ def import_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "lig
 
 def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
     """Return the line that says what the first layer is given, or that the one below gives."""
-    if trace.layer_states.shape[1] > 1:
-        below = coloured(colours.decoder, r"s_{⟦i⟧}^{\text{below}}")
+    if (layers := trace.layer_states.shape[1]) > 1:
+        below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
         return rf"x_{{⟦i⟧}} &= {below}"
     if trace.asks_before:
         context = coloured(colours.context, "c_{⟦i⟧}")

@@ -60,7 +60,9 @@ def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
 
 
 def _made_from(trace: Seq2SeqTrace, step: int) -> str:
-    """Return what the candidate of the first layer is made from."""
+    """Return what the candidate of the layer on show is made from."""
+    if trace.layer_states.shape[1] > 1:
+        return say("the state of the layer below")
     piece = quoted_name(trace.previous_pieces[step])
     if trace.asks_before:
         return say("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
