@@ -122,6 +122,13 @@ def test_a_link_to_a_table_that_is_gone_and_with_nonsense_says_so(corpus: Run) -
     assert any("not kept any more" in text.value for text in app.text)
 
 
+def test_a_link_in_lecture_mode_stays_one(corpus: Run) -> None:
+    app = corpus(lecture="1", sort="nonsense")
+    assert "lecture" in app.query_params
+    assert "sort" not in app.query_params, "what is not there is not chosen"
+    assert "lecture" not in corpus().query_params
+
+
 def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path) -> None:
     model = str(models_folder / "en-fr")
     job = begin("../x.tsv", b"a\tb\tc\n", model)

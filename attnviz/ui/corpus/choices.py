@@ -37,6 +37,9 @@ _DEFAULT = {
 }
 _LONGEST = 200
 
+BROWSERS = "lecture"
+"""The parameter of the address that is the browser's own: whether lecture mode is on."""
+
 
 def key(name: str) -> str:
     """Return the key of a choice in the session."""
@@ -86,5 +89,7 @@ def write_address(session: Mapping[Any, Any]) -> None:
     said = {name: str(session[key(name)] or "") for name in _DEFAULT}
     wanted = {name: value for name, value in said.items() if value and value != _DEFAULT[name]}
     wanted |= {name: value for name, value in language_address().items() if value}
+    if BROWSERS in st.query_params:
+        wanted[BROWSERS] = st.query_params[BROWSERS]
     if wanted != st.query_params.to_dict():
         st.query_params.from_dict(wanted)
