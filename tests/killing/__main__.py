@@ -29,6 +29,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             trial = Trial(KINDS[name], Path(folder), random.Random(f"{name} {options.seed}"))
             while trial.kills < options.times or trial.under_way:
+                print(f"{name}: {trial.kills} kills, {trial.ended} runs ended", end="\r", file=sys.stderr, flush=True)
                 for difference in trial.go_on(kill=trial.kills < options.times):
                     differing += 1
                     print(f"{name}, --seed {options.seed}, after {trial.kills} kills: {difference}", flush=True)
