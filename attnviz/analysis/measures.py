@@ -33,8 +33,10 @@ def links(alignment: ArrayLike, threshold: float | None = None) -> list[tuple[in
     """
     rows = np.asarray(alignment, dtype=np.float64)
     if threshold is None:
-        return sorted((int(row.argmax()), i) for i, row in enumerate(rows) if row.any())
-    return sorted((int(j), int(i)) for i, j in zip(*np.nonzero(rows >= threshold), strict=True))
+        some = np.flatnonzero(rows.any(axis=1))
+        return sorted(zip(rows[some].argmax(axis=1).tolist(), some.tolist(), strict=True))
+    i, j = np.nonzero(rows >= threshold)
+    return sorted(zip(j.tolist(), i.tolist(), strict=True))
 
 
 def weight_order(trace: Looks, step: int) -> list[int]:

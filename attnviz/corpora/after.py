@@ -152,7 +152,8 @@ class AfterReading:
         readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
         found = []
         for part in readouts.split(_ROWS):
-            sums = linear(part, weight, bias).exp_().sum(1, dtype=torch.float32).log_()
+            # Added up in float32 whatever the type: asked for a float32 sum, torch copies all the terms first.
+            sums = linear(part, weight, bias).exp_().sum(1).float().log_()
             # Rarely do logits leave the range of what the exponential can hold.
             found.append(sums if sums.isfinite().all() else linear(part, weight, bias).float().logsumexp(1))
         return torch.cat(found)

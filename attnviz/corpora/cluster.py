@@ -174,7 +174,8 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
         local: dict[str, Any] = {} if cluster.address else {"include_dashboard": False}
         try:
             with _silence():
-                ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR, **local)
+                # Without an address, Ray would take a cluster that happens to run on this machine.
+                ray.init(cluster.address or "local", log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise AttnvizError(f"There is no Ray cluster at {cluster.address}: {error}") from error
     # Ray's own progress and traces would stand among the command's; its warnings of a cluster too small stay.

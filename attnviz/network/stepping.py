@@ -8,13 +8,14 @@ It computes exactly the equations of `Decoder`, in another order (distributivity
   once: that is as cheap, and sums of shorter rows;
 - the three products a state takes part in (gates, query, readout) are one.
 
-Nothing here changes after it is made, so that one instance serves many threads.
+Nothing here changes once it is made, so that one instance serves many threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -120,6 +121,12 @@ class StepDecoder:
             """(R, n) to (R, 3n + n' + 2l)."""
             self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
+
+    @cached_property
+    def into_readout(self) -> FixedProduct:
+        """C_o h_j, the part of `values` that the readout sees: (R, context size) to (R, 2l)."""
+        weight = self.decoder.readout_context.weight
+        return FixedProduct(weight, weight.new_zeros(len(weight)))
 
     def memory(self, annotations: Tensor, lengths: Tensor) -> Memory:
         """Return what the decoder reads of `annotations` (S, Tx, 2n) with `lengths` (S,) pieces each."""

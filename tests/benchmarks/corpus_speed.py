@@ -3,6 +3,8 @@
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced fit none
 
 Each line stands for a run of the command as a whole, the start of its processes and the loading of the model included.
+With --alone, one thread of this process computes them without a start: what an actor of `--ray` does a second.
+
 Pairs for a second of processor time, times the processors, say what a machine does that does nothing else; memory is
 the proportional set size, in which what processes share counts once.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, in every process
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16")  # as the command does
 
 import argparse
 import itertools
@@ -24,7 +27,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnviz.corpora import Line, read_lines
+import torch
+
+from attnviz.corpora import Analyser, Line, Settings, read_lines
+from attnviz.corpora.job import WINDOW
 
 _MEBI = 2**20
 
@@ -83,6 +89,18 @@ def mixture(files: list[Path], pairs: int) -> Iterator[str]:
             yield f"{line.source}\t{line.target}\n"
 
 
+def alone(file: Path, model: str, kind: str) -> float:
+    """Return how many pairs one thread computes in a second of processor time, once it has begun."""
+    torch.set_num_threads(1)
+    analyser = Analyser.load(model, Settings(kind=None if kind == "none" else kind), "cpu")
+    lines = [line for line in read_lines(file) if isinstance(line, Line)]
+    analyser(lines[:50])
+    started = time.process_time()
+    for first in range(0, len(lines), WINDOW):
+        analyser(lines[first : first + WINDOW])
+    return len(lines) / (time.process_time() - started)
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -91,11 +109,16 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=["balanced", "fit", "none"])
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--model", default="models/en-fr")
+    parser.add_argument("--alone", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.tsv"
         file.write_text("".join(mixture(options.files, options.pairs)), encoding="utf-8")
         count = file.read_text(encoding="utf-8").count("\n")
+        if options.alone:
+            for kind in options.kinds:
+                print(f"{kind:9} {alone(file, options.model, kind):5.0f} pairs/s of processor", flush=True)
+            return
         print(f"{count} pairs, {count / (200 * options.workers[0]):.0f} s or so a run\n")
         print("kind      workers  pairs/s  pairs/s of processor  memory MB", flush=True)
         for kind, workers in itertools.product(options.kinds, options.workers):

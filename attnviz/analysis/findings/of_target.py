@@ -51,18 +51,17 @@ def of_repeats(trace: Readable, words: Words) -> Iterator[Finding]:
     another of which the source has no second form. Each is told once, at its last place."""
     if not trace.attends:
         return
-    looks = [int(row.argmax()) if row.any() else -1 for row in words.alignment]
+    looks = np.where(words.alignment.any(axis=1), words.alignment.argmax(axis=1), -1).tolist()
     stems = [word.casefold()[:STEM] for word in words.source]
     single = [stems.count(stem) == 1 for stem in stems]
     written: dict[str, list[int]] = {}
     for i, word in enumerate(words.target):
         same = word.casefold()
-        letters = sum(character.isalpha() for character in same)
         if (
             looks[i] >= 0
-            and letters >= LEAST_LETTERS
             and same not in FUNCTION_WORDS
             and is_word(words.source[looks[i]])
+            and sum(character.isalpha() for character in same) >= LEAST_LETTERS
         ):
             written.setdefault(same, []).append(i)
     for places in written.values():

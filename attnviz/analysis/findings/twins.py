@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from attnviz.trace import Words
 
 
+@lru_cache(maxsize=10_000)
 def is_word(text: str) -> bool:
     """Return whether there is a letter or a digit in `text`, and it is neither `</s>` nor `<unk>`."""
     return any(character.isalnum() for character in text) and text not in ("</s>", "<unk>")

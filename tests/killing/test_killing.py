@@ -1,0 +1,22 @@
+"""A command that was killed goes on where it was, and ends with the same bytes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.killing.kinds import KINDS
+from tests.killing.runs import Trial
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_killed_twice_it_ends_with_the_same_bytes(name: str, tmp_path: Path) -> None:
+    trial = Trial(KINDS[name], tmp_path, random.Random(f"{name} 2"))
+    differences = []
+    while trial.kills < 2 or trial.under_way:
+        differences += trial.go_on(kill=trial.kills < 2)
+    assert trial.ended
+    assert not differences
