@@ -93,6 +93,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
 
     rung(page, "1. Dot product")
     page.wait_for_url(lambda url: "rung=" not in url)
+    at_rest(page)  # and has entered the history
     rung(page, "4. All five")
     page.wait_for_url(re.compile("rung=answers"))
     expect(page.locator(".lane")).to_have_count(5)
