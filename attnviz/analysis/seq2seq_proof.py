@@ -95,6 +95,10 @@ def check_seq2seq_fit(trace: Seq2SeqTrace, weights: Mapping[str, NDArray[Any]]) 
     check_weight_shapes(trace, weights, expected)
 
 
+_WEIGHED = ("additive",)
+"""The kinds of attention with a vector that weighs the units of an energy."""
+
+
 def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Return the shape of every weight of an imported translator of this config."""
     n, seen, units = int(config["hidden_size"]), 2 * int(config["encoder_size"]), int(config["alignment_size"])
@@ -106,7 +110,7 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         "decoder.output.weight": (vocabulary, n + seen + words if linear else n),
         "decoder.key.weight": (units, seen), "decoder.key.bias": (units,),
     }  # fmt: skip
-    if config["attention"] == "additive":
+    if config["attention"] in _WEIGHED:
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
     if config["first_state"] == "bridge":
         shapes |= {"decoder.bridge.weight": (n, seen), "decoder.bridge.bias": (n,)}

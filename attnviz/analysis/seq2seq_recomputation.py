@@ -101,7 +101,7 @@ def step(
     word = word_of(weights, config, previous)
     found: dict[str, Array] = {}
     if config["family"] == "tutorial":
-        found |= _look(weights, config, annotations, keys, before.states[-1])
+        found |= _look(weights, annotations, keys, before.states[-1])
         given = np.concatenate([word, found["contexts"]])
     else:
         given = np.concatenate([word, before.readout]) if config["input_feeding"] else word
@@ -115,7 +115,7 @@ def step(
     )
     found["memories"] = np.stack([one.memory for one in layers]) if len(before.memories) else before.memories
     if config["family"] == "joey":
-        found |= _look(weights, config, annotations, keys, given)
+        found |= _look(weights, annotations, keys, given)
     found["readouts"] = _readout(weights, config, given, found["contexts"], word)
     found["logits"] = weights["decoder.output.weight"] @ found["readouts"] + weights["decoder.output.bias"]
     return found, Left(found["layer_states"], found["memories"], found["readouts"])
@@ -139,8 +139,9 @@ def recompute(
     return found | {name: np.stack([one[name] for one in steps]) for name in steps[0]}
 
 
-def _look(weights: Weights, config: Config, annotations: Array, keys: Array, state: Array) -> dict[str, Array]:
-    query = weights["decoder.query.weight"] @ state if config["attention"] == "additive" else state
+def _look(weights: Weights, annotations: Array, keys: Array, state: Array) -> dict[str, Array]:
+    asking = weights.get("decoder.query.weight")
+    query = state if asking is None else asking @ state
     energies = energies_of(weights, query, keys)
     alignment = softmax(energies)
     return {"queries": query, "energies": energies, "alignment": alignment, "contexts": alignment @ annotations}

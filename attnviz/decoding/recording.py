@@ -40,13 +40,12 @@ def recorded(decoder: StepDecoder, memory: Memory, course: Course) -> dict[str, 
 def recorded_import(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, course: Course) -> dict[str, Tensor]:
     """Return what was computed of the one sentence in `memory`, named and shaped as in `Seq2SeqTrace`."""
     column, pieces = partial(_column, course), memory.annotations.shape[1]
-    scores = decoder.config.attention == "additive"
     return {
         "annotations": memory.annotations[0],
         "initial_state": memory.initial[0],
         "keys": memory.keys[0],
         "queries": column("query"),
-        "score_vector": decoder.decoder.score if scores else torch.zeros(0),
+        "score_vector": decoder.decoder.score_vector,
         "energies": column("energies")[:, :pieces],
         "alignment": column("alignment")[:, :pieces],
         "contexts": column("context"),

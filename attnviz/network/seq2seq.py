@@ -67,11 +67,9 @@ class Decoder(nn.Module):
         given = config.embedding_size + (seen if config.asks_before else n * config.input_feeding)
         self.rnn = _RNN[config.cell](given, n, config.layers)
         self.key = nn.Linear(seen, config.alignment_size)
-        if config.attention == "additive":
-            self.query, self.score = (
-                nn.Linear(n, config.alignment_size, bias=False),
-                nn.Parameter(torch.zeros(config.alignment_size)),
-            )
+        weighs = config.weighs
+        self.query = nn.Linear(n, config.alignment_size, bias=False) if weighs else nn.Identity()
+        self.score = nn.Parameter(torch.zeros(config.alignment_size)) if weighs else None
         if config.first_state == "bridge":
             self.bridge = nn.Linear(seen, n)
         if not config.linear:
@@ -93,14 +91,19 @@ class Decoder(nn.Module):
 
     def queries(self, states: Tensor) -> Tensor:
         """W_a s, or s itself: (..., n) to (..., n')."""
-        asked: Tensor = self.query(states) if self.config.attention == "additive" else states
+        asked: Tensor = self.query(states)
         return asked
+
+    @property
+    def score_vector(self) -> Tensor:
+        """v, (n',); (0,) where energies are dot products."""
+        return self.key.weight.new_zeros(0) if self.score is None else self.score
 
     def energies(self, queries: Tensor, keys: Tensor) -> Tensor:
         """e_ij: (..., n') and (..., Tx, n') to (..., Tx)."""
-        if self.config.attention == "additive":
-            return torch.tanh(queries.unsqueeze(-2) + keys) @ self.score
-        return (keys @ queries.unsqueeze(-1)).squeeze(-1)
+        if self.score is None:
+            return (keys @ queries.unsqueeze(-1)).squeeze(-1)
+        return torch.tanh(queries.unsqueeze(-2) + keys) @ self.score
 
     def move(self, given: Tensor, states: Tensor, memories: Tensor) -> Moved:
         """Return what all layers make of an input (R, i) and of their states (R, L, n) and memories (R, L or 0, n)."""

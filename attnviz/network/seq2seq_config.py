@@ -10,7 +10,8 @@ from attnviz import bounds
 
 FAMILIES = ("tutorial", "joey")
 CELLS = ("gru", "lstm")
-ENERGIES = ("additive", "dot")
+ENERGIES = {"additive": True, "dot": False}
+"""Whether the units of an energy are weighed by a vector, v."""
 FIRST_STATES = ("bridge", "last", "zero")
 
 
@@ -52,15 +53,17 @@ class Seq2SeqConfig:
     def __post_init__(self) -> None:
         """Raise ValueError, saying which field is wrong, unless every field is in range and they go together."""
         bounds.check_model(dataclasses.asdict(self))
-        for name, choices in (("family", FAMILIES), ("cell", CELLS), ("encoder_cell", CELLS), ("attention", ENERGIES),
-                              ("first_state", FIRST_STATES)):  # fmt: skip
+        for name, choices in (
+            ("family", FAMILIES), ("cell", CELLS), ("encoder_cell", CELLS), ("attention", tuple(ENERGIES)),
+            ("first_state", FIRST_STATES),
+        ):  # fmt: skip
             bounds.one_of(name, getattr(self, name), choices)
         for name in ("input_feeding", "source_scaled", "target_scaled"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, not {bounds.shown(getattr(self, name))}")
         if self.first_state == "last" and self.encoder_size != self.hidden_size:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
-        if self.attention == "dot" and self.alignment_size != self.hidden_size:
+        if not self.weighs and self.alignment_size != self.hidden_size:
             raise ValueError(f"alignment_size must be {self.hidden_size} for a dot product, not {self.alignment_size}")
         if self.family == "tutorial" and any(getattr(self, name) != one for name, one in _TUTORIAL.items()):
             raise ValueError("the tutorial's translator has one layer of GRU on each side and additive attention")
@@ -69,6 +72,11 @@ class Seq2SeqConfig:
     def asks_before(self) -> bool:
         """Whether the query is s_{i-1}; otherwise it is s_i."""
         return self.family == "tutorial"
+
+    @property
+    def weighs(self) -> bool:
+        """Whether an energy is v . tanh(W_a s + U_a h_j); otherwise it is s . U_a h_j."""
+        return ENERGIES[self.attention]
 
     @property
     def linear(self) -> bool:
