@@ -25,6 +25,8 @@ LEAD = 0.2
 """By how much of a look its strongest source word is before every other where it is clear."""
 SHARED = 0.95
 """Share up to which something is left for other words, so that there is something to compare with."""
+MOVED = 0.1
+"""Total variation from which on a look turned out to be about something else than it seemed."""
 _ALIKE = 1e-6
 """Shares that differ by less are the same."""
 
@@ -112,9 +114,17 @@ def telling_word(record: Record) -> Telling:
 def turning_word(record: Record, after: Array) -> int:
     """Return the target word whose look turned out to be about something else than it seemed: of those that make sense
     before and `after` the word, (Ty, Tx) in words, and of which it is clear then what they were about, the
-    one of the largest total variation between the two; where there is none, that of all words."""
-    before = record.words().alignment
+    one of the largest total variation between the two; where there is none, that of all words. Words of one piece that
+    looked at such go before others where one of them moved by `MOVED` at least: the page shows their shares alike
+    everywhere."""
+    words, before = record.words(), record.words().alignment
     looks, later = Looks(record, before), Looks(record, after)
     moved = 0.5 * np.abs(after - before).sum(axis=1)
-    fit = [later.makes_sense(k) and looks.makes_sense(k) and later.is_clear(k) for k in range(len(moved))]
-    return int(np.where(fit, moved, moved - 2).argmax())
+
+    def rank(word: int) -> tuple[float, ...]:
+        sources = {looks.sources[word], later.sources[word]}
+        whole = {len(words.target_groups[word]), *(len(words.source_groups[source]) for source in sources)} == {1}
+        sensible = later.makes_sense(word) and looks.makes_sense(word) and later.is_clear(word)
+        return sensible, whole and moved[word] >= MOVED, moved[word]
+
+    return max(range(len(moved)), key=rank)

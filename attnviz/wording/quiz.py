@@ -21,9 +21,9 @@ def opening(told: Toured, asked: Sequence[Question]) -> str:
     if len(asked) == 1:
         return say("Where did it look most for this word? Tap the English one. The pictures are hidden until you have "
                    "answered.")  # fmt: skip
-    return say("{count} words, as different as there are; those that the tour told of, or that are spelled alike in "
-               "both languages, only where there are too few others. Where did it look most for each? Tap the English "
-               "word. The pictures are hidden until you have answered.", count=len(asked))  # fmt: skip
+    return say("{count} words of different kinds. For each, tap the English word it looked at most. The pictures are "
+               "hidden until you have answered. (Words that the tour told of, or that are spelled alike in both "
+               "languages, are asked only where others are too few.)", count=len(asked))  # fmt: skip
 
 
 def explained(told: Toured, one: Question) -> str:

@@ -41,10 +41,9 @@ def _written(told: Toured) -> str:
     if len(words.target_groups[word]) > 1:
         name = say("{word} (its first piece, {piece}: a rarer word is written in several)", word=name,
                    piece=told.written(step))  # fmt: skip
-    here = {"word": name, "place": word + 1, "count": max(len(words.target) - 1, word + 1)}
     if was_given(told.record, step):
-        return say("It was given {word}, word {place} of {count}.", **here)
-    return say("It has just written {word}, word {place} of {count}.", **here)
+        return say("It was given {word}.", word=name)
+    return say("It has just written {word}.", word=name)
 
 
 def _parts(told: Toured) -> str:
@@ -105,7 +104,7 @@ def keys(told: Toured) -> tuple[str, ...]:
     if isinstance(record, TransformerTrace):
         start = say("Opened here is one head: {head}. What it has so far is its query; each annotation has a key.",
                     head=opened_name(open_head(record)))  # fmt: skip
-        return start, say("How well the two fit is one number, the score: {listed}. Only differences count.",
+        return start, say("How well the two fit is one number, the score: {listed}. The larger, the better the fit.",
                           listed=_fits(told))  # fmt: skip
     units = record.states.shape[1]
     if told.word.step == 0:
@@ -114,7 +113,7 @@ def keys(told: Toured) -> tuple[str, ...]:
     else:
         start = say("What it has in mind before this word are {units} numbers. They are the query; it holds them "
                     "against every annotation, the keys.", units=units)  # fmt: skip
-    fits = say("How well the two fit is one number, the energy: {listed}. Only differences count.",
+    fits = say("How well the two fit is one number, the energy: {listed}. The larger, the better the fit.",
                listed=_fits(told))  # fmt: skip
     return start, _made_alike(record), fits
 
@@ -125,8 +124,8 @@ def _made_alike(record: Any) -> str:
     if record.config["attention"] == "dot":
         return say("An annotation has {units} numbers. They are first turned into as many as the query has; then the "
                    "two are multiplied, place by place, and added up.", units=units)  # fmt: skip
-    return say("An annotation has {units} numbers. Query and key are each first turned into {count}, then added, and "
-               "what comes of it is weighed.", units=units, count=record.queries.shape[1])  # fmt: skip
+    return say("An annotation has {units} numbers. To compare the two, each is first turned into {count} by learned "
+               "weights; a third set of learned weights makes one number of both.", units=units, count=record.queries.shape[1])  # fmt: skip
 
 
 def _fits(told: Toured) -> str:

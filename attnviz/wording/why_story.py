@@ -69,7 +69,8 @@ def signals() -> Passage:
             "word change? A model asks this when it learns, and changes most what matters most. The answer is called a "
             "gradient, ∂ log p(yᵢ) / ∂xⱼ, and its length says how strong a signal reaches the English. By the "
             "recurrence alone it has to go back from state to state, and fades with every step (Bengio et al. 1994). "
-            "By attention it goes straight to what was looked at."
+            "By attention it goes straight to what was looked at. So look at the right end of each picture: what is "
+            "high there still reaches words far away."
         ),
         say(
             "Further right are pairs of a written and a read piece with more steps between them: i back to the "

@@ -81,7 +81,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:  # noqa: ARG001 
     gallery(view, _groups(opened.trace, opened.trace.fingerprint, repr(measured), language()), opened.name, choose)
     if measured:
         st.html(f'<p class="reading">{_measured_told(measured)}</p>')
-    st.html(f'<h2 class="section">{head_title(opened)}</h2><p class="reading">{kind_told(opened.kind)}</p>')
+    st.html(f'<h2 class="section opened">{head_title(opened)}</h2><p class="reading">{kind_told(opened.kind)}</p>')
     transport(view, _pair(opened.kind))
     left, right = st.columns([11, 10], gap="large")
     with left:

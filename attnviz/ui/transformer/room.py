@@ -61,10 +61,11 @@ def transformer_room(asked: Asked) -> None:
     open_view(session, view, st.query_params)
     _write_address(view, asked, chosen)
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+        exhibit.panel(view, asked, theme_name())
         if LINES[_rung(chosen)]:
             with st.container(key=view.key("ladder")):
+                st.html(f'<h2 class="section">{say("What this rung changes, as a formula")}</h2>')
                 inline_equation(view, ladder_equation(_rung(chosen), theme_name()), "ladder")
-        exhibit.panel(view, asked, theme_name())
         part(view, TABLES, _tables)(view, exhibit, asked)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
         _downloads(view, exhibit, asked, _rung(chosen))

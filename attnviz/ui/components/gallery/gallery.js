@@ -86,6 +86,12 @@ function choose(root, state, node) {
   state.tell("chosen", code);
 }
 
+/** Leads to what is opened of the chosen one, which may stand below the window. */
+function lead() {
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  document.querySelector(".section.opened")?.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
+}
+
 /** @type {Record<string, (place: number, across: number) => number>} */
 const WAYS = {
   ArrowRight: (place) => place + 1,
@@ -133,6 +139,7 @@ function build(root, state, { groups, chosen }) {
         node.onclick = (event) => {
           choose(root, state, node);
           letGo(event);
+          if (innerWidth < NARROW) lead();
         };
       }
       grid.append(node);
