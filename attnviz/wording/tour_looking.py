@@ -125,7 +125,8 @@ def _made_alike(record: Any) -> str:
         return say("An annotation has {units} numbers. They are first turned into as many as the query has; then the "
                    "two are multiplied, place by place, and added up.", units=units)  # fmt: skip
     return say("An annotation has {units} numbers. To compare the two, each is first turned into {count} by learned "
-               "weights; a third set of learned weights makes one number of both.", units=units, count=record.queries.shape[1])  # fmt: skip
+               "weights; a third set of learned weights makes one number of both.", units=units,
+               count=record.queries.shape[1])  # fmt: skip
 
 
 def _fits(told: Toured) -> str:
