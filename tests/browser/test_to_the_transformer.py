@@ -75,7 +75,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
     expect(boxes).to_have_count(2)
     for box in boxes.all():  # what is not in the window is drawn when there is time
         box.scroll_into_view_if_needed()
-        expect(box.locator(".js-plotly-plot")).to_be_visible()
+        expect(box.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     no_wider_than_the_window(page)
     page.keyboard.press("ArrowRight")
     expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
