@@ -77,8 +77,9 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
     machine = fetch(page, "The machine, SVG", tmp_path).read_text(encoding="utf-8")
-    shown = page.locator(".machine .drawing .number.strong").all_text_contents()
-    assert shown
+    drawing = page.locator(".machine .drawing .number.strong")
+    drawing.first.wait_for(state="attached")  # what is not in the window is drawn when there is time
+    shown = drawing.all_text_contents()
     assert all(f">{number}<" in machine for number in shown), "the weights that are written on it"
     assert 'fill="#ffffff"' in machine, "on white, also where the page is dark"
     assert "var(" not in machine, "nothing is left to a style sheet"

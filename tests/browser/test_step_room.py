@@ -249,7 +249,7 @@ def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
     page.locator(".facts button").nth(4).click()
-    expect(page.locator(".st-key-stage_5 h3").first).to_be_in_viewport()
+    expect(page.locator(".st-key-stage_5 h3").first).to_be_in_viewport(timeout=45_000)
     page.wait_for_url(re.compile("stage=5"))
     marked = page.locator(".facts button[aria-current=location] .number")
     expect(marked).to_have_text("5")

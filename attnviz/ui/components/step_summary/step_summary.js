@@ -1,6 +1,6 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
-const LONGEST = 10000; // milliseconds for which a stage that was gone to is kept in the window, at most
+const LONGEST = 30000; // milliseconds for which a stage that was gone to is kept in the window, at most
 const REST = 150; // milliseconds without a movement, after which the page has come to rest
 
 /**
