@@ -66,6 +66,6 @@ def test_machine_player_and_tour_go_in_one_jump_for_whom_motion_is_too_much(
     if calm:
         assert found["styles"] == 0
         assert found["places"] <= 3, "one for each step that was played, or gone to"
-        assert found["scrolls"] <= 12, "a jump for each stop, and for what of the page grows"
+        assert found["scrolls"] <= 6, "a jump for each stop, and for what of the page grows"
     else:
-        assert found["styles"] > 0, "how many places and scrolls are seen on the way depends on the machine"
+        assert found["places"] + found["scrolls"] > 8, "more than jumps; how many depends on the machine"
