@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from attnviz.network.output import OutputLayer
+from attnviz.network.selection import selected
 from attnviz.network.transformer import DecoderLayer, Transformer, source_mask
 
 
@@ -52,15 +53,9 @@ class TransformerState(NamedTuple):
 
     def select(self, sentences: list[int], hypotheses: list[list[int]]) -> TransformerState:
         """Return the states of these `sentences`, and of each its `hypotheses`, by their indices."""
-        count, width = self.keys[0].shape[:2]
-        flat = [row * width + index for row, kept in zip(sentences, hypotheses, strict=True) for index in kept]
-        if flat == list(range(count * width)):
-            return self
-        index = torch.tensor(flat, device=self.keys[0].device)
-        shape = len(sentences), -1
-        return TransformerState(*(
-            tuple(part.flatten(0, 1).index_select(0, index).unflatten(0, shape) for part in parts) for parts in self
-        ))  # fmt: skip
+        found = tuple(selected([*self.keys, *self.values], sentences, hypotheses))
+        layers = len(self.keys)
+        return TransformerState(found[:layers], found[layers:])
 
 
 class TransformerStep(NamedTuple):

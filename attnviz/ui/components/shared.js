@@ -266,3 +266,6 @@ function endWith(state, end) {
 function letGo(event) {
   if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
 }
+
+/** Whether the visitor asks his system for less motion. */
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -149,9 +149,9 @@ function build(root, state) {
     return;
   }
   const count = state.numbers?.lines.length ?? 0;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const stride = calm ? Math.ceil(count / JUMPS) : 1;
-  const pause = () => (calm ? STILL : Math.min(450, Math.max(90, 5000 / count)) / shown(root).speed);
+  const still = calm();
+  const stride = still ? Math.ceil(count / JUMPS) : 1;
+  const pause = () => (still ? STILL : Math.min(450, Math.max(90, 5000 / count)) / shown(root).speed);
   const add = () => {
     state.added = Math.min(state.added + stride, count);
     state.timer = state.added < count ? setTimeout(add, pause()) : null;

@@ -88,8 +88,7 @@ function choose(root, state, node) {
 
 /** Leads to what is opened of the chosen one, which may stand below the window. */
 function lead() {
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  document.querySelector(".section.opened")?.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
+  document.querySelector(".section.opened")?.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" });
 }
 
 /** @type {Record<string, (place: number, across: number) => number>} */

@@ -61,9 +61,6 @@ function flowColours(drawing, { standing, across: { ribbons: [from, to] } }) {
  */
 const flowName = (drawing) => `flow-${[...viewOf(drawing).classList].join("-")}`;
 
-/** Whether nothing is to move. */
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 /**
  * Writes what a step says in words and numbers.
  * @param {HTMLElement} root

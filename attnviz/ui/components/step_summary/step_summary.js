@@ -18,8 +18,7 @@ const stageOf = (root, stage) => viewOf(root).querySelector(`[class*="st-key-sta
 function visit(root, stage, smooth) {
   const place = stageOf(root, stage);
   if (!place) return;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  place.scrollIntoView({ block: "start", behavior: smooth && !calm ? "smooth" : "auto" });
+  place.scrollIntoView({ block: "start", behavior: smooth && !calm() ? "smooth" : "auto" });
   if (smooth) see(place);
 }
 

@@ -67,10 +67,8 @@ function bringIntoSight(root, { top, bottom, height, width }) {
   const first = topOf(root), last = innerHeight - GAP - (isSheet() || wide ? card.offsetHeight + 2 * GAP : 0);
   if (top >= GAP && bottom <= last) return; // all of it is seen
   const by = top < first || height > last - first ? top - first : bottom - last;
-  page().scrollBy({ top: by, behavior: calmly() ? "auto" : "smooth" });
+  page().scrollBy({ top: by, behavior: calm() ? "auto" : "smooth" });
 }
-
-const calmly = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
  * Puts the light on a part of the page, and the card beside it.
