@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -72,7 +72,8 @@ def save_model(
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write contiguous `tensors` of any shapes, on the CPU, as safetensors; raise OSError where that fails."""
     try:
-        save_file(tensors, path, metadata=metadata)
+        # Not save_file, which writes beside `path` under a name of chance: a kill would leave it there for ever.
+        path.write_bytes(save(tensors, metadata))
     except SafetensorError as error:
         raise OSError(str(error)) from error
 

@@ -30,6 +30,7 @@ SECONDS, MEGABYTES = 5.0, 2000
 def main() -> int:
     """Print a table, and each failure when it happens; return 1 where there was one."""
     options = _options()
+    sys.stdout.reconfigure(errors="backslashreplace")  # a failure may quote half a surrogate pair
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ResourceWarning)  # what a page under test leaves open when it ends
     logging.disable()

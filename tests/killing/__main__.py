@@ -1,5 +1,5 @@
 """Kills commands at random moments, starts them again until they are done, and compares what they made with what a run
-that nobody killed makes: `python -m tests.killing --kinds train corpus --times 50`.
+that nobody killed makes: `python -m tests.killing --kinds train corpus import --times 50`.
 
 Half of the kills fall anywhere, half a moment after a file of the output changed: in the midst of the next, mostly.
 """

@@ -12,6 +12,7 @@ from pathlib import Path
 from attnviz.checkpoint import save_model
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
+from tests.conftest import REPOSITORY
 
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "the king": "le roi"}
 _VERBS = {"sees": "voit", "likes": "aime", "finds": "trouve", "has": "a"}
@@ -83,6 +84,10 @@ def _corpus(bench: Path) -> list[str]:
             "--workers", "1"]  # fmt: skip
 
 
+def _import(_bench: Path) -> list[str]:
+    return ["import", str(REPOSITORY / "tests" / "importing" / "fixtures" / "joey")]
+
+
 def _files(folder: Path) -> Result:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
@@ -90,5 +95,6 @@ def _files(folder: Path) -> Result:
 KINDS = {
     "train": Kind(_train, "run", "--output", _trained),
     "corpus": Kind(_corpus, "out.parquet", "--output", _files),
+    "import": Kind(_import, "mine", "--output", _files),
 }
 """By name, as of `--kinds`."""
