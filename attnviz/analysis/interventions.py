@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -27,6 +28,8 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
                     energies = np.log(np.asarray(row, dtype=np.float64))
             case ReplaceEnergies(energies=row):
                 energies = np.asarray(row, dtype=np.float64)
+            case Temperature(temperature=math.inf):
+                energies = np.where(np.isneginf(energies), energies, 0.0)
             case Temperature(temperature=temperature):
                 energies = energies / temperature
             case ExcludePosition(position=position):

@@ -63,7 +63,8 @@ def likelihood(trace: Trace, weights: Weights) -> Array:
 def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
     """Return what each step's look was about once its piece y_i is known, (Ty, Tx); rows sum to 1.
 
-    alpha is the alignment as used, interventions included. `kind` is one of
+    alpha is the alignment as used, interventions included. The sum over the vocabulary that p is divided by is of
+    float32 logits, and exact to about 1e-6; all else is float64. `kind` is one of
 
     - "posterior": alpha_ij p(y_i | c = h_j), normalised;
     - "fit": alpha_ij exp(fit_ij), normalised, with fit_ij the logit that h_j at weight 1 adds to y_i, less its mean

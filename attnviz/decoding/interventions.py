@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
@@ -86,6 +87,8 @@ def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
             return energies.new_tensor(row).log().expand_as(energies)
         case ReplaceEnergies(energies=row):
             return energies.new_tensor(row).expand_as(energies)
+        case Temperature(temperature=math.inf):
+            return energies.masked_fill(~energies.isneginf(), 0.0)
         case Temperature(temperature=temperature):
             # The softmax knows differences only, and those to the largest lose nothing when they are stretched.
             return (energies - energies.amax(-1, keepdim=True)) / temperature

@@ -24,6 +24,8 @@ from attnviz.trace.interventions import (
     Intervention,
     ReplaceWeights,
     Temperature,
+    from_json,
+    in_json,
     keep_words,
 )
 from attnviz.trace.record import Record
@@ -99,7 +101,8 @@ class LookAlike:
 
 @dataclass(frozen=True)
 class SetTemperature:
-    """Energies of `step` (None: of every step) are divided by this, in whole thousandths."""
+    """Energies of `step` (None: of every step) are divided by this, in whole thousandths or infinite, as
+    `Temperature` says."""
 
     temperature: float
     step: int | None = None
@@ -208,12 +211,12 @@ def replaced_by(trace: Record, step: int) -> int:
 def to_record(change: Change) -> dict[str, Any]:
     """Return a change as a dictionary fit for JSON."""
     kind = next(name for name, kind in KINDS.items() if isinstance(change, kind))
-    return {"kind": kind} | dataclasses.asdict(change)
+    return {"kind": kind} | in_json(dataclasses.asdict(change))
 
 
 def from_record(record: object) -> Change:
     """Return the change that `to_record` wrote; raise AttnvizError where this is none."""
-    fields = dict(record) if isinstance(record, Mapping) else {}
+    fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = KINDS.get(str(fields.pop("kind", None)))
     if kind is None or set(fields) != {field.name for field in dataclasses.fields(kind)}:
         raise AttnvizError(say("This is no change that can be made here."))

@@ -21,7 +21,10 @@ from attnviz.languages import say
 from attnviz.text import EOS
 
 TEMPERATURES = (0.01, 100.0)
-"""Least and greatest: at the one only the strongest piece counts, at the other nearly all count alike."""
+"""Least and greatest finite one: at the one only the strongest piece counts, at the other nearly all count alike; all
+do at math.inf, which is one, too."""
+ENDLESS = "Infinity"
+"""What math.inf is called in a file and by the browser: JSON has no such number, and both read this as one."""
 _STRONGEST = 1e4
 """Energies may be this large, either way."""
 _FAINTEST = 1e-30
@@ -65,8 +68,9 @@ class ReplaceEnergies:
 
 @dataclass(frozen=True)
 class Temperature:
-    """Energies of `step` (None: of every step) are divided by this, from 0.01 (hard) over 1 (as it was) to 100 (flat):
-    alpha_i = softmax(e_i / temperature)."""
+    """Energies of `step` (None: of every step) are divided by this, from 0.01 (hard) over 1 (as it was) to 100 (nearly
+    flat): alpha_i = softmax(e_i / temperature). At math.inf all pieces that are not left out have the same weight: the
+    context vector is their plain mean."""
 
     temperature: float
     step: int | None = None
@@ -74,8 +78,8 @@ class Temperature:
     def __post_init__(self) -> None:
         """Raise AttnvizError where the temperature is out of range."""
         least, most = TEMPERATURES
-        if not _is_number(self.temperature) or not least <= self.temperature <= most:
-            raise AttnvizError(say("A temperature must be from {least:g} to {most:g}, not {found}.",
+        if not _is_number(self.temperature) or not (least <= self.temperature <= most or self.temperature == math.inf):
+            raise AttnvizError(say("A temperature must be from {least:g} to {most:g}, or infinite, not {found}.",
                                    least=least, most=most, found=self.temperature))  # fmt: skip
         object.__setattr__(self, "temperature", float(self.temperature))
         _check_step(self.step)
@@ -157,12 +161,12 @@ def check_interventions(
 def to_record(intervention: Intervention) -> dict[str, Any]:
     """Return an intervention as a dictionary fit for JSON."""
     kind = next(name for name, kind in KINDS.items() if isinstance(intervention, kind))
-    return {"kind": kind} | dataclasses.asdict(intervention)
+    return {"kind": kind} | in_json(dataclasses.asdict(intervention))
 
 
 def from_record(record: object) -> Intervention:
     """Return the intervention that `to_record` wrote; raise AttnvizError where this is none."""
-    fields = dict(record) if isinstance(record, Mapping) else {}
+    fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise AttnvizError(say("There is no intervention of the kind {found}.", found=repr(kind)))
@@ -170,6 +174,16 @@ def from_record(record: object) -> Intervention:
         raise AttnvizError(say("An intervention of the kind {kind} has other fields than these: {found}.",
                                kind=kind, found=", ".join(map(str, fields))))  # fmt: skip
     return KINDS[kind](**fields)
+
+
+def in_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields in which an infinite temperature is what JSON can hold of it."""
+    return {name: ENDLESS if value == math.inf else value for name, value in fields.items()}
+
+
+def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields as they were before `in_json`."""
+    return {name: math.inf if value == ENDLESS and name == "temperature" else value for name, value in fields.items()}
 
 
 def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from attnviz.languages import say
 from attnviz.trace import Recurrent
 from attnviz.trace.interventions import (
@@ -23,6 +25,8 @@ def done_by_hand(trace: Recurrent, step: int) -> str:
 
 def _told(trace: Recurrent, one: AttentionIntervention) -> str:
     match one:
+        case Temperature(temperature=math.inf):
+            return say("the energies were made alike (τ = ∞)")
         case Temperature(temperature=temperature):
             return say("the energies were divided by {temperature}", temperature=significant(temperature, 3))
         case ReplaceWeights():

@@ -21,7 +21,7 @@ def decimal(value: float, places: int = 2) -> str:
 
 def significant(value: float, digits: int = 2) -> str:
     """Return `value` to that many significant digits, trailing zeros left out."""
-    return localised(f"{value:.{digits}g}")
+    return "∞" if value == math.inf else localised(f"{value:.{digits}g}")
 
 
 def small(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from itertools import product
 
@@ -238,6 +239,23 @@ def test_the_ends_of_the_temperature(kind: Translator, temperature: float) -> No
         assert (trace.alignment.argmax(axis=1) == trace.energies.argmax(axis=1)).all()
     prover = Prover(trace, _weights(kind))
     assert all(prover.prove(step).holds for step in range(len(trace.target_pieces)))
+
+
+@every_attention
+@every_search
+def test_at_an_infinite_temperature_the_context_is_the_plain_mean(kind: Translator, how: dict) -> None:
+    trace = kind.translate(TEXT, **how, interventions=[Temperature(math.inf), ExcludePosition(2, 1)])
+    pieces = len(trace.source_pieces)
+    np.testing.assert_allclose(trace.alignment[0], 1 / pieces, rtol=1e-6)
+    np.testing.assert_allclose(trace.contexts[0], trace.annotations.mean(axis=0), atol=1e-6)
+    rest = np.arange(pieces) != 2
+    np.testing.assert_allclose(trace.alignment[1], rest / rest.sum(), rtol=1e-6)
+    _assert_proved(kind, trace)
+    after = kind.translate(TEXT, **how, interventions=[ExcludePosition(2, 1), Temperature(math.inf)])
+    _assert_same(after, trace)
+    assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
+    claimed = dataclasses.replace(trace, interventions=(Temperature(100.0), *trace.interventions[1:]))
+    assert not Prover(claimed, _weights(kind)).prove(0).holds
 
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])

@@ -52,6 +52,20 @@ def test_no_edit_a_temperature_of_1_and_the_same_weights_change_nothing(
 
 
 @settings(max_examples=20)
+@given(step=st.integers(0, 3), lender=st.integers(0, 3), **SIZES)
+def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_to_swap(
+    make_network: ModelFactory, tokenizer: Tokenizer, step: int, lender: int, kind: tuple[str, str], **sizes: int
+) -> None:
+    translator = Translator(make_network(*kind, **sizes), tokenizer)
+    first = translator.translate(SENTENCES[0], target=SENTENCES[1])
+    row = ReplaceWeights(tuple(first.alignment[lender].tolist()), step)
+    trace = translator.translate(SENTENCES[0], target=SENTENCES[1], interventions=[row])
+    np.testing.assert_array_equal(trace.annotations, first.annotations)
+    np.testing.assert_allclose(trace.contexts[step], first.contexts[lender], atol=1e-6)
+    np.testing.assert_array_equal(trace.previous_states[step], first.previous_states[step])
+
+
+@settings(max_examples=20)
 @given(how=st.sampled_from(SEARCHES), step=st.integers(0, 3), source=st.integers(0, 3), **SIZES)
 def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_proved(
     make_network: ModelFactory, tokenizer: Tokenizer, how: dict[str, Any], step: int, source: int,

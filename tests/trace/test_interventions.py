@@ -31,27 +31,30 @@ from attnviz.trace.interventions import (
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 
-NAN = float("nan")
+NAN, ENDLESS = float("nan"), float("inf")
 EXAMPLES: list[Intervention] = [
     ReplaceWeights((0.25, 0.75)), ReplaceWeights((1.0, 0.0), 4), ReplaceEnergies((-3.0, 0.5), 0),
-    Temperature(0.5), Temperature(2, 1), ExcludePosition(3), ExcludePosition(0, 2), ForceWord(EOS, 0), ForceWord(77, 5),
+    Temperature(0.5), Temperature(2, 1), Temperature(ENDLESS), Temperature(ENDLESS, 1),
+    ExcludePosition(3), ExcludePosition(0, 2), ForceWord(EOS, 0), ForceWord(77, 5),
 ]  # fmt: skip
 
 BAD: dict[str, Callable[[], Intervention]] = {
     "weights below 0": lambda: ReplaceWeights((-0.5, 1.5)),
     "weights of another sum": lambda: ReplaceWeights((0.5, 0.4)),
     "weights that are none": lambda: ReplaceWeights((NAN, 1.0)),
-    "infinite weights": lambda: ReplaceWeights((float("inf"), 0.0)),
+    "infinite weights": lambda: ReplaceWeights((ENDLESS, 0.0)),
     "no weights": lambda: ReplaceWeights(()),
     "weights in a string": lambda: ReplaceWeights("1"),  # type: ignore[arg-type]
     "truth for weights": lambda: ReplaceWeights((True, False)),
-    "infinite energies": lambda: ReplaceEnergies((0.0, float("-inf"))),
+    "infinite energies": lambda: ReplaceEnergies((0.0, -ENDLESS)),
     "energies beyond measure": lambda: ReplaceEnergies((0.0, 1e300)),
     "a table of energies": lambda: ReplaceEnergies(np.zeros((2, 2))),  # type: ignore[arg-type]
     "temperature 0": lambda: Temperature(0),
     "temperature below 0": lambda: Temperature(-1.0),
     "no temperature": lambda: Temperature(NAN),
-    "endless temperature": lambda: Temperature(float("inf")),
+    "endless cold": lambda: Temperature(-ENDLESS),
+    "a temperature beyond measure": lambda: Temperature(101.0),
+    "an infinite temperature in words": lambda: Temperature("Infinity"),  # type: ignore[arg-type]
     "a word for a temperature": lambda: Temperature("hot"),  # type: ignore[arg-type]
     "a position below 0": lambda: ExcludePosition(-1),
     "half a position": lambda: ExcludePosition(0.5),  # type: ignore[arg-type]
@@ -70,7 +73,7 @@ def test_bad_values_are_refused_with_a_sentence(make: Callable[[], Intervention]
 
 @pytest.mark.parametrize("intervention", EXAMPLES, ids=repr)
 def test_round_trip(intervention: Intervention) -> None:
-    assert from_record(json.loads(json.dumps(to_record(intervention)))) == intervention
+    assert from_record(json.loads(json.dumps(to_record(intervention), allow_nan=False))) == intervention
     assert hash(from_record(to_record(intervention))) == hash(intervention)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from functools import partial
 from pathlib import Path
 
@@ -77,8 +78,9 @@ def test_the_rivals_are_the_likeliest_that_were_not_written(page: Run, en_fr: Pa
     (record,) = records_of(app, "other_word")
     assert set(record["offers"]) == {str(i) for i in range(len(trace.target_ids))}
     for step, offered in record["offers"].items():
-        chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)][:RIVALS].tolist()
-        expected = [piece for piece in likeliest if piece != chosen and piece >= EOS]
+        chosen, likeliest = trace.target_ids[int(step)], trace.top_ids[int(step)].tolist()
+        expected = [piece for piece in likeliest if piece != chosen and piece >= EOS][:RIVALS]
+        assert len(expected) == 10
         assert [rival["piece"] for rival in offered["rivals"]] == expected
         assert offered["instead"].startswith("Instead of ")
 
@@ -102,6 +104,9 @@ def test_what_was_changed_is_where_the_bench_begins() -> None:
     assert record["temperature"] == 3
     assert record["temperatures"][:3] == [1, 0.5, 1]
     assert record["set"][:4] == [False, False, True, False]
+    endless = dataclasses.replace(trace, interventions=(Temperature(math.inf), Temperature(2.0, 1)))
+    record = bench_record(endless, posterior=False)
+    assert (record["temperature"], record["temperatures"][:2]) == ("Infinity", [1, 2])
 
 
 def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
@@ -117,6 +122,12 @@ def test_borrowed_rows_are_those_of_their_lenders(models_folder: Path) -> None:
         )
     row = borrowed_row(trace, 0, {"from": "links", "of": "1-0"})
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
+
+
+def test_the_note_beside_it_says_that_no_context_is_left_to_swap(page: Run) -> None:
+    for code, told in (("en", "there is no other context to swap"), ("fr", "pas d’autre contexte à échanger")):
+        (record,) = records_of(page(lang=code), "bench")
+        assert told in record["words"]["note"]
 
 
 def test_a_step_with_the_look_of_another_has_its_context(en_fr: Path) -> None:

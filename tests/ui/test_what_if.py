@@ -128,6 +128,17 @@ def test_what_is_as_it_was_makes_no_card(page: Run) -> None:
     assert cards(app) == []
 
 
+def test_an_infinite_temperature_goes_through_card_and_address(page: Run) -> None:
+    app = page()
+    ask(app, kind="temperature", step=None, temperature="Infinity", held=True)
+    assert cards(app)[1] == "Temperature ∞ at every step, words held"
+    assert address(app)["branches"] == "0.th.all.inf"
+    trace = view(app).trace
+    np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_ids), rtol=1e-6)
+    linked = page(branches="0.th.all.inf", branch="1")
+    assert view(linked).trace.fingerprint == trace.fingerprint
+
+
 def test_a_dragged_bar_is_what_was_let_go_of(page: Run) -> None:
     app = page()
     row = np.linspace(1, 2, len(view(app).trace.source_ids))
@@ -164,6 +175,7 @@ def test_other_words(page: Run) -> None:
         ({"kind": "weights", "step": 0, "weights": "x"}, "finite numbers"),
         ({"kind": "weights", "step": 0}, "no change that can be made"),
         ({"kind": "temperature", "step": 0, "temperature": 0}, "temperature must be"),
+        ({"kind": "temperature", "step": 0, "temperature": "hot"}, "temperature must be"),
         ({"kind": "words", "step": 0, "pieces": [0]}, "cannot be written"),
         ({"kind": "hypothesis", "pieces": [9]}, "ends with </s>"),
         ({"kind": "borrowed", "step": 0, "from": "step", "of": 99}, "no such step to borrow"),

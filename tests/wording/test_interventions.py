@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -37,7 +38,7 @@ def _alternating(count: int) -> tuple[float, ...]:
     return tuple(float(j % 2) for j in range(count))
 
 
-@pytest.fixture(params=["temperature", "weights", "energies", "exclusion"])
+@pytest.fixture(params=["temperature", "endless", "weights", "energies", "exclusion"])
 def changed(request: pytest.FixtureRequest, translator: Translator) -> tuple[Trace, str]:
     """Return a translation with the attention of STEP changed, and what is to be said of it."""
     count = len(translator.translate(SENTENCES[0]).source_pieces)
@@ -45,6 +46,7 @@ def changed(request: pytest.FixtureRequest, translator: Translator) -> tuple[Tra
     one: AttentionIntervention
     one, said = {
         "temperature": (Temperature(0.05, STEP), "the energies were divided by 0.05"),
+        "endless": (Temperature(math.inf, STEP), "the energies were made alike (τ = ∞)"),
         "weights": (ReplaceWeights(tuple(odd / odd.sum()), STEP), "the weights were replaced"),
         "energies": (ReplaceEnergies(tuple(9 * odd), STEP), "the energies were replaced"),
         "exclusion": (ExcludePosition(0, STEP), "{first} was left out"),
@@ -75,7 +77,7 @@ def test_the_equation_of_the_softmax_holds(changed: tuple[Trace, str]) -> None:
     equation = equations(trace, STEP)[1]
     assert r"\tilde{e}" in equation.latex
     assert "changed to by hand" in equation.note
-    terms = re.findall(r"e\^\{(-?\d+\.\d+|-\\infty)\}", equation.latex)
+    terms = re.findall(r"e\^\{(-?\d+(?:\.\d+)?|-\\infty)\}", equation.latex)
     powers = np.exp([-np.inf if term == r"-\infty" else float(term) for term in terms])
     # Above the line is the piece of the largest weight; the terms below it compare as the largest weights do.
     assert powers[0] == powers[1]

@@ -71,12 +71,15 @@ interface Pointed {
   step?: number;
 }
 
+/** As JSON holds it, which has no number for the temperature at which all weights are alike. */
+type Temperature = number | "Infinity";
+
 /** What a visitor tries by hand on the translation on show, or which of what he tried he wants to see. */
 type WhatIf =
   | { kind: "weights"; step: number; weights: number[]; held: boolean }
   | { kind: "only" | "without"; step: number; source: number; held: boolean }
   | { kind: "alike"; step: number; held: boolean }
-  | { kind: "temperature"; step: number | null; temperature: number; held: boolean }
+  | { kind: "temperature"; step: number | null; temperature: Temperature; held: boolean }
   | { kind: "words"; step: number; pieces: number[]; held: boolean }
   | { kind: "typed"; step: number; text: string; held: boolean }
   | {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Sequence
 
@@ -28,8 +29,8 @@ from attnviz.trace.changes import (
     WriteWords,
 )
 
-EVERY = "all"
-"""The step of what is changed at all of them."""
+EVERY, ENDLESS = "all", "inf"
+"""The step of what is changed at all of them, and the temperature that has all weights alike."""
 
 
 def written(branches: Sequence[Branch]) -> str:
@@ -76,9 +77,9 @@ def _parts(branch: Branch) -> tuple[str, ...]:
         case LookAlike(step=step):
             parts = ("a", _place(step))
         case SetTemperature(temperature=temperature, step=None):
-            parts = ("t", EVERY, str(round(1000 * temperature)))
+            parts = ("t", EVERY, _thousandths(temperature))
         case SetTemperature(temperature=temperature, step=int(step)):
-            parts = ("t", _place(step), str(round(1000 * temperature)))
+            parts = ("t", _place(step), _thousandths(temperature))
         case WriteWords(step=step, pieces=pieces, replaced=replaced):
             parts = ("v", _place(step), str(replaced), _ids(pieces))
         case TakeHypothesis(pieces=pieces):
@@ -104,7 +105,7 @@ def _read(text: str) -> Branch:
         case "a", [step]:
             change = LookAlike(_from_place(step))
         case "t", [step, thousandths]:
-            change = SetTemperature(_number(thousandths) / 1000, None if step == EVERY else _from_place(step))
+            change = SetTemperature(_temperature(thousandths), None if step == EVERY else _from_place(step))
         case "v", [step, replaced, pieces]:
             change = WriteWords(_from_place(step), _from_ids(pieces), _number(replaced))
         case "y", [pieces]:
@@ -122,6 +123,14 @@ def _number(text: str) -> int:
     if not re.fullmatch("[0-9]{1,6}", text):
         raise _unreadable()
     return int(text)
+
+
+def _thousandths(temperature: float) -> str:
+    return ENDLESS if temperature == math.inf else str(round(1000 * temperature))
+
+
+def _temperature(text: str) -> float:
+    return math.inf if text == ENDLESS else _number(text) / 1000
 
 
 def _place(index: int) -> str:

@@ -23,7 +23,7 @@ from attnviz.trace.changes import (
     replaced_by,
     shares_of,
 )
-from attnviz.trace.interventions import Temperature
+from attnviz.trace.interventions import Temperature, from_json
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.branches import add, remove, show, tell, undo
 from attnviz.ui.page_state.view import Session, View
@@ -72,7 +72,7 @@ def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
         case "alike":
             return LookAlike(step)
         case "temperature":
-            return SetTemperature(asked["temperature"], step)
+            return SetTemperature(from_json(asked)["temperature"], step)
         case "words":
             return WriteWords(step, tuple(asked["pieces"]))
         case "typed":

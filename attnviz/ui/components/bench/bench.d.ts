@@ -8,8 +8,8 @@ interface BenchRecord {
   pieces: string[];
   written: string[];
   /** Of each step, what divides its own energies; of all, what divides those of every step. */
-  temperatures: number[];
-  temperature: number;
+  temperatures: Temperature[];
+  temperature: Temperature;
   /** Whether the weights of a step were set: then they are the same at any temperature of all. */
   set: boolean[];
   /** Whether it is known what each look was about once its word was. */

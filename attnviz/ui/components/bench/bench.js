@@ -11,11 +11,16 @@ function tryOut(root, change) {
   if (step !== null) tryIn(root, change({ step, held }));
 }
 
+const GREATEST = 2; // power of ten of the greatest finite temperature; one further right all weights are alike
+
 /**
- * The number that the temperature stands at.
+ * The temperature that the slider stands at.
  * @param {HTMLElement} root
  */
-const degrees = (root) => 10 ** Number(find(root, ".degrees", HTMLInputElement).value);
+function degrees(root) {
+  const power = Number(find(root, ".degrees", HTMLInputElement).value);
+  return power > GREATEST + 0.01 ? Infinity : 10 ** power;
+}
 
 /** @param {HTMLElement} root */
 const ofAll = (root) => find(root, ".every", HTMLInputElement).checked;
@@ -24,7 +29,18 @@ const ofAll = (root) => find(root, ".every", HTMLInputElement).checked;
  * What a temperature is written as.
  * @param {number} temperature
  */
-const written = (temperature) => `τ = ${number(temperature, temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0)}`;
+function written(temperature) {
+  const places = temperature < 0.0995 ? 3 : temperature < 9.95 ? 2 : 0;
+  return `τ = ${temperature === Infinity ? "∞" : number(temperature, places)}`;
+}
+
+/**
+ * The temperature on show, of the step or of all.
+ * @param {HTMLElement} root
+ * @param {BenchRecord} record
+ * @param {number} step
+ */
+const onShow = (root, record, step) => Number(ofAll(root) ? record.temperature : record.temperatures[step]);
 
 /**
  * Says the temperature that the slider stands at.
@@ -44,8 +60,7 @@ function tellTemperature(root) {
 function setTemperature(root, { record }) {
   const { step } = shown(root);
   if (!record || step === null) return;
-  const now = ofAll(root) ? record.temperature : record.temperatures[step];
-  find(root, ".degrees", HTMLInputElement).value = String(Math.log10(now));
+  find(root, ".degrees", HTMLInputElement).value = String(Math.log10(onShow(root, record, step)));
   tellTemperature(root);
 }
 
@@ -58,8 +73,8 @@ function heat(root, { record }) {
   const { step } = shown(root);
   tellTemperature(root);
   if (!record || step === null) return;
-  const before = ofAll(root) ? record.temperature : record.temperatures[step];
-  const fixed = ofAll(root) && record.set[step];
+  const before = onShow(root, record, step);
+  const fixed = before === Infinity || (ofAll(root) && record.set[step]); // what was made alike tells of nothing else
   const temperature = fixed ? 1 : degrees(root) / before;
   preview(root, { kind: "temperature", step, temperature, held: shown(root).held });
 }
@@ -72,7 +87,8 @@ function heat(root, { record }) {
 function cook(root, state) {
   if (!state.pending) return;
   state.pending = false;
-  const temperature = Number(degrees(root).toPrecision(3)), every = ofAll(root);
+  const chosen = degrees(root), every = ofAll(root);
+  const temperature = chosen === Infinity ? "Infinity" : Number(chosen.toPrecision(3));
   tryOut(root, ({ step, held }) => ({ kind: "temperature", temperature, step: every ? null : step, held }));
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import streamlit as st
 from attnviz.languages import language, say
 from attnviz.text import piece_name
 from attnviz.trace import Trace
-from attnviz.trace.interventions import ReplaceEnergies, ReplaceWeights, Temperature
+from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.branches import tried_in
 from attnviz.ui.page_state.view import View
@@ -40,10 +41,12 @@ def bench_record(trace: Trace, posterior: bool) -> dict[str, Any]:
     }
 
 
-def _temperature(trace: Trace, step: int | None) -> float:
-    """Return what the energies of 0-based `step` alone, or for None those of all, were divided by last."""
+def _temperature(trace: Trace, step: int | None) -> float | str:
+    """Return what the energies of 0-based `step` alone, or for None those of all, were divided by last, as JSON holds
+    it."""
     found = [one for one in trace.interventions if isinstance(one, Temperature) and one.step == step]
-    return found[-1].temperature if found else 1.0
+    temperature = found[-1].temperature if found else 1.0
+    return ENDLESS if temperature == math.inf else temperature
 
 
 def _is_set(trace: Trace, step: int) -> bool:
@@ -58,13 +61,14 @@ def _words() -> dict[str, str]:
         "only": say("Look only here"), "without": say("Anywhere but here"), "alike": say("Everywhere alike"),
         "undo": say("Undo"), "then": say("Then"), "anew": say("write the rest anew"),
         "held": say("hold the translation"), "temperature": say("Temperature"), "hard": say("hardest"),
-        "flat": say("flattest"), "every": say("all steps"), "borrow": say("Borrow a look"),
+        "flat": say("all alike"), "every": say("all steps"), "borrow": say("Borrow a look"),
         "lender": say("Whose look"), "step": say("Step"), "links": say("Word links"), "take": say("Borrow it"),
         "ofStep": say("of another step"), "ofPosterior": say("of this step after the word"),
         "ofLinks": say("of word links"), "ofModel": say("of the model {name}"),
         "note": say(
-            "The annotations stay as they are, so the weights are all there is to swap: a step with another step’s "
-            "weights has that step’s context. What stays its own is its state and the word before. Links are i-j, a "
-            "source word and a target word, both counted from 0; another model is led through this translation."
+            "The annotations stay as they are, so that where a step looks decides what it gets: with another step’s "
+            "weights it has that step’s context vector, and there is no other context to swap. What stays its own is "
+            "its state and the word before. Links are i-j, a source word and a target word, both counted from 0; "
+            "another model is led through this translation."
         ),
     }  # fmt: skip

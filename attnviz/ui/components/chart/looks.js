@@ -19,14 +19,14 @@ function moved(weights, j, value) {
 
 /**
  * The weights at another temperature: a softmax knows its energies by their differences only, and so does the logarithm of
- * its outcome.
+ * its outcome. At an infinite one all that have any weight have the same.
  * @param {number[]} weights
  * @param {number} temperature
  */
 function heated(weights, temperature) {
   const logarithms = weights.map((weight) => Math.log(weight));
   const most = Math.max(...logarithms);
-  const powers = logarithms.map((logarithm) => Math.exp((logarithm - most) / temperature));
+  const powers = logarithms.map((each) => each > -Infinity ? Math.exp((each - most) / temperature) : 0);
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
 }
@@ -47,7 +47,7 @@ function changed(weights, change) {
     case "alike":
       return weights.map(() => 1 / weights.length);
     case "temperature":
-      return heated(weights, change.temperature);
+      return heated(weights, Number(change.temperature));
     default:
       return weights;
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from attnviz.languages import say
@@ -14,7 +15,7 @@ from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 
 RIVALS = 10
-"""Of the likeliest pieces, those that are offered; the one that was written is left out."""
+"""So many of the likeliest other pieces are offered."""
 
 
 def other_word(view: View, at: str) -> None:
@@ -42,8 +43,9 @@ def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
 
 def _rivals(trace: Trace, step: int) -> list[dict[str, Any]]:
     found = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    # What cannot be written is no rival.
+    others = (one for one in found if one[0] != trace.target_ids[step] and one[0] >= EOS)
     return [
         {"piece": index, "name": f"{shorten(piece_name(piece), 30)} · {percent(float(p))}"}
-        for index, piece, p in list(found)[:RIVALS]
-        if index != trace.target_ids[step] and index >= EOS  # what cannot be written is no rival
+        for index, piece, p in islice(others, RIVALS)
     ]
