@@ -70,9 +70,13 @@ def lines_of(part: Path) -> int:
 def put_together(parts: Path, output: Path, told: About) -> About:
     """Put the parts, in their order, into one table that says of itself what is `told`, and what was skipped."""
     files = sorted(parts.glob("*.parquet"))
-    skipped = [line for part in files for line in skipped_of(part)]
+    count, named = 0, list[tuple[int, str]]()
+    for part in files:
+        skipped = skipped_of(part)
+        count += len(skipped)
+        named += skipped[: _TOLD - len(named)]
     rows = sum(parquet.read_metadata(part).num_rows for part in files)
-    told = dataclasses.replace(told, rows=rows, skipped=len(skipped), named=skipped[:_TOLD])
+    told = dataclasses.replace(told, rows=rows, skipped=count, named=named)
     schema = SCHEMA.with_metadata({_KEY: json.dumps(dataclasses.asdict(told))})
     with replacing(output) as beside, parquet.ParquetWriter(beside, schema, compression="zstd") as writer:
         for part in files:

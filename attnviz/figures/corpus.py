@@ -48,7 +48,7 @@ def histogram_figure(
     axis may be `marked`."""
     ink, known = palette(theme), values[np.isfinite(values)]
     counts, edges = (
-        np.histogram(known, bins="auto" if len(known) < MOST_POINTS else 60) if len(known) else ([0], [0, 1])
+        np.histogram(known, bins="sqrt" if len(known) < MOST_POINTS else 60) if len(known) else ([0], [0, 1])
     )
     middles = (np.asarray(edges)[1:] + np.asarray(edges)[:-1]) / 2
     bars: Spec = {

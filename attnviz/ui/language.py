@@ -47,12 +47,14 @@ def key_in_language(key: str) -> str:
 
 
 def localised(
-    widget: Callable[..., Any], label: str, options: Mapping[str, str], *, key: str, default: str, **more: Any
-) -> str:
+    widget: Callable[..., Any], label: str, options: Mapping[str, str], *, key: str, default: str,
+    then: Callable[[], object] | None = None, **more: Any,
+) -> str:  # fmt: skip
     """Draw `widget`, a select box or a segmented control, over `options`, from value to name in the language in use;
-    return the value chosen, at first `default`. `more` is for the widget.
+    return the value chosen, at first `default`, which is one of them. `more` is for the widget.
 
-    The value is kept in the session under `key`, whichever language it was chosen in.
+    The value is kept in the session under `key`, whichever language it was chosen in. When a visitor chooses another,
+    `then` is called, before the page is drawn anew.
     """
     kept, own = st.session_state, key_in_language(key)
     if kept.get(key) not in options:
@@ -64,13 +66,15 @@ def localised(
     first = {"index": list(options).index(kept[key])} if widget == st.selectbox else {}
     widget(
         label, list(options), format_func=lambda value: options.get(value, value), key=own, on_change=_keep,
-        args=(key, own), **first, **more,
+        args=(key, own, then), **first, **more,
     )  # fmt: skip
     return str(kept[key])
 
 
-def _keep(key: str, own: str) -> None:
+def _keep(key: str, own: str, then: Callable[[], object] | None) -> None:
     st.session_state[key] = st.session_state[own]
+    if then is not None:
+        then()
 
 
 def _of_browser() -> str:

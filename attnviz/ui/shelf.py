@@ -15,7 +15,8 @@ CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
 
 
 def shelved() -> dict[str, Path]:
-    """Return the tables that the owner of the server offers, by their names without the ending."""
+    """Return the tables that the owner of the server offers, by their names without the ending; not those without a
+    pair."""
     named = os.environ.get(CORPORA_VARIABLE)
     found = sorted(Path(named).glob("*.parquet")) if named else []
-    return {path.stem: path for path in found if about(path) is not None}
+    return {path.stem: path for path in found if (told := about(path)) and told.rows}

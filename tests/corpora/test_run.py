@@ -53,6 +53,19 @@ def test_a_table_has_a_row_a_line_in_order(pairs_file: Path, model_folder: Path,
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
+def test_of_the_lines_that_are_skipped_all_are_counted_and_the_first_thousand_named(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    lines = [f"{k}\t\n" if k % 5 else "A dog.\tUn chien.\n" for k in range(1, 1631)]
+    (tmp_path / "bad.tsv").write_text("".join(lines))
+    made = analyse_file(tmp_path / "bad.tsv", tmp_path / "out.parquet", model_folder, Settings(kind=None), window=300,
+                        device="cpu")  # fmt: skip
+    bad = [number for number in range(1, 1631) if number % 5]
+    assert (made.rows, made.skipped) == (326, len(bad))
+    assert [number for number, _ in made.named] == bad[:1000]
+    assert about(tmp_path / "out.parquet") == made
+
+
 def test_a_table_that_is_there_is_left_and_another_is_made_anew(
     pairs_file: Path, model_folder: Path, tmp_path: Path
 ) -> None:

@@ -22,7 +22,8 @@ from typing import NoReturn
 
 import torch
 
-from tests.fuzzing.kinds import KINDS, Bench, refused
+from tests.fuzzing.bench import Bench
+from tests.fuzzing.kinds import KINDS, refused
 
 SECONDS, MEGABYTES = 5.0, 2000
 

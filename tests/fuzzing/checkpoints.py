@@ -5,17 +5,15 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attnviz import Translator
 from attnviz.analysis import load_weights
 from attnviz.analysis.proving import prover_of
 from attnviz.importing.family import load_checkpoint
 from attnviz.importing.written import write_checkpoint
+from tests.fuzzing.bench import Bench
 from tests.fuzzing.mutations import ANY, JSON, LINES, replace_value
-
-if TYPE_CHECKING:
-    from tests.fuzzing.kinds import Bench
 
 FIXTURES = Path(__file__).parents[1] / "importing" / "fixtures"
 SENTENCE = "der hund schläft im park ."

@@ -2,124 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import lzma
 import random
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any
-from unittest import mock
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import torch
 from pyarrow import parquet
-from streamlit.runtime.state import QueryParamsProxy
 
 from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
-from attnviz.checkpoint import save_model
-from attnviz.corpora import Analyser, Settings, analyse_file
+from attnviz.corpora import analyse_file
 from attnviz.evaluation.alignment import read_gold
 from attnviz.importing.reading import open_attention
 from attnviz.model_folder import FILES
-from attnviz.network.config import ModelConfig
-from attnviz.network.rnnsearch import RNNsearch
-from attnviz.text import Tokenizer
 from attnviz.trace import Branches
 from attnviz.training.corpus import read_pairs
+from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports
-from tests.fuzzing.mutations import ANY, JSON, LINES, Mutation, replace_value, text
-
-SENTENCES = (
-    "Two dogs play in the snow.", "Deux chiens jouent dans la neige.",
-    "The agreement was signed in August 1992.", "L'accord a été signé en août 1992.",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Bench:
-    """A tiny model and what is made with it, in a folder of its own."""
-
-    folder: Path
-
-    @cached_property
-    def model(self) -> Path:
-        """A model folder with random weights."""
-        tokenizer = Tokenizer.train(SENTENCES * 3, 80)
-        torch.manual_seed(1)
-        sizes = {"embedding_size": 6, "hidden_size": 5, "alignment_size": 4, "maxout_size": 3}
-        save_model(self.folder / "models" / "en-fr", RNNsearch(ModelConfig(len(tokenizer), **sizes)).eval(), tokenizer)
-        return self.folder / "models" / "en-fr"
-
-    @cached_property
-    def translator(self) -> Translator[Any]:
-        """The translator of that model."""
-        return Translator.load(self.model, device="cpu")
-
-    @cached_property
-    def analyser(self) -> Analyser:
-        """What makes tables with that model."""
-        return Analyser(self.translator, Settings(kind=None))
-
-    @cached_property
-    def trace(self) -> bytes:
-        """A saved trace."""
-        return self.translator.translate(SENTENCES[0]).to_json().encode()
-
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        """Every address parameter that the first page or the lab asks for, where a link names many."""
-        asked: set[str] = set()
-        get = QueryParamsProxy.get
-
-        def noting(self: QueryParamsProxy, name: str, *default: Any) -> Any:
-            asked.add(name)
-            return get(self, name, *default)
-
-        with mock.patch.object(QueryParamsProxy, "get", noting), self.pages():
-            for page in PAGES:
-                self.open(page, {"step": "2", "word": "1", "depth": "everything"})
-        return tuple(sorted(asked))
-
-    @contextmanager
-    def pages(self) -> Iterator[None]:
-        """Have the page find the tiny model."""
-        with mock.patch.dict("os.environ", {"ATTNVIZ_MODELS": str(self.model.parent)}):
-            yield
-
-    def open(self, page: str, linked: dict[str, str]) -> None:
-        """Open a page as a link does; raise AssertionError where it shows what failed."""
-        from streamlit.testing.v1 import AppTest
-
-        source = (
-            f"from attnviz.ui.chrome import run_pages\nfrom attnviz.ui.pages import {page}\nrun_pages([{page}.page])"
-        )
-        app = AppTest.from_string(source, default_timeout=60)
-        for name, value in linked.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception, [error.message for error in app.exception]
-
-    def damaged(self, content: bytes, name: str, mutations: tuple[Mutation, ...], chance: random.Random) -> Path:
-        """Write `content`, damaged once or twice, to a file of this name."""
-        for _ in range(chance.choice((1, 1, 2))):
-            with contextlib.suppress(
-                ValueError, IndexError, KeyError, TypeError
-            ):  # what was damaged before may be no JSON now
-                content = bytes(chance.choice(mutations)(bytearray(content), chance))
-        path = self.folder / name
-        path.write_bytes(content)
-        return path
-
-
-PAGES = ("translate", "lab", "why", "transformer")
+from tests.fuzzing.links import addresses
+from tests.fuzzing.mutations import ANY, JSON, LINES, replace_value, text
 
 
 def strings(bench: Bench, chance: random.Random) -> None:
@@ -131,34 +36,6 @@ def targets(bench: Bench, chance: random.Random) -> None:
     """Force anything, as text or as ids of pieces."""
     ids = [chance.choice((0, 1, 2, 3, 7, 79, 80, -1, 10**20)) for _ in range(chance.randrange(6))]
     bench.translator.translate(SENTENCES[0], target=chance.choice((text(chance), ids)))
-
-
-def addresses(bench: Bench, chance: random.Random) -> None:
-    """Follow a link with anything in any parameter."""
-    values = (
-        "0",
-        "1",
-        "2",
-        "3",
-        "99",
-        "-1",
-        "0-0.1p1",
-        "en",
-        "fr",
-        "idea",
-        "everything",
-        "en-fr",
-        "beam 3",
-        "after",
-        "1.2",
-    )
-    names = chance.sample(bench.parameters, chance.randint(1, min(6, len(bench.parameters))))
-    linked = {name: chance.choice(values) if chance.random() < 0.6 else text(chance)[:500] for name in names}
-    with bench.pages():
-        bench.open(
-            chance.choice(PAGES),
-            {name: value.encode("utf-8", "replace").decode("utf-8") for name, value in linked.items()},
-        )
 
 
 def traces(bench: Bench, chance: random.Random) -> None:

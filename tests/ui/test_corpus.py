@@ -154,19 +154,92 @@ def test_a_job_that_is_cancelled_can_be_begun_again(models_folder: Path) -> None
     assert begin("x.tsv", content[:18], model) is again
 
 
-def test_tables_of_the_server_are_offered(
-    corpus: Run, models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shelf = tmp_path / "shelf"
-    shelf.mkdir()
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("A dog.\tUn chien.\n")
-    analyse_file(pairs, shelf / "mine.parquet", models_folder / "en-fr", Settings(kind=None), device="cpu")
+@pytest.fixture
+def shelf(models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the tables that the server offers: `plain`, and `drawn`, of pairs with drawn links."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    pairs, links = tmp_path / "pairs.tsv", tmp_path / "links.txt"
+    pairs.write_text("A dog.\tUn chien.\nTwo dogs.\tDeux chiens.\n")
+    links.write_text("0-0 1-1\n\n")
+    for name, gold in (("plain", None), ("drawn", links)):
+        analyse_file(
+            pairs, folder / f"{name}.parquet", models_folder / "en-fr", Settings(kind=None), gold=gold, device="cpu"
+        )
+    monkeypatch.setenv(CORPORA_VARIABLE, str(folder))
+    return folder
+
+
+def test_tables_of_the_server_are_offered(corpus: Run, shelf: Path) -> None:
     (shelf / "other.parquet").write_bytes(b"no table")
-    monkeypatch.setenv(CORPORA_VARIABLE, str(shelf))
-    app = corpus(table="mine")
-    assert len(app.dataframe[0].value) == 1
+    app = corpus(table="plain")
+    assert len(app.dataframe[0].value) == 2
     assert job_of("other") is None
+
+
+def test_a_table_without_a_pair_is_not_offered(corpus: Run, shelf: Path, models_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.tsv").write_text("a\tb\tc\n")
+    analyse_file(tmp_path / "bad.tsv", shelf / "empty.parquet", models_folder / "en-fr", device="cpu")
+    app = corpus(table="empty")
+    assert any("not kept any more" in text.value for text in app.text)
+
+
+def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
+    app = corpus()
+    assert not app.dataframe
+    for name in ("plain", "drawn", "plain"):
+        app.session_state["corpus_brush"], app.session_state["corpus_part"] = "0_9_-99_0", "2"
+        app.selectbox(key="corpus_table-en").set_value(name).run()
+        assert not app.exception
+        assert app.selectbox(key="corpus_table-en").value == name
+        assert app.query_params == {"table": name}, "and of it all"
+        assert ("aer_before" in app.dataframe[0].value) == (name == "drawn")
+    app.button_group(key="lang").set_value("fr").run()
+    assert app.selectbox(key="corpus_table-fr").value == "plain"
+    app.selectbox(key="corpus_table-fr").set_value("drawn").run()
+    assert app.query_params["table"] == "drawn"
+
+
+def test_a_table_is_taken_from_the_box_while_one_of_a_file_is_on_show(corpus: Run, shelf: Path) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    identity = app.session_state["corpus_table"]
+    made(identity)
+    app.run()
+    assert app.selectbox(key="corpus_table-en").value == identity
+    app.selectbox(key="corpus_table-en").set_value("plain").run()
+    assert len(app.dataframe[0].value) == 2
+    app.button(key="corpus_sample").click().run()
+    assert app.selectbox(key="corpus_table-en").value == identity
+    assert len(app.dataframe[0].value) > 2
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+@pytest.mark.parametrize("name", ["chrf", "bleu", "aer_before", "aer_after"])
+def test_a_link_to_a_measure_that_the_table_lacks_shows_the_usual_one(
+    corpus: Run, shelf: Path, axis: str, name: str
+) -> None:
+    app = corpus(table="plain", **{axis: name}, sort=name, brush="0_1_0_1")
+    assert app.session_state[f"corpus_{axis}"] == getattr(Choice, axis)
+    assert app.query_params == {"table": "plain"}, "a region is of the measures that were asked for"
+    assert len(app.dataframe[0].value) == 2
+
+
+def test_a_measure_that_the_next_table_lacks_gives_way_to_the_usual_one(corpus: Run, shelf: Path) -> None:
+    app = corpus(table="drawn", x="aer_before", y="aer_before")
+    assert (app.session_state["corpus_x"], app.session_state["corpus_y"]) == ("aer_before", "aer_before")
+    app.selectbox(key="corpus_table-en").set_value("plain").run()
+    assert not app.exception
+    assert (app.session_state["corpus_x"], app.session_state["corpus_y"]) == (Choice.x, Choice.y)
+    assert len(app.dataframe[0].value) == 2
+
+
+def test_another_measure_on_an_axis_lets_the_marked_region_go(corpus: Run, shelf: Path) -> None:
+    app = corpus(table="plain", brush="50_60_-9_0")
+    assert not app.dataframe
+    app.selectbox(key="corpus_x-en").set_value("entropy").run()
+    assert len(app.dataframe[0].value) == 2
+    assert app.query_params == {"table": "plain", "x": "entropy"}
 
 
 def _table(rows: int, seed: int) -> Any:
@@ -235,6 +308,7 @@ def test_figures_leave_out_what_is_not_known() -> None:
     assert len(scatter_figure(x, y, ("a < b", "c")).data[0].x) == 1
     assert sum(histogram_figure(x, "a").data[0].y) == 2
     assert not sum(histogram_figure(x[:0], "a").data[0].y)
+    assert len(histogram_figure(np.append(np.linspace(0, 1, 99), 1e12), "a").data[0].y) == 10, "far off is one of them"
     many = np.arange(10_000.0)
     assert len(scatter_figure(many, many, ("a", "b")).data[0].x) == 3000
 

@@ -24,7 +24,6 @@ from attnviz.ui.turns import in_turn
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
 
 _ENDINGS = ("tsv", "txt", "jsonl", "gz", "xz", "parquet")
-_SHELF = "corpus_shelf"
 _PART = 200
 """Rows that are sent to the browser at once."""
 
@@ -77,12 +76,12 @@ def _ways_in(model: str) -> None:
 
     offered, kept = shelved(), st.session_state[key(choices.TABLE)]
     if offered:
-        named = {"": say("A table of this server"), **{name: name for name in offered}}
-        st.session_state[_SHELF] = kept if kept in offered else ""
-        wanted = localised(st.selectbox, say("Table"), named, key=_SHELF, default="", label_visibility="collapsed",
-                           width=300)  # fmt: skip
-        if wanted and wanted != kept:
-            _take(wanted)
+        # A table that was made of a visitor's file is none of the server's, and yet what is on show.
+        other = "" if kept in offered else kept
+        localised(
+            st.selectbox, say("Table"), {other: say("A table of this server"), **{name: name for name in offered}},
+            key=key(choices.TABLE), default=other, then=_all_of_it, label_visibility="collapsed", width=300,
+        )  # fmt: skip
 
 
 def _begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> None:
@@ -96,8 +95,13 @@ def _begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> 
 
 def _take(identity: str) -> None:
     """Have another table on show, and of it all."""
-    for choice, value in ((choices.TABLE, identity), (choices.BRUSH, ""), (choices.PART, "1")):
-        st.session_state[key(choice)] = value
+    st.session_state[key(choices.TABLE)] = identity
+    _all_of_it()
+
+
+def _all_of_it() -> None:
+    """Have no region marked, and the first part of the rows on show."""
+    st.session_state[key(choices.BRUSH)], st.session_state[key(choices.PART)] = "", "1"
 
 
 def _problem(told: str) -> None:
@@ -160,11 +164,7 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
             st.text(say("{count} lines could not be used", count=job.progress.skipped), width="content")
         if chosen.brush is not None:
             st.button(say("The marked region alone: show all again"), type="tertiary", key="corpus_unbrush",
-                      on_click=_unbrush)  # fmt: skip
-
-
-def _unbrush() -> None:
-    st.session_state[key(choices.BRUSH)] = ""
+                      on_click=_all_of_it)  # fmt: skip
 
 
 def _plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
@@ -172,11 +172,11 @@ def _plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     names = measure_names()
     offered = {name: names[name] for name in table.known_measures(whole)}
     with st.container(horizontal=True, key="corpus_axes"):
-        for axis, said, otherwise in ((choices.X, say("Across"), chosen.x), (choices.Y, say("Up"), chosen.y)):
-            before = st.session_state[key(axis)]
-            localised(st.selectbox, said, offered, key=key(axis), default=otherwise, width=200)
-            if st.session_state[key(axis)] != before:
-                _unbrush()
+        for axis, said, usual in ((choices.X, say("Across"), table.Choice.x), (choices.Y, say("Up"), table.Choice.y)):
+            before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
+            localised(st.selectbox, said, offered, key=key(axis), default=first, then=_all_of_it, width=200)
+            if st.session_state[key(axis)] != before:  # this table has no value of it
+                _all_of_it()
     x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
     values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
     brush = choices.chosen(st.session_state).brush

@@ -1,0 +1,140 @@
+"""What input is tried on: tiny models and what is made with them, and the pages, which find all that they can show."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from streamlit.runtime.state import QueryParamsProxy
+
+from attnviz import Translator
+from attnviz.checkpoint import save_model
+from attnviz.corpora import Analyser, Settings, analyse_file
+from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace.snapshots import FOLDER
+from attnviz.ui.learns.runs import RUNS_VARIABLE
+from attnviz.ui.resources import MODELS_VARIABLE
+from attnviz.ui.shelf import CORPORA_VARIABLE
+from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, TRANSFORMER
+from tests.detectors import random_detector
+from tests.fuzzing.mutations import Mutation
+from tests.transformers import random_transformer
+
+SENTENCES = (
+    "Two dogs play in the snow.", "Deux chiens jouent dans la neige.",
+    "The agreement was signed in August 1992.", "L'accord a été signé en août 1992.",
+)  # fmt: skip
+PAGES = ("translate", "lab", "why", "transformer", "corpus", "learns")
+TABLES = ("plain", "drawn")
+"""Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""
+_SHIPPED = Path(__file__).parents[2] / "models"
+_OPENED_WITH = {"step": "2", "word": "1", "depth": "everything", "table": "plain"}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A tiny model and what is made with it, in a folder of its own."""
+
+    folder: Path
+
+    @cached_property
+    def model(self) -> Path:
+        """A model folder with random weights."""
+        save_model(self.folder / "models" / "en-fr", self._network("additive"), self._tokenizer)
+        return self.folder / "models" / "en-fr"
+
+    @cached_property
+    def translator(self) -> Translator[Any]:
+        """The translator of that model."""
+        return Translator.load(self.model, device="cpu")
+
+    @cached_property
+    def analyser(self) -> Analyser:
+        """What makes tables with that model."""
+        return Analyser(self.translator, Settings(kind=None))
+
+    @cached_property
+    def trace(self) -> bytes:
+        """A saved trace."""
+        return self.translator.translate(SENTENCES[0]).to_json().encode()
+
+    @cached_property
+    def parameters(self) -> dict[str, tuple[str, ...]]:
+        """Every address parameter that a page asks for, by the page, where a link names many."""
+        asked: dict[str, set[str]] = {page: set() for page in PAGES}
+
+        def noting(page: str, real: Any) -> Any:
+            def noted(self: QueryParamsProxy, name: str, *default: Any) -> Any:
+                asked[page].add(name)
+                return real(self, name, *default)
+
+            return noted
+
+        for page in PAGES:
+            ways = {way: noting(page, getattr(QueryParamsProxy, way)) for way in ("get", "__getitem__", "__contains__")}
+            with mock.patch.multiple(QueryParamsProxy, **ways):
+                self.open(page, _OPENED_WITH)
+        return {page: tuple(sorted(names)) for page, names in asked.items()}
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer.train(SENTENCES * 3, 80)
+
+    def _network(self, attention: str) -> RNNsearch:
+        torch.manual_seed(1)
+        sizes = {"embedding_size": 6, "hidden_size": 5, "alignment_size": 4, "maxout_size": 3}
+        return RNNsearch(ModelConfig(len(self._tokenizer), **sizes, attention=attention)).eval()
+
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        """Where the pages find what they show, as variables of the environment: models of every kind, the snapshots of
+        trainings, a run, and tables of corpora."""
+        models, runs, tables = self.model.parent, self.folder / "runs", self.folder / "tables"
+        for name, attention in ((FIXED, "none"), (DOT, "dot"), (ADDITIVE, "additive")):
+            save_model(models / name, self._network(attention), self._tokenizer)
+        size = len(self._tokenizer)
+        save_model(models / TRANSFORMER, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer)
+        save_model(models / "detector", random_detector(DecomposableConfig(size, 6, 6), 1), self._tokenizer)
+        for folder in (models / ADDITIVE, models / DOT, runs / "mine" / "model"):
+            shutil.copytree(_SHIPPED / ADDITIVE / FOLDER, folder / FOLDER)
+        tables.mkdir()
+        pairs, links = self.folder / "shelved.tsv", self.folder / "shelved.txt"
+        for name, lines in zip(TABLES, (220, 6), strict=True):
+            pairs.write_text("".join(f"{SENTENCES[k % 2 * 2]}\t{SENTENCES[k % 2 * 2 + 1]}\n" for k in range(lines)))
+            links.write_text("0-0 1-1 2?3\n\n" * (lines // 2))
+            drawn = links if name == "drawn" else None
+            analyse_file(pairs, tables / f"{name}.parquet", self.analyser, gold=drawn)
+        return {MODELS_VARIABLE: str(models), RUNS_VARIABLE: str(runs), CORPORA_VARIABLE: str(tables)}
+
+    def open(self, page: str, linked: dict[str, str]) -> None:
+        """Open a page as a link does; raise AssertionError where it shows what failed."""
+        from streamlit.testing.v1 import AppTest
+
+        source = (
+            f"from attnviz.ui.chrome import run_pages\nfrom attnviz.ui.pages import {page}\nrun_pages([{page}.page])"
+        )
+        app = AppTest.from_string(source, default_timeout=60)
+        for name, value in linked.items():
+            app.query_params[name] = value
+        with mock.patch.dict("os.environ", self._shown):
+            app.run()
+        assert not app.exception, [error.message for error in app.exception]
+
+    def damaged(self, content: bytes, name: str, mutations: tuple[Mutation, ...], chance: random.Random) -> Path:
+        """Write `content`, damaged once or twice, to a file of this name."""
+        for _ in range(chance.choice((1, 1, 2))):
+            with contextlib.suppress(
+                ValueError, IndexError, KeyError, TypeError
+            ):  # what was damaged before may be no JSON now
+                content = bytes(chance.choice(mutations)(bytearray(content), chance))
+        path = self.folder / name
+        path.write_bytes(content)
+        return path
