@@ -10,12 +10,12 @@ from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from streamlit import file_util
 
 from attnviz import Translator, browser_programs
-from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, BrowserProgram
+from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, SERIF, SERIF_FAMILY, BrowserProgram, serif_style
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure
 from attnviz.model_folder import load_weights
-from tests.conftest import SENTENCES
+from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
 
 
@@ -60,3 +60,12 @@ def test_its_licences_are_beside_it(program: BrowserProgram, said: str) -> None:
     assert said in licences
     assert program.version in said
     assert "Permission is hereby granted, free of charge" in licences
+
+
+def test_letters_stand_in_the_style_sheets_by_their_name() -> None:
+    for place in (REPOSITORY / ".streamlit" / "config.toml", REPOSITORY / "attnviz" / "ui" / "page.css"):
+        assert SERIF_FAMILY in place.read_text(encoding="utf-8")
+    assert serif_style().count(f'font-family: "{SERIF_FAMILY}"') == len(SERIF)
+    assert sum(len(font.content) for font in SERIF) < 150_000
+    licence = Path(browser_programs.__file__).with_name("serif.LICENSE.txt").read_text(encoding="utf-8")
+    assert "SIL OPEN FONT LICENSE" in licence

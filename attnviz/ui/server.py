@@ -30,7 +30,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
-from attnviz.browser_programs import KATEX, PLOTLY
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF
+
+FOR_EVER = "public, max-age=31536000, immutable"
+"""The header of what has another name once it is another."""
 
 
 def _route(name: str, make: Callable[[Request], Response]) -> Route:
@@ -66,7 +69,16 @@ def _program(request: Request) -> Response:
     text = _text(request.url.path.rpartition("/")[2])
     if text is None:
         return Response(status_code=404)
-    return _response(_packed(text), request, "text/javascript", "public, max-age=31536000, immutable")
+    return _response(_packed(text), request, "text/javascript", FOR_EVER)
+
+
+def _font(request: Request) -> Response:
+    """Return letters by the name of their file, or 404 where there are none of it; they may be kept for ever, too."""
+    name = request.url.path.rpartition("/")[2]
+    for font in SERIF:
+        if font.file_name == name:
+            return Response(font.content, media_type="font/woff2", headers={"Cache-Control": FOR_EVER})
+    return Response(status_code=404)
 
 
 def _text(name: str) -> str | None:
@@ -163,6 +175,7 @@ ROUTES = [
     _route(PLOTLY.file_name, _program),
     _route(KATEX.file_name, _program),
     _route("attnviz-{component}-{digest}.js", _program),
+    _route("attnviz-{font}.woff2", _font),
     _route("attnviz-record/{fingerprint}/{name}", _record),
 ]
 """Beside Streamlit's own."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.browser_programs import serif_style
 from attnviz.figures.browser import shares_style
 from attnviz.palette import ThemeName
 from attnviz.ui.components.focus.focus import mind_focus
@@ -26,6 +27,7 @@ def apply_style(theme: ThemeName) -> None:
 
     Figures carry their colours and have to be drawn again; the style sheet takes the browser's live ones.
     """
-    st.html(f"<style>{shares_style()}\n{(_FOLDER / 'page.css').read_text(encoding='utf-8')}</style>")
+    own = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    st.html(f"<style>{serif_style()}{shares_style()}\n{own}</style>")
     mind_focus()
     follow_theme(theme)

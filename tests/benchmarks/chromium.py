@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
+from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_server
 from tests.browser.settled import settled
 
 
@@ -23,12 +23,12 @@ def chromium_for(parser: argparse.ArgumentParser) -> str:
 
 
 @contextmanager
-def opened_page(chromium: str, models: Path, query: str) -> Iterator[Page]:
-    """Run the page on the model folders in `models`; yield it at `query`, what follows the address, once it is at
-    rest."""
+def opened_page(chromium: str, models: Path, query: str, repository: Path = REPOSITORY) -> Iterator[Page]:
+    """Run the page of a checkout on the model folders in `models`; yield it at `query`, what follows the address, once
+    it is at rest."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_page(models.resolve(), Path(folder) / "page.log") as address,
+        running_server(models.resolve(), Path(folder) / "page.log", repository=repository) as (address, _),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)

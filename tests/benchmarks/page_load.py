@@ -6,16 +6,20 @@ Times are those from the start of the server, or of the visit, to the frame in w
 in which the last picture is. What came over the websocket and over HTTP is counted as it was transferred. Where others
 use the machine too, the processor time that server and tab have taken until then says more than the clock.
 
-Each turn takes about half a minute, on a busy machine twice that.
+Each turn takes about half a minute, on a busy machine twice that. At the end one more visit to this checkout, by a
+browser that has nothing kept, says on what the tab spent its time and what came over HTTP: Streamlit, Plotly, KaTeX,
+letters, and our own.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import statistics
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -125,6 +129,45 @@ def turn(playwright: Playwright, chromium: str, folder: Path, options: argparse.
             return Turn(health, first, [visit(context, address, process) for _ in range(options.visits)])
 
 
+_PARTS = {
+    r"/plotly-[^/]*\.js": "Plotly", r"/katex-[^/]*\.js": "KaTeX", r"\.woff2$": "letters",
+    r"/static/|/_stcore/": "Streamlit", r"/attnviz-record/": "records of the translation", r"/attnviz-": "our programs",
+}  # fmt: skip
+"""What an address is of, the first that fits."""
+
+
+def part_of(address: str) -> str:
+    """Return what an address is of; what has none is the browser's own work."""
+    return next((name for pattern, name in _PARTS.items() if re.search(pattern, address)), "the browser")
+
+
+def spent(playwright: Playwright, chromium: str, options: argparse.Namespace) -> tuple[Counter[str], Counter[str]]:
+    """Return milliseconds of the tab's thread, and kilobytes over HTTP, by part, of a first visit to a warm server."""
+    milliseconds, kilobytes, asked = Counter[str](), Counter[str](), dict[str, str]()
+    with tempfile.TemporaryDirectory() as logs, running_server(options.models.resolve(), Path(logs) / "page.log") as at:
+        with new_browser(playwright, chromium) as context:
+            visit(context, *at)
+        with new_browser(playwright, chromium) as context:
+            page = context.new_page()
+            watch = context.new_cdp_session(page)
+            watch.on("Network.responseReceived", lambda of: asked.update({of["requestId"]: of["response"]["url"]}))
+            watch.on(
+                "Network.loadingFinished",
+                lambda of: kilobytes.update({part_of(asked.get(of["requestId"], "")): of["encodedDataLength"] / 1000}),
+            )
+            for order in ("Network.enable", "Profiler.enable", "Profiler.start"):
+                watch.send(order)
+            page.goto(f"{at[0]}/?sentence={quote(EXAMPLE)}&depth=everything", wait_until="commit")
+            page.wait_for_function(_DRAWN, arg=PICTURES, timeout=PATIENCE)
+            profile = watch.send("Profiler.stop")["profile"]
+    frames = {node["id"]: node["callFrame"] for node in profile["nodes"]}
+    for sample, microseconds in zip(profile["samples"], profile["timeDeltas"], strict=True):
+        frame = frames[sample]
+        if frame["functionName"] != "(idle)":
+            milliseconds[part_of(frame["url"])] += microseconds / 1000
+    return milliseconds, kilobytes
+
+
 def row(name: str, turns: list[Turn]) -> str:
     """Return the medians over turns as a line of the table."""
     kinds = [one.first for one in turns], [visit for one in turns for visit in one.again]
@@ -160,9 +203,12 @@ def main() -> None:
             for name, folder in named(options).items():
                 found[name].append(turn(playwright, chromium, folder, options))
                 print(row(f"turn {number}, {name}", found[name][-1:]), flush=True)
+        profile = spent(playwright, chromium, options)
     print(f"medians over {options.turns} turns with {options.visits} further visits each")
     for name, turns in found.items():
         print(row(name, turns))
+    for what, amounts in zip(("ms of the tab's thread", "kB over HTTP"), profile, strict=True):
+        print(f"{what}: " + ", ".join(f"{name} {amount:,.0f}" for name, amount in amounts.most_common()))
 
 
 if __name__ == "__main__":

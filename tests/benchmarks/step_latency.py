@@ -1,4 +1,4 @@
-"""Time from a key press to the painted step, in headless Chromium: `python tests/benchmarks/step_latency.py`.
+"""Time from a key press to the painted step, in headless Chromium: `python -m tests.benchmarks.step_latency`.
 
 The sentence has twenty words or so. A step counts as painted with the last change that the key press makes to the
 heatmap, to the step in short, and to the sentence and pictures of any of its five stages, all of which the browser
@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from playwright.sync_api import Page
 
+from tests.benchmarks.checkouts import add_checkouts, count, named
 from tests.benchmarks.chromium import chromium_for, opened_page
-from tests.browser.server import REPOSITORY
 
 SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
 
@@ -104,27 +101,39 @@ def report(what: str, times: list[float]) -> str:
     return f"{what}: median {statistics.median(times):.0f} ms, 95th percentile {p95:.0f} ms ({len(times)} steps)"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    parser.add_argument("--steps", type=int, default=40)
-    options = parser.parse_args()
-    with opened_page(chromium_for(parser), options.models, f"?sentence={quote(SENTENCE)}&depth=everything") as page:
+def turn(chromium: str, folder: Path, options: argparse.Namespace) -> dict[str, list[float]]:
+    """Return milliseconds of each kind of change, on the page of a checkout."""
+    address = f"?sentence={quote(SENTENCE)}&depth=everything"
+    with opened_page(chromium, options.models.resolve(), address, repository=folder) as page:
         measure(page, 10, "stages")
         measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
-        seen = measure(page, options.steps, *IN_WINDOW)
-        drawn = measure(page, options.steps, *PICTURES)
-        linked = measure(page, options.steps, *PICTURES, keys=("ArrowDown", "ArrowUp"))
-        equations = measure_text(page, options.steps, EQUATIONS)
-        badge = measure_text(page, options.steps, BADGE)
-        numbers = measure(page, options.steps, "stages")
+        return {
+            "painted step, of it what is in the window": measure(page, options.steps, *IN_WINDOW),
+            "painted step, all pictures": measure(page, options.steps, *PICTURES),
+            "painted source piece": measure(page, options.steps, *PICTURES, keys=("ArrowDown", "ArrowUp")),
+            "painted equations": measure_text(page, options.steps, EQUATIONS),
+            "badge": measure_text(page, options.steps, BADGE),
+            "the last that follows from the server": measure(page, options.steps, "stages"),
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_checkouts(parser)
+    parser.add_argument("--steps", type=count, default=40)
+    parser.add_argument("--turns", type=count, default=1)
+    options = parser.parse_args()
+    chromium = chromium_for(parser)
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in named(options)}
+    for _ in range(options.turns):
+        for name, folder in named(options).items():
+            for what, times in turn(chromium, folder, options).items():
+                found[name].setdefault(what, []).extend(times)
     print(f"a sentence of {len(SENTENCE.split())} words, from key press to")
-    print(report("painted step, of it what is in the window", seen))
-    print(report("painted step, all pictures", drawn))
-    print(report("painted source piece", linked))
-    print(report("painted equations", equations))
-    print(report("badge", badge))
-    print(report("the last that follows from the server", numbers))
+    for name, kinds in found.items():
+        print(f"{name}:")
+        for what, times in kinds.items():
+            print(report(f"  {what}", times))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
-from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
 from attnviz.ui import resources, server
 from attnviz.ui.components.loader import program, program_name
 from attnviz.ui.pages import translate
@@ -79,6 +79,16 @@ def test_a_program_is_kept_by_the_browser(folder: str, known: BrowserProgram) ->
     for headers in (plain, packed):
         assert "immutable" in headers["cache-control"]
         assert headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
+def test_letters_are_kept_by_the_browser(folder: str) -> None:
+    for font in SERIF:
+        assert font.file_name in serif_style()
+        status, headers, letters = get(folder + font.file_name)
+        assert (status, letters[:4], len(letters)) == (200, b"wOF2", len(font.content))
+        assert "immutable" in headers["cache-control"]
+    assert get("/attnviz-serif-000000000000.woff2")[0] == 404
 
 
 def test_the_programs_of_our_components_are_kept_too() -> None:

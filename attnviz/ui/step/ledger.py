@@ -51,7 +51,8 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     here = _on_show(view, tokenizer)
     chosen: dict[str, AtStep] = {}
     if here != _own(trace, here.step):
-        (chosen,) = _told(trace, weights, tokenizer, [here], theme).values()
+        key = trace.fingerprint, theme, language(), weights_digest_of(trace)
+        chosen = _chosen_words(trace, weights, tokenizer, here, key)
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "ledger"), (right, "contrast")):
         with column:
@@ -122,6 +123,15 @@ def _own_words(
     """Return the template of all ledgers, as JSON, and those of the words that the `steps` wrote."""
     own, theme = [_own(_trace, step) for step in steps], key[1]
     return to_json(ledger_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
+
+
+@made_once
+def _chosen_words(
+    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, here: Compared,
+    key: tuple[str, ThemeName, str, str | None],  # of the cache, as above
+) -> dict[str, AtStep]:  # fmt: skip
+    """Return the "ledger", and the "contrast", of words that a visitor chose."""
+    return _told(_trace, _weights, _tokenizer, [here], key[1])[here.step]
 
 
 def _told(

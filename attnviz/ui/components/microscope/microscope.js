@@ -86,7 +86,7 @@ function redraw(figure, cell, data) {
       const part = /** @type {keyof Unit} */ (trace.name);
       trace.x = top.map((unit) => unit[part]);
       if (part === "activation" && trace.marker) trace.marker.opacity = top.map((unit) => (flat(unit) ? 1 : PALE));
-      trace.customdata = hover;
+      if (part !== "together") trace.customdata = hover; // a diamond between its two bars says nothing of its own
     }
   }
   const { layout } = figure;
