@@ -1,13 +1,21 @@
-"""Writing a file so that nobody, and no run that goes on after a power cut, ever meets half of it."""
+"""Writing a file so that nobody, and no run that goes on after a power cut, ever meets half of it; and what reading a
+damaged one raises."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from attnviz.errors import AttnvizError
+
+DAMAGED = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError,
+           OverflowError, SyntaxError, struct.error, zipfile.BadZipFile, zlib.error)  # fmt: skip
+"""What NumPy raises on reading a file of arrays that is none."""
 
 
 @contextlib.contextmanager

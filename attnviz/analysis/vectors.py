@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.files import replacing
+from attnviz.files import DAMAGED, replacing
 from attnviz.languages import say
 
 VectorKind = Literal["state", "context", "annotation"]
@@ -115,8 +114,10 @@ def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
             if (told["format"], told["version"]) != (_FORMAT, _VERSION):
                 raise ValueError("it has another format")
             yield told, file
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
-        raise AttnvizError(say("{name} has no vectors of a corpus: {error}.", name=path.name, error=error)) from error
+    except DAMAGED as error:
+        raise AttnvizError(
+            say("{name} has no vectors of a corpus: {error}.", name=path.name, error=str(error)[:80])
+        ) from error
 
 
 def _pair(fields: Mapping[str, Any]) -> VectorPair:

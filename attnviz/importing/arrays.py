@@ -6,13 +6,13 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-import zlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.files import DAMAGED
 from attnviz.importing.found import AttentionFile, Found
 from attnviz.languages import say
 
@@ -35,8 +35,7 @@ def array_file(content: bytes) -> AttentionFile:
         if content.startswith(NPY):
             return AttentionFile("NumPy", [{"matrix": _array(content)}], _found)
         return AttentionFile("NumPy", [_archive(content)], _found)
-    except (ValueError, EOFError, OSError, KeyError, SyntaxError, RuntimeError, NotImplementedError, MemoryError,
-            OverflowError, TypeError, zipfile.BadZipFile, zlib.error) as error:  # fmt: skip
+    except DAMAGED as error:
         raise AttnvizError(say("This NumPy file is damaged, or holds more than plain arrays ({error}).",
                                error=str(error)[:80])) from error  # fmt: skip
 

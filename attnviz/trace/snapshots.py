@@ -27,7 +27,7 @@ MARK, VERSION = "attnviz-snapshots", 1
 FOLDER = "snapshots"
 """Folder, in that of a model, of the files of its run."""
 _LATEST = 10**9
-_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, zlib.error)
+_DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError, zlib.error)
 
 Curve = tuple[tuple[int, float], ...]
 """Updates and the values measured after them, in order."""

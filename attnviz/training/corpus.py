@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.files import replacing
+from attnviz.files import DAMAGED, replacing
 from attnviz.text import EOS, Tokenizer
 
 Pair = tuple[str, str]
 _BLOCK = 20_000
-DAMAGED = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError,
-            OverflowError, struct.error, zipfile.BadZipFile, zlib.error)  # fmt: skip
-"""What NumPy raises on reading a file of arrays that is none."""
 
 
 def parse_weighted(entry: str) -> tuple[Path, float]:

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.files import replacing
+from attnviz.files import DAMAGED, replacing
 from attnviz.text import EOS, PAD, SPACE, Tokenizer
-from attnviz.training.corpus import DAMAGED
 
 Word = tuple[int, ...]
 """Ids of its pieces."""

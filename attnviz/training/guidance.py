@@ -15,10 +15,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from attnviz.errors import AttnvizError
-from attnviz.files import replacing
+from attnviz.files import DAMAGED, replacing
 from attnviz.text import PAD
 from attnviz.training.batches import Batch, epoch_batches, make_batch
-from attnviz.training.corpus import DAMAGED, Corpus
+from attnviz.training.corpus import Corpus
 
 ROUNDS = 5
 """Passes over the pairs; links change little after the fourth."""

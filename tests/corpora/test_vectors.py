@@ -70,6 +70,7 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path, translator: Trans
         b"PK\x03\x04",
         content[: len(content) // 2],
         content.replace(b"attnviz-vectors", b"something else!"),
+        content.replace(b"PK\x01\x02-\x03-", b"PK\x01\x02-\x03\xff"),  # a later version of zip files
     ):
         path.write_bytes(damaged)
         with pytest.raises(AttnvizError, match="no vectors of a corpus"):

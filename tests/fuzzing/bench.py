@@ -35,7 +35,8 @@ SENTENCES = (
 PAGES = ("translate", "lab", "why", "transformer", "corpus", "learns")
 TABLES = ("plain", "drawn")
 """Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""
-_SHIPPED = Path(__file__).parents[2] / "models"
+SNAPSHOTS = Path(__file__).parents[2] / "models" / ADDITIVE / FOLDER
+"""Of trainings, that come with the program."""
 _OPENED_WITH = {"step": "2", "word": "1", "depth": "everything", "table": "plain"}
 
 
@@ -104,15 +105,21 @@ class Bench:
         save_model(models / TRANSFORMER, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer)
         save_model(models / "detector", random_detector(DecomposableConfig(size, 6, 6), 1), self._tokenizer)
         for folder in (models / ADDITIVE, models / DOT, runs / "mine" / "model"):
-            shutil.copytree(_SHIPPED / ADDITIVE / FOLDER, folder / FOLDER)
-        tables.mkdir()
-        pairs, links = self.folder / "shelved.tsv", self.folder / "shelved.txt"
-        for name, lines in zip(TABLES, (220, 6), strict=True):
+            shutil.copytree(SNAPSHOTS, folder / FOLDER)
+        for name in TABLES:
+            self.table(name)
+        return {MODELS_VARIABLE: str(models), RUNS_VARIABLE: str(runs), CORPORA_VARIABLE: str(tables)}
+
+    def table(self, name: str) -> Path:
+        """Return a table of `TABLES`."""
+        path = self.folder / "tables" / f"{name}.parquet"
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            lines, (pairs, links) = 6 if name == "drawn" else 220, (path.with_suffix(".tsv"), path.with_suffix(".txt"))
             pairs.write_text("".join(f"{SENTENCES[k % 2 * 2]}\t{SENTENCES[k % 2 * 2 + 1]}\n" for k in range(lines)))
             links.write_text("0-0 1-1 2?3\n\n" * (lines // 2))
-            drawn = links if name == "drawn" else None
-            analyse_file(pairs, tables / f"{name}.parquet", self.analyser, gold=drawn)
-        return {MODELS_VARIABLE: str(models), RUNS_VARIABLE: str(runs), CORPORA_VARIABLE: str(tables)}
+            analyse_file(pairs, path, self.analyser, gold=links if name == "drawn" else None)
+        return path
 
     def open(self, page: str, linked: dict[str, str]) -> None:
         """Open a page as a link does; raise AssertionError where it shows what failed."""

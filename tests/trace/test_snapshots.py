@@ -99,6 +99,7 @@ def _damage(tmp_path: Path, **changes: Any) -> Path:
         {"sentences": []}, {"alignments": []}, {"translations": [["a"], []]}, {"name": 3}, {"name": "\ud800"},
         {"guidance": -1}, {"curves": {"loss": [[0, "x"]]}}, {"curves": {"loss": [[5, 1], [5, 1]]}}, {"levels": 7},
         {"curves": {"loss": [[0, float("nan")]]}}, {"counts": {"content": "many"}},
+        {"counts": {"content": 10**400}},
         {"alignments": [{"dtype": "float32", "shape": [2, 4, 5], "zlib": "eJwDAAAAAAE="}]},
         {"alignments": [{"dtype": "float32", "shape": [2, 40_000, 50_000], "zlib": "eJwDAAAAAAE="}]},
     ],

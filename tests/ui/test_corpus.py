@@ -184,6 +184,15 @@ def test_a_table_without_a_pair_is_not_offered(corpus: Run, shelf: Path, models_
     assert any("not kept any more" in text.value for text in app.text)
 
 
+def test_a_table_that_is_damaged_is_told(corpus: Run, shelf: Path) -> None:
+    path = shelf / "plain.parquet"
+    whole = path.read_bytes()
+    begin = whole.index(b"chien")
+    path.write_bytes(whole[:begin] + b"\xff" * 5 + whole[begin + 5 :])
+    app = corpus(table="plain")
+    assert any("The table plain cannot be read" in text.value for text in app.text)
+
+
 def test_a_table_is_taken_from_the_box(corpus: Run, shelf: Path) -> None:
     app = corpus()
     assert not app.dataframe

@@ -129,7 +129,12 @@ def _progress(job: Job) -> None:
 
 def _table(job: Job, open_pair: Open) -> None:
     """Draw plots and rows."""
-    whole, session = table.measures_of(job.table), st.session_state
+    session = st.session_state
+    try:
+        whole = table.measures_of(job.table)
+    except AttnvizError as error:
+        _problem(str(error))
+        return
     presets = preset_names()
     with st.container(key="corpus_choices", gap="small"):
         preset = localised(
@@ -237,7 +242,10 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
         choices.write_address(session)
-        open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
+        try:
+            open_pair(table.pair_of(path, row["number"], row["source"], row["target"]))
+        except AttnvizError as error:
+            _problem(str(error))
 
 
 def _columns(names: dict[str, str]) -> dict[str, Any]:

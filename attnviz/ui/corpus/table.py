@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
+from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
-from attnviz.corpora import MEASURES
+from attnviz.corpora import MEASURES, SCHEMA
 from attnviz.kept import Kept
+from attnviz.languages import say
 
 PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
 UNLIKELY = 0.1
@@ -49,10 +52,23 @@ class Choice:
 
 
 def measures_of(path: Path) -> Any:
-    """Return the table of a file with the columns that are shown, sorted and drawn (pyarrow.Table)."""
+    """Return the table of a file with the columns that are shown, sorted and drawn (pyarrow.Table); raise AttnvizError
+    where it cannot be read."""
     state = path.stat()
     stamp = str(path), state.st_mtime_ns, state.st_size
-    return _TABLES.get(stamp, lambda: parquet.read_table(path, columns=list(_SHOWN)))
+    return _TABLES.get(stamp, lambda: _read(path, _SHOWN))
+
+
+def _read(path: Path, columns: Sequence[str], **which: Any) -> Any:
+    try:
+        found = parquet.read_table(path, columns=list(columns), **which)
+        found.validate(full=True)  # a text may have been damaged, too
+        if any(found.schema.field(name).type != SCHEMA.field(name).type for name in columns):
+            raise ValueError("its columns hold something else")
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise AttnvizError(say("The table {name} cannot be read: {error}.", name=path.stem,
+                               error=str(error)[:80])) from error  # fmt: skip
+    return found
 
 
 _TABLES: Kept[Any] = Kept(128 << 20, size=lambda table: int(table.nbytes))
@@ -72,11 +88,10 @@ class Pair:
 
 
 def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
-    """Return the pair of a line of a table, with the links that people drew."""
+    """Return the pair of a line of a table, with the links that people drew; raise AttnvizError where they cannot be
+    read."""
     names = ("source_words", "target_words", "gold")
-    if not set(names) <= set(parquet.read_schema(path).names):
-        return Pair(source, target)
-    found = parquet.read_table(path, columns=list(names), filters=[("number", "=", number)]).to_pylist()
+    found = _read(path, names, filters=[("number", "=", number)]).to_pylist()
     if not found or not found[0]["gold"]:
         return Pair(source, target)
     source_words, target_words, drawn = (found[0][name] for name in names)

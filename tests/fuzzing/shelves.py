@@ -1,0 +1,51 @@
+"""What the owner of a server puts there for its pages, damaged: tables of corpora, their vectors, snapshots."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from attnviz.analysis.neighbours import nearest, principal_map
+from attnviz.analysis.vectors import VECTOR_KINDS, Vectors
+from attnviz.corpora.parts import about
+from attnviz.corpora.vectors import gathered
+from attnviz.figures.learning_curves import learning_table, learnt_figure, quality_figure
+from attnviz.figures.learning_heatmap import learning_heatmap
+from attnviz.trace.snapshots import Snapshots
+from attnviz.ui.corpus.table import PRESETS, Choice, drawn_rows, known_measures, listed_rows, measures_of, pair_of
+from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, Bench
+from tests.fuzzing.mutations import ANY, JSON, replace_value
+
+
+def tables(bench: Bench, chance: random.Random) -> None:
+    """Show a damaged table of a corpus, and open a pair of it."""
+    path = bench.damaged(bench.table("drawn").read_bytes(), "shelved.parquet", ANY, chance)
+    about(path)
+    whole = measures_of(path)
+    choice = Choice(preset=chance.choice(PRESETS), query=chance.choice(("", "dogs")), sort="entropy")
+    known_measures(whole)
+    for row in listed_rows(drawn_rows(whole, choice), choice).part(0).to_pylist():
+        pair_of(path, row["number"], row["source"], row["target"])
+
+
+def vectors(bench: Bench, chance: random.Random) -> None:
+    """Search the damaged vectors of a corpus."""
+    whole = bench.folder / "whole.npz"
+    if not whole.exists():
+        gathered(bench.translator, [(1, *SENTENCES[:2]), (2, *SENTENCES[2:])]).save(whole)
+    found = Vectors.load(bench.damaged(whole.read_bytes(), "damaged.npz", ANY, chance))
+    for kind in VECTOR_KINDS:
+        array = found.of(kind)
+        nearest(array, array[0].astype("f4"), 3)
+        principal_map(array.astype("f4"))
+
+
+def snapshots(bench: Bench, chance: random.Random) -> None:
+    """Draw the damaged snapshots of a training."""
+    path = chance.choice(sorted(Path(SNAPSHOTS).glob("*.json")))
+    several = (*JSON, *[replace_value] * 9)
+    found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))
+    learning_heatmap(found, 0, found.moment(20))
+    quality_figure([found], found.updates, update=20)
+    learnt_figure(found, found.updates, beside=[found], update=20)
+    learning_table([found])
