@@ -99,7 +99,7 @@ def badge_text(proof: Proof, step: int) -> str:
     if first.index:
         what = say("{what}, no. {number}", what=what, number=first.index[0] + 1)
     if len(others) == 1:
-        return say("Step {step}: {what} does not check out (nor does 1 other quantity)", step=step, what=what)
+        return say("Step {step}: {what} does not check out (nor does 1 other quantity)", step=step + 1, what=what)
     if others:
         return say("Step {step}: {what} does not check out (nor do {count} other quantities)",
                    step=step + 1, what=what, count=len(others))  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, Kind
 from attnviz.analysis.ledger import Ledger
-from attnviz.analysis.proof import Discrepancy, prove
+from attnviz.analysis.proof import Discrepancy, Proof, prove
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.figures.subject import Subject
@@ -315,6 +316,14 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     told = discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 2)
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
+    for wrong, more in ((1, ""), (2, " (nor does 1 other quantity)"), (3, " (nor do 2 other quantities)")):
+        checks = [
+            replace(check, discrepancy=Discrepancy(check.quantity, (4,), 2.5, 2.0)) if number < wrong else check
+            for number, check in enumerate(proof.checks)
+        ]
+        badge_told = badge_text(Proof(tuple(checks)), 2)
+        assert badge_told.startswith("Step 3: ")
+        assert badge_told.endswith(f", no. 5 does not check out{more}")
 
 
 @pytest.mark.parametrize(
