@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -318,7 +317,7 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
     for wrong, more in ((1, ""), (2, " (nor does 1 other quantity)"), (3, " (nor do 2 other quantities)")):
         checks = [
-            replace(check, discrepancy=Discrepancy(check.quantity, (4,), 2.5, 2.0)) if number < wrong else check
+            dataclasses.replace(check, discrepancy=Discrepancy(check.quantity, (4,), 2.5, 2.0)) if number < wrong else check
             for number, check in enumerate(proof.checks)
         ]
         badge_told = badge_text(Proof(tuple(checks)), 2)
