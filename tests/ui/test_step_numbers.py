@@ -316,10 +316,10 @@ def test_the_text_of_the_badge(model_folder: Path, translator: Translator) -> No
     assert piece_name(trace.source_pieces[1]) in told
     assert "number 2 at step 3: shown 2.5, recomputed 2, |Δ| = 5·10⁻¹" in told
     for wrong, more in ((1, ""), (2, " (nor does 1 other quantity)"), (3, " (nor do 2 other quantities)")):
-        checks = [
-            dataclasses.replace(check, discrepancy=Discrepancy(check.quantity, (4,), 2.5, 2.0)) if number < wrong else check
-            for number, check in enumerate(proof.checks)
-        ]
+        checks = list(proof.checks)
+        for number in range(wrong):
+            off = Discrepancy(checks[number].quantity, (4,), 2.5, 2.0)
+            checks[number] = dataclasses.replace(checks[number], discrepancy=off)
         badge_told = badge_text(Proof(tuple(checks)), 2)
         assert badge_told.startswith("Step 3: ")
         assert badge_told.endswith(f", no. 5 does not check out{more}")
