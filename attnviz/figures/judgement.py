@@ -83,36 +83,46 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
     )  # fmt: skip
 
 
-def bag_figure(one: Judgement, other: Judgement, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the comparisons of all English pieces, before and after two words changed places, with their sums: the same
-    strips in another order."""
+def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> go.Figure:
+    """Draw the comparisons of all English pieces with their sum, alone, or before and after two words changed places:
+    the same strips in another order."""
     ink, limit = palette(theme), _limit(one.source_comparisons)
-    bags, units = [_bag(one), _bag(other)], one.source_comparisons.shape[1]
+    bags, units = [_bag(each) for each in (one, other) if each], one.source_comparisons.shape[1]
     data, axes = [], {}
     for k, (names, rows) in enumerate(bags):
         mark = "" if k == 0 else "2"
         # One sum and its bag: a gap parts them, as a rule would on paper.
         places = [*range(len(names) - 1), len(names) - 0.4]
         data.append(_strips(rows, places, limit, ink) | {"xaxis": f"x{mark}", "yaxis": f"y{mark}"})
-        title = say("as it stands") if k == 0 else say("two words swapped")
-        axes[f"xaxis{mark}"] = _units(ink, units) | {
-            "domain": ([0, 0.4], [0.6, 1])[k], "anchor": f"y{mark}",
-            "title": {"text": title, "font": {"size": 13, "color": ink.ink}, "standoff": 2},
-        }  # fmt: skip
+        axes[f"xaxis{mark}"] = _units(ink, units) | {"anchor": f"y{mark}"}
+        if other:
+            title = say("as it stands") if k == 0 else say("two words swapped")
+            axes[f"xaxis{mark}"] |= {
+                "domain": ([0, 0.4], [0.6, 1])[k],
+                "title": {"text": title, "font": {"size": 13, "color": ink.ink}, "standoff": 2},
+            }
         axes[f"yaxis{mark}"] = _names(ink, axis_labels(names, 14), len(names)) | {
             "tickvals": places, "range": [places[-1] + 0.55, -0.55], "anchor": f"x{mark}",
         }  # fmt: skip
     count = max(len(names) for names, _ in bags)
-    alt = say("The comparisons of {count} English pieces as strips of {units} units, before and after two words were "
-              "swapped, each with their sum below.", count=count - 1, units=units)  # fmt: skip
-    layout = _layout(ink, 40 + _ROW * (count + 1) + 8, 104) | axes | {"meta": {"alt": alt, "narrowest": 640}}
-    return build(data, layout)
+    meta = {"alt": _bag_alt(count - 1, units, swapped=bool(other)), "narrowest": 640 if other else 320}
+    return build(data, _layout(ink, 40 + _ROW * (count + 1) + 8, 104) | axes | {"meta": meta})
 
 
-def bag_table(one: Judgement, other: Judgement) -> pd.DataFrame:
+def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
+    if swapped:
+        return say("The comparisons of {count} English pieces as strips of {units} units, before and after two words "
+                   "were swapped, each with their sum below.", count=count, units=units)  # fmt: skip
+    return say("The comparisons of {count} English pieces as strips of {units} units, with their sum below.",
+               count=count, units=units)  # fmt: skip
+
+
+def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
     """Return the lengths of the strips of `bag_figure`, and their first three units, a row for each piece."""
     frames = []
     for title, judgement in ((say("as it stands"), one), (say("two words swapped"), other)):
+        if judgement is None:
+            continue
         names, rows = _bag(judgement)
         frame = pd.DataFrame(rows[:, :3], columns=[say("unit {k}", k=k) for k in (1, 2, 3)])
         frame.insert(0, say("piece"), names)
@@ -122,6 +132,18 @@ def bag_table(one: Judgement, other: Judgement) -> pd.DataFrame:
     table = pd.concat(frames, ignore_index=True)
     table.index = pd.RangeIndex(1, len(table) + 1)
     return table
+
+
+def aggregated_table(judgement: Judgement) -> pd.DataFrame:
+    """Return v_1, v_2 and h, what the verdict is made of, a row for each unit (counted from 1)."""
+    unit = pd.RangeIndex(1, len(judgement.hidden) + 1, name=say("unit"))
+    return pd.DataFrame({"v₁": judgement.source_sum, "v₂": judgement.target_sum, "h": judgement.hidden}, index=unit)
+
+
+def verdict_table(judgement: Judgement) -> pd.DataFrame:
+    """Return the scores o and the probabilities p, a row for each verdict."""
+    verdicts = pd.Index([say("no translation"), say("translation")], name=say("verdict"))
+    return pd.DataFrame({"o": judgement.logits, "p": judgement.probabilities}, index=verdicts)
 
 
 def _bag(judgement: Judgement) -> tuple[list[str], FloatArray]:

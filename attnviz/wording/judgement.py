@@ -43,6 +43,12 @@ def attend_told() -> str:
                "English piece looks in the French.")  # fmt: skip
 
 
+def bag_told() -> str:
+    """Return what the bag of an English sentence is."""
+    return say("A strip is v₁ᵢ, what came of holding an English piece against what it sees of the French. They are "
+               "added up, and their sum v₁ is all that the verdict is told of the English.")  # fmt: skip
+
+
 def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exact: bool) -> str:
     """Return what a swap did: by how much any number differs at most; None where the pieces are not the same."""
     before, after = decimal(one.probability, 3), decimal(other.probability, 3)

@@ -1,5 +1,5 @@
-"""The ladder of the page *To the transformer*: what each of its rungs changes, why and at what price, and the line of
-the equations that it changes, which is marked."""
+"""The ladder of the page *To the transformer*: what each of its rungs changes, why and at what price, and the lines of
+the equations that it changes, which are marked: the score on every rung, from the second on also what is summed up."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ _SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(%s)"
 _DOT = r"e_{ij} = s_{i-1}^\top P\, h_j"
 _ADDITIVE = r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)"
 _PAIR = r"e_{ij} = F(a_i)^\top F(b_j)"
+_CONTEXT = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
+_SEEN = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
 LINES: dict[Rung, tuple[Line, ...]] = {
-    "dot": (Line(_DOT, _ADDITIVE), Line(_SOFTMAX % "e_{ij}"), Line(r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j")),
-    "pair": (Line(_PAIR, _DOT), Line(_SOFTMAX % "e_{ij}"), Line(r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j")),
+    "dot": (Line(_DOT, _ADDITIVE), Line(_SOFTMAX % "e_{ij}"), Line(_CONTEXT)),
+    "pair": (Line(_PAIR, _DOT), Line(_SOFTMAX % "e_{ij}"), Line(_SEEN, _CONTEXT)),
     "heads": (
         Line(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _PAIR),
-        Line(_SOFTMAX % "s_{ij}"), Line(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m"),
+        Line(_SOFTMAX % "s_{ij}"), Line(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _SEEN),
     ),
     "answers": (),
 }  # fmt: skip
@@ -39,7 +41,7 @@ LINES: dict[Rung, tuple[Line, ...]] = {
 
 
 def ladder_equation(rung: Rung, theme: ThemeName) -> Equation:
-    """Return the lines of a rung, below one another, the changed one marked, with what it was before."""
+    """Return the lines of a rung, below one another, those that change marked, with what they were before."""
     ink = palette(theme)
     rows = []
     for now, before in LINES[rung]:
@@ -59,10 +61,13 @@ def _text(text: str) -> str:
 def note(rung: Rung) -> str:
     """Return what the letters of a rung stand for."""
     return {
-        "dot": say("s is the decoder’s state, h an annotation of the English; v, W, U and P are learned."),
-        "pair": say("a and b are embeddings of English and French pieces, F is a small network without a state."),
-        "heads": say("x is the residual stream of who asks, m of who is asked; d is the units of a head. Every head "
-                     "has its own W."),
+        "dot": say("Only the score changes; softmax and sum stay. s is the decoder’s state, h an annotation of the "
+                   "English; v, W, U and P are learned."),
+        "pair": say("The score changes, and what is summed up: embeddings instead of annotations. a and b are "
+                    "embeddings of English and French pieces, F is a small network without a state."),
+        "heads": say("The score changes, and what is summed up: values, made by a matrix of their own. x is the "
+                     "residual stream of who asks, m of who is asked; d is the units of a head. Every head has its "
+                     "own W."),
         "answers": "",
     }[rung]  # fmt: skip
 

@@ -126,3 +126,12 @@ def _verb(real: Trial, trial: Trial, spelling: Spelling) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+REFERENCES = (
+    ("Jain & Wallace 2019", "Attention is not explanation", "1902.10186"),
+    ("Wiegreffe & Pinter 2019", "Attention is not not explanation", "1908.04626"),
+    ("Moradi, Kambhatla & Sarkar 2019",
+     "Interrogating the explanatory power of attention in neural machine translation", "1910.00139"),
+)  # fmt: skip
+"""Who said it first: authors, title, number at arXiv."""

@@ -12,12 +12,14 @@ from attnviz.analysis.pair_looks import PairLooks, largest_difference, reordered
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.figures.judgement import (
+    aggregated_table,
     attend_figure,
     bag_figure,
     bag_table,
     compared_table,
     compared_template,
     compared_values,
+    verdict_table,
 )
 from attnviz.figures.template import filled
 from attnviz.network import DecomposableConfig
@@ -71,6 +73,26 @@ def test_a_swap_is_the_same_bag(detector: Detector, judgement: Judgement) -> Non
     np.testing.assert_allclose(before[places], after[:-1], atol=1e-4)
     np.testing.assert_allclose(before[-1], after[-1], atol=1e-4)
     assert len(bag_table(judgement, other)) == 2 * (len(judgement.source_pieces) + 1)
+
+
+def test_before_a_swap_the_bag_is_the_english_alone(judgement: Judgement) -> None:
+    figure = bag_figure(judgement)
+    go.Figure(figure.to_plotly_json())
+    (strips,) = figure.data
+    np.testing.assert_allclose(strips.z[:-1], judgement.source_comparisons)
+    np.testing.assert_allclose(strips.z[-1], judgement.source_comparisons.sum(axis=0), atol=1e-4)
+    assert figure.layout.xaxis.title.text == f"{judgement.source_comparisons.shape[1]} units"
+    assert len(bag_table(judgement)) == len(judgement.source_pieces) + 1
+
+
+def test_what_the_verdict_is_made_of_is_in_tables(judgement: Judgement) -> None:
+    sums, verdict = aggregated_table(judgement), verdict_table(judgement)
+    np.testing.assert_allclose(sums["v₁"], judgement.source_comparisons.sum(axis=0), atol=1e-4)
+    np.testing.assert_allclose(sums["v₂"], judgement.target_comparisons.sum(axis=0), atol=1e-4)
+    np.testing.assert_array_equal(sums["h"], judgement.hidden)
+    odds = np.exp(verdict["o"] - verdict["o"].max())
+    np.testing.assert_allclose(verdict["p"], odds / odds.sum(), atol=1e-6)
+    assert verdict.loc["translation", "p"] == pytest.approx(judgement.probability)
 
 
 def test_other_words_are_another_bag_and_it_is_said(detector: Detector, judgement: Judgement) -> None:

@@ -222,7 +222,7 @@ def test_the_page_for_a_lecture_has_the_rung_on_show(
     assert len(shown["pictures"]) == pictures
     assert all(picture["table"]["rows"] for picture in shown["pictures"])
     assert ("alpha" in found["figures"][1]["equation"]) == (rung != "answers")
-    assert len(shown["tables"]) == (rung == "answers")
+    assert len(shown["tables"]) == {"answers": 1, "pair": 2}.get(rung, 0)
 
 
 @pytest.mark.parametrize("name", [ADDITIVE, DOT])
@@ -310,7 +310,11 @@ def test_a_pair_is_judged_with_all_its_numbers(page: Run, detector: Path) -> Non
     app.session_state["tables-two"] = True
     app.run()
     assert not app.exception
-    assert len(app.dataframe) == 3  # both ways, and the comparison
+    *_, bag, sums, verdict = app.dataframe
+    assert len(app.dataframe) == 6  # both ways, the comparison, the bag, the sums, the verdict
+    assert len(bag.value) == len(judged.source_pieces) + 1
+    np.testing.assert_array_equal(sums.value["h"], judged.hidden)
+    np.testing.assert_array_equal(verdict.value["p"], judged.probabilities)
 
 
 def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_own(page: Run, detector: Path) -> None:
@@ -328,6 +332,7 @@ def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_ow
 
 def test_two_words_change_places_and_the_verdict_does_not(page: Run, detector: Path) -> None:
     app = page(rung="pair")
+    assert "v₁ is all that the verdict is told of the English" in json.dumps(mounted(app, "chart"), ensure_ascii=False)
     app.button(key="swap_button").click().run()
     assert not app.exception
     assert address(app)["swap"] == "2.5"

@@ -24,12 +24,14 @@ from attnviz.ui.lab.reckoned import firmness_of, shuffled_of
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.parts import INSIDE_WORD, part
 from attnviz.ui.page_state.view import Session, View
+from attnviz.ui.passage import references
 from attnviz.ui.records import Asked, UnknownRecordError, address
 from attnviz.ui.resources import tokenizer_of, weights_of
 from attnviz.ui.step.ledger_choice import word_choice
 from attnviz.ui.step.subject import subject_of
 from attnviz.ui.toolbar.downloads import Picture
 from attnviz.wording.trials import (
+    REFERENCES,
     Spelling,
     best_sentence,
     firmness_sentence,
@@ -74,6 +76,7 @@ def trials_panel(view: View, theme: ThemeName) -> None:
             "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Click a bar to go there."
         ))  # fmt: skip
         chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Computing…"))
+    references(REFERENCES)
 
 
 def _heading(title: str, told: str) -> None:

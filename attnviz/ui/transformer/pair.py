@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from attnviz import AttnvizError
@@ -13,6 +14,7 @@ from attnviz.analysis.decomposable_recomputation import recompute_decomposable
 from attnviz.analysis.pair_looks import PairLooks, largest_difference, reordered, swapped
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.judgement import (
+    aggregated_table,
     attend_figure,
     bag_figure,
     bag_table,
@@ -20,6 +22,7 @@ from attnviz.figures.judgement import (
     compared_table,
     compared_template,
     compared_values,
+    verdict_table,
 )
 from attnviz.figures.template import filled, to_json
 from attnviz.languages import language, say
@@ -109,15 +112,15 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
 
 
 def _swap(view: View, asked: Asked, judgement: Judgement, theme: ThemeName) -> None:
-    """Let two words change places, and show the bag of vectors before and after."""
+    """Show the bag of vectors that the English sentence is, and let two words of it change places."""
     st.html(f'<h2 class="section">{say("A bag of vectors")}</h2>')
     places = choose_swap(asked.sentence)
-    if places is None:
-        return
-    other = _after(asked, judgement, places)
-    record = _bag(judgement, other, f"{judgement.fingerprint}{other.fingerprint}", theme, language())
-    st.text(other.source_text)
-    given_chart(view, record, "bag")
+    other, identity = None, judgement.fingerprint
+    if places:
+        other = _after(asked, judgement, places)
+        identity += other.fingerprint
+        st.text(other.source_text)
+    given_chart(view, _bag(judgement, other, identity, theme, language()), "bag")
 
 
 def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judgement:
@@ -128,13 +131,16 @@ def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judge
 
 @made_once
 def _bag(
-    _one: Judgement, _other: Judgement, identity: str, theme: ThemeName, code: str  # noqa: ARG001  the key
+    _one: Judgement, _other: Judgement | None, identity: str, theme: ThemeName, code: str  # noqa: ARG001  the key
 ) -> dict[str, Any]:  # fmt: skip
-    return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _swap_told(_one, _other))})
+    return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_told(_one, _other))})
 
 
-def _swap_told(one: Judgement, other: Judgement) -> str:
-    """Return what the swap changed, and whether the second computation has the same verdict to the last digit."""
+def _bag_told(one: Judgement, other: Judgement | None) -> str:
+    """Return what the bag is; where two words are swapped what that changed, and whether the second computation has the
+    same verdict to the last digit."""
+    if other is None:
+        return wording.bag_told()
     places, weights = reordered(one, other), weights_of_detector(one)
     difference = None if places is None else largest_difference(one, other, places)
     exact = False
@@ -188,10 +194,16 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
     figure = filled(compared_template(judgement, theme), compared_values(judgement, step))
     yield Picture(title, title, f"compared-{step + 1}", figure, compared_table(judgement, step),
                   compared_sentence(judgement, step))  # fmt: skip
-    if chosen.swap is not None:
-        other, title = _after(asked, judgement, chosen.swap), say("A bag of vectors")
-        yield Picture(title, title, "bag", bag_figure(judgement, other, theme=theme), bag_table(judgement, other),
-                      _swap_told(judgement, other))  # fmt: skip
+    other = _after(asked, judgement, chosen.swap) if chosen.swap else None
+    title = say("A bag of vectors")
+    yield Picture(title, title, "bag", bag_figure(judgement, other, theme=theme), bag_table(judgement, other),
+                  _bag_told(judgement, other))  # fmt: skip
 
 
-EXHIBIT = Exhibit(_open, _panel, _pictures, "two")
+def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
+    """Yield the numbers of the verdict, which are in no picture."""
+    yield say("The sums of the comparisons, and the layer above them"), aggregated_table(view.trace.judgement)
+    yield say("The verdict"), verdict_table(view.trace.judgement)
+
+
+EXHIBIT = Exhibit(_open, _panel, _pictures, "two", _tables)
