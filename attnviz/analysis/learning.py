@@ -14,14 +14,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.word_classes import is_article, is_content, is_mark
+from attnviz.analysis.word_classes import is_article, is_content, is_mark, precedes_noun
 
 Link = tuple[int, int]
 """0-based (source word, target word)."""
 Alignment = NDArray[np.float64]
 """(target words, source words)."""
 
-CLASSES = ("marks", "content", "articles", "exchanged")
+CLASSES = ("marks", "content", "nouns", "articles", "exchanged")
 """Kinds of links."""
 
 
@@ -53,8 +53,8 @@ class Learnt:
 def learnt(gold: Sequence[Gold], alignments: Sequence[Alignment]) -> dict[str, Learnt]:
     """Return, for the alignment of each pair of `gold`:
 
-    - `marks`, `content`, `articles`, `exchanged`: the mean of alpha_ij over the links of that class (`link_classes`),
-      in [0, 1];
+    - `marks`, `content`, `nouns`, `articles`, `exchanged`: the mean of alpha_ij over the links of that class
+      (`link_classes`), in [0, 1];
     - `order`: the share of `exchanged_neighbours` of which each word looks more at its own partner than at the other's,
       in [0, 1];
     - `diagonal`: the mean of `diagonality` over the sentences, 0 where all look everywhere alike, 1 where all look
@@ -104,7 +104,8 @@ def link_classes(pair: Gold) -> dict[str, set[Link]]:
     """Return the single links of each class.
 
     `exchanged` are those of `exchanged_neighbours`; of the others `marks` join two marks, `articles` two articles, and
-    `content` two content words (`analysis.word_classes`). What is left is in no class.
+    `content` two content words (`analysis.word_classes`). What is left is in no class. `nouns` are those of `content`
+    that `join_nouns`; the other classes have no link in common.
     """
     exchanged = {link for i, j in exchanged_neighbours(pair) for link in ((j + 1, i), (j, i + 1))}
     classes: dict[str, set[Link]] = {name: set() for name in CLASSES} | {"exchanged": exchanged}
@@ -116,7 +117,15 @@ def link_classes(pair: Gold) -> dict[str, set[Link]]:
             classes["articles"].add((j, i))
         elif is_content(source, "source") and is_content(target, "target"):
             classes["content"].add((j, i))
+    classes["nouns"] = {(j, i) for j, i in classes["content"] if join_nouns(pair, j, i)}
     return classes
+
+
+def join_nouns(pair: Gold, j: int, i: int) -> bool:
+    """Return whether content words j and i, 0-based, are nouns as far as that shows without a tagger: each follows an
+    article at once, and the French one is none of those that stand between article and noun. Most nouns are missed."""
+    after = j > 0 and i > 0 and is_article(pair.source[j - 1], "source") and is_article(pair.target[i - 1], "target")
+    return after and not precedes_noun(pair.target[i])
 
 
 def diagonality(alignment: Alignment) -> float:

@@ -1,4 +1,5 @@
-"""Which words are articles, other function words, or marks: closed lists for English and French, and a rule for marks.
+"""Which words are articles, other function words, or marks: closed lists for English and French, and a rule for marks;
+and which French ones may stand between an article and its noun.
 
 The lists are short and know no context: French `des` and `du` are articles here also where they stand for `de les` and
 `de le`, and English `that` is a function word whatever it is in its sentence.
@@ -40,11 +41,28 @@ sont sous suis sur t t' ta te tel telle tes toi ton tous tout toute toutes très
 voilà vos votre vous y
 """
 
+_BEFORE_NOUNS = """
+ancien ancienne anciennes anciens beau beaux bel belle belles bon bonne bonnes bons bref brève brèves brefs court
+courte courtes courts dernier dernière dernières derniers différent différente différentes différents divers diverse
+diverses faux fausse fausses gentil gentille gentilles gentils grand grande grandes grands gros grosse grosses haut
+haute hautes hauts jeune jeunes joli jolie jolies jolis long longs longue longues mauvais mauvaise mauvaises meilleur
+meilleure meilleures meilleurs moindre moindres nombreuse nombreuses nombreux nouveau nouveaux nouvel nouvelle
+nouvelles pauvre pauvres petit petite petites petits pire pires premier première premières premiers principal
+principale principales principaux prochain prochaine prochaines prochains propre propres second seconde secondes
+seconds seul seule seules seuls simple simples vaste vastes véritable véritables vieil vieille vieilles vieux vrai
+vraie vraies vrais
+deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente quarante cinquante
+soixante cent cents mille
+"""
+
 FUNCTION_WORDS: dict[Side, frozenset[str]] = {
     "source": ARTICLES["source"] | frozenset(_ENGLISH.split()),
     "target": ARTICLES["target"] | frozenset(_FRENCH.split()),
 }
 """Articles, pronouns, prepositions, conjunctions, auxiliaries, negations and the like, in lower case."""
+
+BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())
+"""French adjectives that usually stand before their noun, and numerals, in lower case; ordinals have a rule."""
 
 
 def is_article(word: str, side: Side) -> bool:
@@ -61,3 +79,9 @@ def is_content(word: str, side: Side) -> bool:
     """Return whether `word` has a letter and is not in the list of function words of its language: a noun, a verb, an
     adjective, an adverb, a name."""
     return any(character.isalpha() for character in word) and word.lower() not in FUNCTION_WORDS[side]
+
+
+def precedes_noun(word: str) -> bool:
+    """Return whether the French `word` may stand between an article and its noun: it is in the list, or is spelled as
+    an ordinal is (`sixième`)."""
+    return word.lower() in BEFORE_NOUNS or word.lower().rstrip("s").endswith("ième")

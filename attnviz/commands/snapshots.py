@@ -56,10 +56,10 @@ def run(options: argparse.Namespace) -> None:
             found.save(options.output)
             bar.update()
     assert found is not None  # there is a moment
-    print(_table(found))
+    print(table_of(found))
 
 
-def _table(found: Snapshots) -> str:
+def table_of(found: Snapshots) -> str:
     """Return what was measured, a line for each moment."""
     names = [name for name in found.curves if name != "training"]
     rows = [["update", *names]]

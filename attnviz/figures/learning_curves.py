@@ -20,7 +20,8 @@ from attnviz.wording.numbers import decimal
 
 _LINE = 0.13
 """Height of a line of a label, as a share of a panel's."""
-_DASHES, _SYMBOLS = ("solid", "dash", "dot", "dashdot"), ("circle", "square", "diamond", "triangle-up")
+_DASHES = ("solid", "dash", "dot", "dashdot", "7px,2px")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 
 
 def quality_figure(
@@ -131,7 +132,8 @@ def _named_lines(
 ) -> list[Spec]:
     """Return a line for each measure, and a dotted one for the `level` they are held against, each with its name at its
     end."""
-    titles, colours = measure_names(), (ink.quiet, ink.ink, ink.plus, ink.minus) if place == 0 else (ink.ink, ink.plus)
+    titles = measure_names()
+    colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar) if place == 0 else (ink.ink, ink.plus)
     lines = [
         _line(run.curves[name], titles[name], place) | {
             "line": {"color": colours[k], "width": 2, "dash": _DASHES[k]}, "marker": {"size": 6, "symbol": _SYMBOLS[k]},

@@ -9,7 +9,7 @@ from attnviz.languages import say
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.numbers import decimal, significant, thousands
 
-SHARES = ("marks", "content", "exchanged", "articles")
+SHARES = ("marks", "content", "exchanged", "articles", "nouns")
 """Measures that are mean weights on drawn links."""
 SHAPES = ("diagonal", "order")
 """Measures of where rows look as a whole."""
@@ -25,6 +25,7 @@ def measure_names() -> dict[str, str]:
         "aer": say("alignment error rate"),
         "marks": say("punctuation"),
         "content": say("content words"),
+        "nouns": say("nouns after an article"),
         "exchanged": say("exchanged neighbours"),
         "articles": say("articles"),
         "diagonal": say("along the diagonal"),
@@ -37,15 +38,23 @@ def measure_rules() -> dict[str, str]:
     return {
         "training": say("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
         "loss": say("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
-        "bleu": say("sacreBLEU of greedy translations of validation sentences, from 0 to 100."),
+        "bleu": say(
+            "How many runs of words greedy translations of validation sentences share with a person’s, from 0 to 100 "
+            "(Papineni et al. 2002, as sacreBLEU reckons it, Post 2018)."
+        ),
         "aer": say(
             "Each French word linked to the English word it looks at most, against links that people drew: 0 when all "
-            "agree, 1 when none do."
+            "agree, 1 when none do (Och & Ney 2003)."
         ),
         "marks": say("Mean of α on drawn links between two marks of punctuation."),
         "content": say(
             "Mean of α on drawn links between two content words that keep their places: words with letters that are in "
             "no closed list of articles, pronouns, prepositions, conjunctions and auxiliaries."
+        ),
+        "nouns": say(
+            "Mean of α on those links of content words of which both words follow an article at once, and the French "
+            "one is no adjective or numeral that stands before nouns. No grammar is known here: all other nouns are "
+            "among the content words."
         ),
         "exchanged": say(
             "Mean of α on the two drawn links of neighbours that have changed places, as in green house, maison verte."
@@ -70,6 +79,16 @@ def run_name(run: Snapshots, alone: bool = False) -> str:
     if alone:
         return run.name
     return say("Guided, weight {weight}", weight=significant(run.guidance)) if run.guidance else say("Left to itself")
+
+
+def guided(runs: Sequence[Snapshots]) -> str:
+    """Return what it means that one of `runs` was guided; empty where none was."""
+    if not any(run.guidance for run in runs):
+        return ""
+    return say(
+        "Guided is a run whose attention is pulled at each update towards links between words, which were counted in "
+        "the same sentence pairs beforehand and drawn by nobody (Chen et al. 2016)."
+    )
 
 
 def measured_at(run: Snapshots, update: int) -> str:
@@ -125,8 +144,21 @@ def counted(runs: Sequence[Snapshots]) -> str:
         return ""
     return say(
         "Measured on {sentences} sentence pairs with links that people drew: {marks} links of punctuation, {content} "
-        "of content words, {articles} of articles, and {pairs} pairs of neighbours that change places. Loss and BLEU "
-        "are of {validation} validation sentences.", sentences=counts["aer"], marks=counts.get("marks", 0),
-        content=counts.get("content", 0), articles=counts.get("articles", 0), pairs=counts.get("order", 0),
+        "of content words, {nouns} of them of nouns after an article, {articles} of articles, and {pairs} pairs of "
+        "neighbours that change places. Loss and BLEU are of {validation} validation sentences.",
+        sentences=counts["aer"], marks=counts.get("marks", 0), content=counts.get("content", 0),
+        nouns=counts.get("nouns", 0), articles=counts.get("articles", 0), pairs=counts.get("order", 0),
         validation=counts.get("bleu", 0),
     )  # fmt: skip
+
+
+REFERENCES = (
+    ("Bahdanau, Cho & Bengio 2014", "Neural machine translation by jointly learning to align and translate",
+     "1409.0473"),
+    ("Och & Ney 2003", "A systematic comparison of various statistical alignment models", ""),
+    ("Papineni, Roukos, Ward & Zhu 2002", "BLEU: a method for automatic evaluation of machine translation", ""),
+    ("Post 2018", "A call for clarity in reporting BLEU scores", "1804.08771"),
+    ("Chen, Matusov, Khadivi & Peter 2016", "Guided alignment training for topic-aware neural machine translation",
+     "1607.01628"),
+)  # fmt: skip
+"""Who said it first: authors, title, number at arXiv where it has one."""

@@ -21,7 +21,7 @@ from attnviz.analysis.learning import (
     single_links,
     untaught,
 )
-from attnviz.analysis.word_classes import ARTICLES, FUNCTION_WORDS, is_content, is_mark
+from attnviz.analysis.word_classes import ARTICLES, BEFORE_NOUNS, FUNCTION_WORDS, is_content, is_mark
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,30 @@ HOUSE = Pair(
 def test_the_classes_of_a_sentence_are_those_one_reads() -> None:
     assert exchanged_neighbours(HOUSE) == [(2, 2)]
     assert link_classes(HOUSE) == {
-        "marks": {(7, 8)}, "articles": {(0, 0)}, "content": {(1, 1)}, "exchanged": {(2, 3), (3, 2)},
+        "marks": {(7, 8)}, "articles": {(0, 0)}, "content": {(1, 1)}, "nouns": set(), "exchanged": {(2, 3), (3, 2)},
     }  # fmt: skip
     assert single_links(HOUSE) == HOUSE.sure - {(5, 4), (5, 6)}
+
+
+@pytest.mark.parametrize(
+    ("english", "french", "nouns"),
+    [
+        ("the house", "la maison", True),
+        ("The House", "L' Assemblée", True),
+        ("the first", "la première", False),  # as in "the first day"
+        ("the sixth", "les sixièmes", False),
+        ("the two", "les deux", False),
+        ("his house", "la maison", False),
+        ("the house", "sa maison", False),
+        ("the 1992", "la 1992", False),
+    ],
+)
+def test_a_noun_is_what_follows_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
+    pair = Pair(tuple(english.split()), tuple(french.split()), frozenset({(0, 0), (1, 1)}))
+    classes = link_classes(pair)
+    assert classes["nouns"] == ({(1, 1)} if nouns else set())
+    alone = Pair(pair.source[1:], pair.target[1:], frozenset({(0, 0)}))
+    assert link_classes(alone)["nouns"] == set(), "at the beginning nothing comes before"
 
 
 def test_the_measures_are_means_over_the_links() -> None:
@@ -68,7 +89,7 @@ def test_looks_that_nobody_learnt() -> None:
 
 @st.composite
 def drawn_pairs(draw: st.DrawFn) -> Pair:
-    words = st.sampled_from(["the", "le", "house", "maison", "of", "de", ".", "12"])
+    words = st.sampled_from(["the", "le", "house", "maison", "of", "de", "deux", ".", "12"])
     source = draw(st.lists(words, min_size=2, max_size=6))
     target = draw(st.lists(words, min_size=2, max_size=6))
     cells = [(j, i) for j in range(len(source)) for i in range(len(target))]
@@ -77,7 +98,9 @@ def drawn_pairs(draw: st.DrawFn) -> Pair:
 
 @given(drawn_pairs(), st.integers(0, 2**16))
 def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, seed: int) -> None:
-    classes = list(link_classes(pair).values())
+    by_name = link_classes(pair)
+    assert by_name.pop("nouns") <= by_name["content"]
+    classes = list(by_name.values())
     assert sum(map(len, classes)) == len(set().union(*classes))
     for j, i in set().union(*classes):
         assert sum(one == j for one, _ in pair.sure) == sum(one == i for _, one in pair.sure) == 1
@@ -108,6 +131,8 @@ def test_the_lists_are_in_lower_case_and_articles_are_function_words() -> None:
     for side in ("source", "target"):
         assert all(word == word.lower() for word in FUNCTION_WORDS[side])
         assert ARTICLES[side] < FUNCTION_WORDS[side]
+    assert all(word == word.lower() for word in BEFORE_NOUNS)
+    assert not BEFORE_NOUNS & FUNCTION_WORDS["target"]
     assert is_content("House", "source")
     assert not is_content("Les", "target")
     assert not is_content("1992", "source")

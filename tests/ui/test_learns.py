@@ -17,12 +17,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.commands.program import main
+from attnviz.commands.snapshots import table_of
 from attnviz.languages import speak
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
+from attnviz.wording.learning import REFERENCES, SHAPES, SHARES
+from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
 from tests.ui.shown_records import mounted
+
+SHIPPED = REPOSITORY / "models" / "small-additive"
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +80,31 @@ def test_both_runs_stand_side_by_side_at_all_moments(models: Path) -> None:
             assert heading == ("Guided, weight 0.5" if run.guidance else "Left to itself")
             translation = run.translations[run.moment(update)][0]
             assert said == (f"It says: {translation}" if translation else "It says nothing.")
+
+
+def test_the_two_runs_that_come_with_the_program_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
+    monkeypatch.delenv(RUNS_VARIABLE, raising=False)
+    app = opened()
+    runs = [Snapshots.load(SHIPPED / f"snapshots/{name}.json") for name in ("unguided", "guided")]
+    assert [run.guidance for run in runs] == [0, 0.5]
+    charts = mounted(app, "chart")
+    headings = [chart["captions"]["0"][0] for chart in charts]
+    assert headings == 2 * ["Left to itself", "Guided, weight 0.5"] + [""]
+    for run, chart in zip(runs, charts[2:4], strict=True):
+        assert {*SHARES, *SHAPES} <= set(run.curves)
+        assert run.counts["nouns"] == 132
+        assert "nouns after an article" in chart["captions"]["0"][1]
+    said = " ".join(one.proto.body for one in app.get("html"))
+    assert "Guided is a run whose attention is pulled" in said
+    assert all(f"https://arxiv.org/abs/{number}" in said for *_, number in REFERENCES if number)
+    alone = opened(runs="1")
+    assert "Guided is a run" not in " ".join(one.proto.body for one in alone.get("html"))
+
+
+@pytest.mark.parametrize("name", ["unguided", "guided"])
+def test_the_model_card_has_the_numbers_of_the_files(name: str) -> None:
+    assert table_of(Snapshots.load(SHIPPED / f"snapshots/{name}.json")) in (SHIPPED / "README.md").read_text("utf-8")
 
 
 def test_one_run_says_how_good_it_is_and_the_sentence_is_chosen(models: Path) -> None:

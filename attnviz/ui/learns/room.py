@@ -21,10 +21,19 @@ from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings,
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.learns.story import lead, learns_told, moment_told
+from attnviz.ui.passage import references
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import picture_box
 from attnviz.ui.turns import in_turn
-from attnviz.wording.learning import counted, grouped, measure_names, measure_rules, run_name
+from attnviz.wording.learning import (
+    REFERENCES,
+    counted,
+    grouped,
+    guided,
+    measure_names,
+    measure_rules,
+    run_name,
+)
 
 _EVERY = "10s"
 """How often a run that may be going on is looked at."""
@@ -61,6 +70,8 @@ def _room(watching: bool) -> None:
 def _pictures(chosen: Chosen) -> None:
     """Draw what is on show at the moment chosen in the browser, and what is said of it."""
     _timeline(chosen)
+    if told := guided(chosen.runs):
+        st.html(f'<p class="reading">{escape(told)}</p>')
     looks_and_quality(chosen.runs, chosen.sentence, theme_name())
     beside = None
     if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
@@ -71,6 +82,7 @@ def _pictures(chosen: Chosen) -> None:
     with beside or st.expander(say("How this is measured"), key=ROOM.key("rules")):
         _rules(chosen.runs)
     _tables(chosen)
+    references(REFERENCES)
 
 
 def _nothing() -> str:

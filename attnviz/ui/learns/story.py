@@ -13,8 +13,10 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.choices import Chosen
 from attnviz.ui.learns.pictures import has_learnt, moments_of
 from attnviz.wording.learning import (
+    REFERENCES,
     counted,
     grouped,
+    guided,
     learnt_when,
     measure_names,
     measure_rules,
@@ -31,7 +33,9 @@ def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
     curves = tuple(quality_figure(runs, moments, update=at, theme=theme) for at in moments)
     chapters = [
         Chapter(
-            say("Where it looks"), (lead(), sentence.target), tuple(_looks(run, chosen, moments, theme) for run in runs)
+            say("Where it looks"),
+            (lead(), *filter(None, [guided(runs)]), sentence.target),
+            tuple(_looks(run, chosen, moments, theme) for run in runs),
         ),
         Chapter(title, (), (StoryPicture(title, ("",), curves, learning_table(runs)),)),
     ]
@@ -42,7 +46,7 @@ def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
     chapters.append(_measured(runs))
     opened = max(0, sum(at <= update for at in moments) - 1)
     return Story(say("How it learns"), sentence.source, tuple(chapters),
-                 tuple(moment_told(runs, at) for at in moments), opened)  # fmt: skip
+                 tuple(moment_told(runs, at) for at in moments), opened, REFERENCES)  # fmt: skip
 
 
 def lead() -> str:
