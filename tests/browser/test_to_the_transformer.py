@@ -86,6 +86,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
     if (REPOSITORY / "models" / "detector").exists():
         expect(page.locator(".st-key-heatmap-two .js-plotly-plot")).to_be_visible()
         no_wider_than_the_window(page)
+        expect(page.locator(".st-key-bag-two .xtitle")).to_have_text("192 units")  # the English alone
         page.get_by_role("button", name="Swap them").click()
         expect(page.locator(".st-key-bag-two p")).to_contain_text("equal to the last bit")
     else:

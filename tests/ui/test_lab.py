@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import shutil
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import UnknownRecordError, on_show
 from attnviz.ui.records import address as address_of
 from attnviz.ui.toolbar.examples import OPENING
+from attnviz.wording.trials import REFERENCES
 from tests.conftest import ModelFactory
 from tests.ui.opening import Run
 from tests.ui.shown_records import address, fetched, mounted, records_of, texts
@@ -49,6 +51,10 @@ def test_only_what_is_in_the_section_on_show_is_asked_for(lab: Run) -> None:
         "firmness",
     ]
     assert all(records_of(app, "chart"))
+    said = " ".join(one.proto.body for one in app.get("html"))
+    for who, title, number in REFERENCES:
+        assert f"{html.escape(who)}. {title}." in said
+        assert f'href="https://arxiv.org/abs/{number}"' in said
     app.button_group(key="lang").set_value("fr").run()
     assert app.button_group(key="section-fr").value == "trials"
 
