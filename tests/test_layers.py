@@ -29,7 +29,7 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 UI_FLOORS = {
-    "language": 0, "passage": 0, "pictures": 0, "turns": 0, "admission": 0, "sign_in": 0, "shelf": 0,
+    "language": 0, "glossary": 0, "passage": 0, "pictures": 0, "turns": 0, "admission": 0, "sign_in": 0, "shelf": 0,
     "resources": 1,
     "by_length": 2, "page_state": 2, "records": 2,
     "components": 3,

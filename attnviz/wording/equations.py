@@ -15,6 +15,7 @@ from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.interventions import acting_on
 from attnviz.trace.looks import Looks
 from attnviz.wording.latex import NEW_LINE, aligned, coloured, number, safe_text, vector
+from attnviz.wording.terms import NEW, OLD, terms
 
 _TERMS = 3
 """Terms of a sum that are written out before the dots."""
@@ -70,13 +71,13 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
     """
     colours = palette(theme)
     if not trace.attends:
-        return (_fixed_context(trace, colours), _state(colours), _word(trace, colours))
+        return (_fixed_context(trace, colours), _state(trace, colours), _word(trace, colours))
     note = say("Energies become weights: all positive, and they add up to 1.")
     return (
         energy_equation(trace, colours),
         softmax_equation(trace, f"{note}⟦tilde⟧"),
         context_equation(trace, colours),
-        _state(colours),
+        _state(trace, colours),
         _word(trace, colours),
     )
 
@@ -101,24 +102,26 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
     return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
 
 
-def energy_equation(trace: Recurrent, colours: Palette, state: str = "⟦before⟧", bias: str = "") -> Equation:
-    """Return the template of an energy that is asked by the state of this number, with a `bias` of the keys."""
+def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
+    """Return the template of an energy that is asked by the state of this number."""
     before, here = coloured(colours.decoder, f"s_{{{state}}}"), coloured(colours.encoder, "h_{⟦j⟧}")
+    named = terms(trace)
+    bias = f" + {named.key_bias}" if named.key_bias else ""
     if trace.config["attention"] == "dot":
         lines: tuple[str, ...] = (
-            rf"e_{{⟦i⟧,⟦j⟧}} &= {before}^\top P\,{here}",
+            rf"e_{{⟦i⟧,⟦j⟧}} &= {before}^\top {named.key}\,{here}",
             r"&= ⟦query⟧",
             r"&\quad \cdot ⟦key⟧",
             r"&= ⟦energy⟧",
         )
         return Equation(1, aligned(*lines), say("How well the decoder's state fits this source piece."))
     lines = (
-        rf"e_{{⟦i⟧,⟦j⟧}} &= v_a^\top \tanh\bigl(W_a {before} + U_a {here}{bias}\bigr)",
-        r"&= v_a^\top \tanh\Bigl(⟦query⟧",
+        rf"e_{{⟦i⟧,⟦j⟧}} &= {named.energy}^\top \tanh\bigl({named.query} {before} + {named.key} {here}{bias}\bigr)",
+        rf"&= {named.energy}^\top \tanh\Bigl(⟦query⟧",
         r"&\quad + ⟦key⟧\Bigr)",
         r"&= ⟦energy⟧",
     )
-    if state == "⟦before⟧":
+    if state == OLD:
         note = say(
             "How well the state before this word fits a source piece, here piece {piece}. One layer over the two "
             "vectors joined together is the same map.", piece="⟦j⟧",
@@ -158,12 +161,13 @@ def _fixed_context(trace: Trace, colours: Palette) -> Equation:
     return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
 
 
-def _state(colours: Palette) -> Equation:
+def _state(trace: Trace, colours: Palette) -> Equation:
+    gate, proposal = terms(trace).inside
     new, old, candidate, unit = (
-        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
+        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", proposal, "s_{⟦i⟧,⟦unit⟧}")
     )
     lines = (
-        rf"{new} &= (1 - z_{{⟦i⟧}}) \odot {candidate} + z_{{⟦i⟧}} \odot {old}",
+        rf"{new} &= (1 - {gate}) \odot {candidate} + {gate} \odot {old}",
         rf"{unit} &= ⟦open⟧\,(⟦proposal⟧)",
         r"&\quad + ⟦gate⟧\,(⟦kept⟧)",
         r"&= ⟦moved⟧",
@@ -178,13 +182,14 @@ def _state(colours: Palette) -> Equation:
 
 def _word(trace: Trace, colours: Palette) -> Equation:
     current = trace.config["readout_state"] == "current"
-    state = coloured(colours.decoder, "s_{⟦i⟧}" if current else "s_{⟦before⟧}")
-    context = coloured(colours.context, "c_{⟦i⟧}")
+    state = coloured(colours.decoder, f"s_{{{NEW if current else OLD}}}")
+    context, named = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
+    taken = named.readout
     lines = (
-        rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}(U_o {state} + V_o E y_{{⟦before⟧}}",
-        rf"&\quad + C_o {context} + b)",
+        rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({taken.state} {state} + {taken.word} {named.embedded}",
+        rf"&\quad + {taken.context} {context} + {taken.bias})",
         r"&= ⟦readout⟧⟦chosen⟧",
-        r"p(y_{⟦i⟧}) &= \operatorname{softmax}(W_o t_{⟦i⟧} + b_o)_{y_{⟦i⟧}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({named.scores} t_{{⟦i⟧}} + {named.scores_bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
     appendix = say("the state before the step, as in the paper's appendix")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
 
 from attnviz.analysis.drawn_units import SQUARES
 from attnviz.languages import say
@@ -10,6 +12,7 @@ from attnviz.trace import Aligned, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage
+from attnviz.wording.terms import NEW, OLD, Sign, Taken, signs, terms
 
 
 def has_machine(trace: Aligned) -> bool:
@@ -41,8 +44,29 @@ def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "hand": say("by hand"), "again": say("again in the next step"),
         "stage": say("Stage {place}: {title}. {outcome}. Go there."),
         "told": f"{ribbons if trace.attends else one} {squares}",
-        "start": say("first state"),
+        "start": say("first state"), "query": say("query"), "key": say("key"),
     }  # fmt: skip
+
+
+def machine_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
+    """Return what else the equations of a step have, by the part of the picture beside which it stands."""
+    named = terms(trace)
+    key = " + ".join(filter(None, (f"{named.key} h_j", named.key_bias)))
+    return {
+        "query": signs(f"{named.query} s_{{{OLD}}}") if named.key else [],
+        "key": signs(key) if named.key else [],
+        "energy": signs(named.energy),
+        "embedded": signs(named.embedded),
+        "inside": signs(" , ".join(named.inside)),
+        "moving": _taken(named.moving),
+        "readout": _taken(named.readout),
+        "scores": signs(" , ".join(filter(None, (named.scores, named.scores_bias)))),
+        "chance": signs(f"p ( y_{{{NEW}}} )"),
+    }
+
+
+def _taken(weights: Taken) -> dict[str, list[Sign]]:
+    return {name: signs(latex) for name, latex in asdict(weights).items()}
 
 
 NAMED, LEAST = 3, 0.05

@@ -18,6 +18,7 @@ from attnviz.wording.equations import (
     weighed_texts,
 )
 from attnviz.wording.latex import aligned, coloured, number, vector
+from attnviz.wording.terms import NEW, OLD, terms
 
 
 def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
@@ -26,10 +27,10 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
     They are filled with `import_texts_of_step`, and as those of RNNsearch with `texts_of_source` and `texts_of_cells`.
     """
     colours = palette(theme)
-    state, bias = ("⟦before⟧", " + b_a") if trace.asks_before else ("⟦i⟧", "")
+    state = OLD if trace.asks_before else NEW
     note = say("Energies become weights: all positive, and they add up to 1.")
     looked = (
-        energy_equation(trace, colours, state, bias), softmax_equation(trace, note), context_equation(trace, colours),
+        energy_equation(trace, colours, state), softmax_equation(trace, note), context_equation(trace, colours),
     )  # fmt: skip
     moved = (_memory if trace.config["cell"] == "lstm" else _gates)(trace, colours)
     return (*looked, moved, _word(trace, colours)) if trace.asks_before else (moved, *looked, _word(trace, colours))
@@ -95,18 +96,19 @@ def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
 
 def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
-    bias = ""
+    named = terms(trace)
+    bias = f" + {named.scores_bias}" if named.scores_bias else ""
     if trace.linear:
-        first, bias = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; E y_{{⟦before⟧}}]", " + b_o"
+        first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {named.embedded}]"
         note = say("The readout is linear: state, context and previous word as they are. So a logit is a sum of parts, "
                    "with nothing to be fixed first.")  # fmt: skip
     else:
-        first = rf"t_{{⟦i⟧}} &= \tanh(W_t [{state} ; {context}] + b_t)"
+        first = rf"t_{{⟦i⟧}} &= \tanh({named.readout.state} [{state} ; {context}] + {named.readout.bias})"
         note = say("Between context and logit stands tanh: a logit of this model does not split into parts.")
     lines = (
         first,
         r"&= ⟦readout⟧⟦chosen⟧",
-        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}(W_o t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({named.scores} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
     return Equation(5, aligned(*lines), note)

@@ -65,8 +65,9 @@ def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, 
     else:
         which = f"{capital(which)}."
     sentence = say(
-        "{which} What the decoder has so far is the query; each of the {count} annotations has a key. How well the two "
-        "fit is one number, the score. {name} fits best.", which=which, count=count, name=capital(name),
+        "{which} A head is one of the looks of this step. What the decoder has so far is its query, what it asks for; "
+        "each of the {count} annotations has a key, what it is found by. How well the two fit is one number, the "
+        "score. {name} fits best.", which=which, count=count, name=capital(name),
     )  # fmt: skip
     return sentence, say("{name} fits best, s = {score}", name=name, score=score)
 

@@ -29,8 +29,11 @@ from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
 from attnviz.trace import Branches, Seq2SeqTrace
 from attnviz.trace.interventions import ExcludePosition, ForceWord
 from attnviz.wording.kinds import told
+from attnviz.wording.machine import machine_terms
 from tests.conftest import REPOSITORY
+from tests.equation_symbols import symbols_of
 from tests.importing import joey_nmt, seq2seq
+from tests.wording.test_terms import ALWAYS, drawn
 
 pytest.importorskip("yaml") if not os.environ.get("CI") else None
 
@@ -127,6 +130,15 @@ def _one(tmp_path_factory: Any) -> tuple[Seq2SeqTrace, Any]:
         translator = Translator.load(made, device="cpu")
         _KEPT.update(trace=translator.translate(*_texts(KINDS[2])[:1], target="the dog ."), weights=load_weights(made))
     return _KEPT["trace"], _KEPT["weights"]
+
+
+def test_every_symbol_of_the_tutorials_equations_has_a_place_in_the_machine(tmp_path: Path) -> None:
+    _, made = _imported(tmp_path, None)
+    trace: Any = Translator.load(made, device="cpu").translate(_texts(None)[0])
+    symbols, found = symbols_of(told(trace).equation_templates(trace, "light"), 1), set(drawn(machine_terms(trace), 1))
+    inner = {one for one in symbols if one[0] not in ALWAYS - {"x"} or "\u0303" in one}
+    assert {one for one in inner if not {one, one[0]} & found} == set(), "weights of one letter are that letter"
+    assert {"Wa", "ba", "x2", "r2", "bo"} <= symbols & found
 
 
 def test_the_ledger_of_a_linear_readout_adds_up_to_the_logit(tmp_path: Path) -> None:

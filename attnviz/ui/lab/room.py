@@ -15,6 +15,7 @@ from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.follower.follower import follow
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tables
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
 from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
@@ -27,7 +28,6 @@ from attnviz.ui.page_state.comparison import forget_comparison
 from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.records import on_show
-from attnviz.ui.step.glossary import glossary
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
@@ -104,8 +104,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
         part(view, TABLES, _tables)(view, section)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
             key_names(view, stepping_only=True)
-            with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
-                st.markdown("\n\n".join(glossary()))
+            glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
 
 
 def open_section() -> None:

@@ -16,6 +16,7 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.components.timeline.timeline import timeline
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings, watches
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
@@ -53,6 +54,7 @@ def _room(watching: bool) -> None:
         st.text(_nothing())
         return
     st.html(f'<p class="reading learns_lead">{escape(lead())} {say("Press Play.")}</p>')
+    glossary_box("glossary", "signs", "attention", "learning", "scores")
     with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
             chosen = choices(offered)

@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state import address
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
@@ -30,6 +31,7 @@ def _draw() -> None:
     available = models()
     with st.container(key="transformer_opening"):
         passage(ladder.opening())
+        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
     request = None
     if available:
         with st.container(key="transformer_sentence"):

@@ -7,6 +7,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz import AttnvizError
 from attnviz.languages import say
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import View
 from attnviz.ui.passage import passage
@@ -32,6 +33,7 @@ def _draw() -> None:
     available = models()
     with st.container(key="why_opening"):
         passage(why_story.opening())
+        glossary_box("glossary", "signs", "attention", "learning", "scores")
     request = None
     if available:
         with st.container(key="why_sentence"):

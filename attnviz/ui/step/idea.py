@@ -48,7 +48,8 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
     if name == UNITS:
         st.caption(say(
             "A few of the numbers: those that tell this mixture from the others best. Line by line each piece adds its "
-            "part, blue up, red down; the last line is the mixture."
+            "part, blue up, red down; the last line is the mixture. The thin grey stem is what the lines above have "
+            "brought together so far; the coloured bar goes on from its tip."
         ))  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.languages import say
 from attnviz.trace import Attention
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
+from attnviz.ui.glossary import glossary_box
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.depth import Depth
 from attnviz.ui.page_state.looking_back import looks_back
@@ -23,7 +23,6 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.attention_room import attention_room
-from attnviz.ui.step.glossary import glossary
 from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.key_help import key_names
@@ -88,8 +87,7 @@ def _step_panel(view: View) -> None:
         after = looks_back(session, view) or shown_choices(session, view).face != "before"
         proof_badge(view, weights_of(trace), theme, after=after)
     key_names(view, stepping_only=not view.shows("numbers"))
-    with st.popover(say("What the words on this page mean"), type="tertiary", key=view.key("glossary")):
-        st.markdown("\n\n".join(glossary()))
+    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
 
 
 def _titles(view: View) -> dict[int, str]:

@@ -75,6 +75,7 @@ function boxName(parent, { x, y }, text) {
 function chip(parent, { x, y, width, height }, className) {
   put(parent, "rect", { x, y, width, height, rx: 6, class: `chip ${className}` });
   return put(parent, "text", {
+    "data-room": width - 12,
     x: x + width / 2,
     y: y + height / 2 + 6,
     class: `spelled ${className}`,
@@ -91,7 +92,7 @@ function chip(parent, { x, y, width, height }, className) {
 function drawLanes(root, record, plan) {
   const { decoder: { before, previous, after, readout, lanes, word }, standing } = plan;
   const current = record.readout === "current", lines = group(root, "lines");
-  const taps = [0.24, 0.5, 0.76].map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
+  const taps = TAPS.map((share) => [after.x + after.width * share, readout.x + readout.width * share]);
   /** @type {(spots: Spot[], name: string) => void} */
   const line = (spots, name) => {
     put(lines, "path", { d: rounded(spots), class: `line ${name}` });

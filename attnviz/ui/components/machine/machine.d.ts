@@ -34,7 +34,28 @@ interface MachineRecord {
   alts: string[];
   /** Of each of `steps` what came of each stage. */
   outcomes: string[][];
+  /** What else the equations have, by the part beside which it stands; null where none of it is drawn. */
+  terms: MachineTerms | null;
   words: Words;
+}
+
+/** Symbols and their indices; ⟦i⟧ and ⟦before⟧ are the numbers of the step and of the one before it. */
+type Term = [letter: string, index: string][];
+
+/** The weights with which a box takes in each of these. */
+type Taken = Record<"state" | "context" | "word" | "bias", Term>;
+
+/** Empty where a model has none. */
+interface MachineTerms {
+  query: Term;
+  key: Term;
+  energy: Term;
+  embedded: Term;
+  inside: Term;
+  moving: Taken;
+  readout: Taken;
+  scores: Term;
+  chance: Term;
 }
 
 /** What of a record is drawn at a step: whole numbers but while one step becomes another. */
@@ -91,6 +112,8 @@ interface Rows {
   words: number;
   forward: [number, number];
   backward: [number, number];
+  /** Where the key is named, 0 where it is not. */
+  key: number;
   query: number;
   energy: [number, number];
   energyNumber: number;
@@ -151,6 +174,8 @@ interface MachineState extends Fetching<MachineRecord> {
   /** What the stages are called, and what tells these names from others. */
   stages: StageTitle[];
   titles?: string;
+  /** Whether every symbol of the equations is drawn. */
+  formulas: boolean;
   /** The source piece that is pointed at. */
   pointed: number | null;
   /** Whether weights pulled by hand are drawn. */

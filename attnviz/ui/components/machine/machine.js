@@ -21,6 +21,7 @@ function lay(root, state, record) {
   const { symbols, ways, states: stateNames } = nameParts(drawing, record, plan, state.stages, measure);
   const texts = { ...decoder.texts, symbols, ways, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, room, parts: { ...look, ...decoder, columns, texts }, pose: undefined });
+  drawTerms(drawing, record, plan);
   reachColumns(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
 }
@@ -74,9 +75,13 @@ function writeStep(root, { record, parts, stages }, k) {
   const all = (name, text) => texts[name].forEach((node) => write(node, text));
   for (const name of ["after", "readout", "wordIndex", "context"]) all(name, here);
   for (const name of ["before", "previousIndex"]) all(name, String(i - 1));
+  for (const index of root.querySelectorAll("[data-index]")) {
+    const numbered = (index.getAttribute("data-index") ?? "").replace("⟦i⟧", here).replace("⟦before⟧", String(i - 1));
+    write(index, numbered);
+  }
   texts.symbols.forEach((node) => write(node, `${here},j`));
-  all("previous", record.previous[k]);
-  all("word", record.written[k]);
+  texts.previous.forEach((node) => fit(node, record.previous[k]));
+  texts.word.forEach((node) => fit(node, record.written[k]));
   all("likely", record.likely[k]);
   all("rivals", record.rivals[k]);
   all("mix", record.mixes[k]);
@@ -134,7 +139,9 @@ function show(root, state) {
   if (k < 0 || !states.has(root)) return;
   const other = record !== state.record;
   if (other) Object.assign(state, { record, numbers: unpacked(record), step: null });
-  if (other || !state.plan || state.room !== find(root, ".scroll").clientWidth) lay(root, state, record);
+  if (other || !state.plan || state.room !== find(root, ".scroll").clientWidth) {
+    lay(root, state, state.formulas ? record : { ...record, terms: null });
+  }
   write(find(root, ".told"), record.words.told);
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
@@ -198,14 +205,16 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(MachineRecord | Place) & { stages: StageTitle[] }>} mounted */
+/** @param {Mounted<(MachineRecord | Place) & { stages: StageTitle[]; formulas: boolean }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".machine");
   /** @type {MachineState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  const titles = data.stages.map(({ title }) => title).join();
-  if (titles !== state.titles) Object.assign(state, { titles, stages: data.stages, plan: undefined, step: null });
+  const { stages, formulas } = data, titles = stages.map(({ title }) => title).join();
+  if (titles !== state.titles || formulas !== state.formulas) {
+    Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
+  }
   soon(root, state, show);
   return state.stop;
 }

@@ -18,7 +18,7 @@ from attnviz.trace.interventions import acting_on
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.page_state.view import View
 from attnviz.wording.labels import quote, shorten
-from attnviz.wording.machine import machine_alt, machine_words, mixture
+from attnviz.wording.machine import machine_alt, machine_terms, machine_words, mixture
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Narration
 
@@ -29,13 +29,14 @@ RIVALS = 2
 
 
 def machine_drawing(view: View, at: str, titles: Mapping[int, str]) -> None:
-    """Draw the machine at the step on show, its stages called by `titles`; what it is drawn from lies at the address
-    `at`."""
+    """Draw the machine at the step on show, its stages called by `titles`, from numbers on with every
+    symbol of the equations; what it is drawn from lies at the address `at`."""
     stages = [
         {"number": number, "place": place, "title": title}
         for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
     ]
-    component("machine", isolate=False)(key=view.key("machine"), data={"at": at, "stages": stages})
+    shown = {"at": at, "stages": stages, "formulas": view.shows("numbers")}
+    component("machine", isolate=False)(key=view.key("machine"), data=shown)
 
 
 def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[str, Any]:
@@ -58,6 +59,7 @@ def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [machine_alt(trace, i, told[i]) for i in steps],
         "outcomes": [[stage.outcome for stage in told[i]] for i in steps],
+        "terms": machine_terms(trace),
         "words": machine_words(trace),
     }  # fmt: skip
 

@@ -45,7 +45,7 @@ const beside = (parent, text, { y, height }) =>
  * @param {Plan} plan
  * @param {boolean} looks
  */
-function nameRows(parent, { words }, { across }, looks) {
+function nameRows(parent, { words }, { across, decoder: { queryFrom } }, looks) {
   const left = GUTTER - 40, middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
   /** @type {[string, number, string, ("→" | "←")?][]} */
   const named = [
@@ -57,6 +57,10 @@ function nameRows(parent, { words }, { across }, looks) {
   for (const [text, y, letter, way] of named) {
     put(parent, "text", { x: 0, y, class: "name" }, text);
     symbol(parent, [left, y], letter, "j", { way, className: "encoder" });
+  }
+  if (across.key) {
+    put(parent, "text", { x: 0, y: across.key, class: "name" }, words.key);
+    put(parent, "text", { x: 0, y: queryFrom[1] - 104, class: "name" }, words.query);
   }
   if (!looks) return [];
   return [
@@ -70,12 +74,14 @@ function nameRows(parent, { words }, { across }, looks) {
  * @param {Plan} plan
  * @param {boolean} looks
  */
-function nameColumns(parent, { across }, looks) {
+function nameColumns(parent, { across, columns }, looks) {
   const y = 26;
   symbol(parent, [2, y], "x", "j", { className: "encoder" });
   symbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
   symbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });
   if (!looks) return [];
+  const end = columns[columns.length - 1];
+  symbol(parent, [across.backward[0] - 12, end.middle + end.room / 2 + 17], "h", "j", { className: "encoder" });
   return [
     symbol(parent, [across.energy[0] + 14, y], "e", ""),
     symbol(parent, [across.weight - 8, y], "α", ""),

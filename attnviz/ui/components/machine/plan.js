@@ -1,9 +1,11 @@
 // Where the parts of the machine are, for the room there is: the sentence lies on a wide page, and stands on a telephone.
 
-const STAND = 700; // pixels of width below which it stands
+const STAND = 960; // pixels of width below which it stands
 const GUTTER = 176; // pixels at the left of a lying sentence, for the names of the rows
 const EDGE = 14; // at the right, where the encoder begins to read backwards
 const LARGEST = 180; // pixels of the widest column
+const KEYS = 22; // for a row of its own that names the keys
+const CHANCE = 54; // before a probability, for what it is the probability of
 const LEAST = 10; // of the narrowest: of a longer sentence the drawing is wider than its box
 
 /**
@@ -58,24 +60,26 @@ function lying(record, given, measure) {
   const width = Math.max(given, start + sum + EDGE);
   const first = start + Math.max(0, (width - EDGE - start - sum) / 2);
   const looks = record.attention !== "none", least = Math.min(...wide);
-  const top = aslant ? 46 : 0;
+  const top = aslant ? 46 : 0, named = record.terms && looks ? KEYS : 0, low = top + named;
   /** @type {Rows} */
   const across = looks
     ? {
       words: top + 21,
       forward: [top + 44, top + 60],
       backward: [top + 72, top + 88],
-      query: top + 116,
-      energy: [top + 126, top + 172],
-      energyNumber: top + 187,
-      weight: top + 209,
-      ribbons: [top + 216, top + 324],
-      context: [top + 325, top + 351],
+      key: named && top + 133,
+      query: low + 116,
+      energy: [low + 126, low + 172],
+      energyNumber: low + 187,
+      weight: low + 209,
+      ribbons: [low + 216, low + 324],
+      context: [low + 325, low + 351],
     }
     : {
       words: top + 21,
       forward: [top + 44, top + 60],
       backward: [top + 84, top + 100],
+      key: 0,
       query: 0,
       energy: [0, 0],
       energyNumber: 0,
@@ -83,7 +87,7 @@ function lying(record, given, measure) {
       ribbons: [top + 62, top + 199],
       context: [top + 200, top + 226],
     };
-  const decoder = besideAll(width, across.context[1], looks);
+  const decoder = besideAll(record, width, across.context[1]);
   return {
     standing: false,
     width,
@@ -103,26 +107,28 @@ function lying(record, given, measure) {
 
 /**
  * The decoder below a lying sentence: what goes in at the left, then the boxes, and the word at the right.
+ * @param {MachineRecord} record
  * @param {number} width
  * @param {number} bottom of the context vector
- * @param {boolean} looks
  * @returns {DecoderPlan}
  */
-function besideAll(width, bottom, looks) {
+function besideAll({ attention, terms }, width, bottom) {
   const left = GUTTER, room = Math.min(width, 1500) - left, top = bottom + 14;
   const boxes = top + 88;
-  const readout = left + room * 0.44, word = left + room * 0.64;
+  // Between the boxes there is at least room for what is written there, and what is left is shared out.
+  const more = Math.max(0, room - 784);
+  const after = left + 128 + 0.15 * more, readout = after + 204 + 0.29 * more, word = readout + 222 + 0.07 * more;
   return {
     before: { x: left, y: top, width: 104, height: 18 },
     previous: { x: left, y: top + 40, width: 104, height: 28 },
-    after: { x: left + room * 0.17, y: boxes, width: 132, height: 20 },
+    after: { x: after, y: boxes, width: 132, height: 20 },
     readout: { x: readout, y: boxes, width: 132, height: 20 },
     word: { x: word, y: boxes - 8, width: 124, height: 36 },
-    likely: [word + 136, boxes + 7],
-    rivals: [word + 136, boxes + 26],
+    likely: [word + 136 + (terms ? CHANCE : 0), boxes + 7],
+    rivals: more > 150 ? [word + 136, boxes + 26] : [word + 72, boxes + 46],
     lanes: { state: top + 9, context: top + 32, word: top + 54 },
-    queryFrom: [left + (looks ? 12 : 0), top],
-    titles: { 4: [left + room * 0.17, boxes + 44], 5: [readout, boxes + 44] },
+    queryFrom: [left + (attention === "none" ? 0 : 12), top],
+    titles: { 4: [after, boxes + 44], 5: [readout, boxes + 44] },
   };
 }
 
@@ -132,8 +138,8 @@ function besideAll(width, bottom, looks) {
  * @returns {Plan}
  */
 function standing(record, width) {
-  const { sources, attention } = record, looks = attention !== "none";
-  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = 34;
+  const { sources, attention, terms } = record, looks = attention !== "none";
+  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 34;
   const wide = sources.map(() => room);
   const edge = width - 4, last = top + room * sources.length;
   /** @type {Rows} */
@@ -142,6 +148,7 @@ function standing(record, width) {
       words: 0,
       forward: [84, 114],
       backward: [120, 150],
+      key: terms ? 45 : 0,
       query: 166,
       energy: [174, 208],
       energyNumber: 0,
@@ -153,6 +160,7 @@ function standing(record, width) {
       words: 0,
       forward: [84, 124],
       backward: [140, 180],
+      key: 0,
       query: 0,
       energy: [0, 0],
       energyNumber: 0,
@@ -161,7 +169,7 @@ function standing(record, width) {
       context: [edge - 25, edge - 3],
     };
   const flow = Math.min(104, Math.max(room * sources.length, 60));
-  const decoder = belowAll(width, Math.max(last, top + flow) + 26);
+  const decoder = belowAll(width, Math.max(last, top + flow) + 26, Boolean(terms));
   return {
     standing: true,
     width,
@@ -183,10 +191,11 @@ function standing(record, width) {
  * The decoder below a standing sentence: what goes in on top, then the boxes, and the word below them.
  * @param {number} width
  * @param {number} top
+ * @param {boolean} named whether its terms need room
  * @returns {DecoderPlan}
  */
-function belowAll(width, top) {
-  const boxes = top + 108, readout = width / 2 + 14;
+function belowAll(width, top, named) {
+  const low = top + (named ? 8 : 0), boxes = low + 108, readout = width / 2 + 14;
   return {
     before: { x: 138, y: top, width: 80, height: 18 },
     previous: { x: 31, y: top - 5, width: 72, height: 28 },
@@ -195,7 +204,7 @@ function belowAll(width, top) {
     word: { x: readout + 30, y: boxes + 48, width: 84, height: 34 },
     likely: [readout + 122, boxes + 70],
     rivals: [width - 2, boxes + 122],
-    lanes: { state: top + 40, context: top + 54, word: top + 68 },
+    lanes: { state: low + 40, context: low + 54, word: low + 68 },
     queryFrom: [166, top],
     titles: { 4: [2, boxes + 42], 5: [readout, boxes + 102] },
   };

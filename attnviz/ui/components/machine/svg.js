@@ -109,6 +109,19 @@ function colour(squares, values, limit, from = 0) {
 }
 
 /**
+ * Writes a text that is to fit into its room, in smaller letters where it is too long.
+ * @param {SVGElement} node
+ * @param {string} text
+ */
+function fit(node, text) {
+  if (!(node instanceof SVGTextElement) || node.textContent === text) return;
+  node.textContent = text;
+  node.style.fontSize = "";
+  const wide = node.getComputedTextLength(), room = Number(node.dataset.room);
+  if (wide > room) node.style.fontSize = `${parseFloat(getComputedStyle(node).fontSize) * room / wide}px`;
+}
+
+/**
  * A symbol of the equations, its index lowered; `way` is that of the arrow over it.
  * @param {Element} parent
  * @param {Spot} place of its left end, on the line of writing

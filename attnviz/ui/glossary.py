@@ -1,17 +1,27 @@
-"""What the words on the page mean."""
+"""What the words on a page mean, in a box: each page has the topics that it speaks of, and a word stands here once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
+
+import streamlit as st
 
 from attnviz.languages import language, say
 
+Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
 
-def glossary() -> Iterator[str]:
-    """Yield what the words of the page mean, in Markdown."""
-    yield from _signs()
-    yield from _attention()
-    yield from _writing()
+
+def glossary_box(key: str, *topics: Topic) -> None:
+    """Draw a box, called `key`, that opens to what the words of `topics` mean."""
+    with st.popover(say("What the words on this page mean"), type="tertiary", key=key):
+        st.markdown("\n\n".join(glossary(*topics)))
+
+
+def glossary(*topics: Topic) -> Iterator[str]:
+    """Yield what the words of `topics` mean, in Markdown."""
+    for topic in topics:
+        yield from _TOPICS[topic]()
 
 
 def _signs() -> Iterator[str]:
@@ -29,6 +39,10 @@ def _signs() -> Iterator[str]:
 
 def _attention() -> Iterator[str]:
     """Yield the words for looking: from annotation to context vector."""
+    yield say(
+        "**Encoder** and **decoder**: the half of a translator that reads the English, and the half that writes the "
+        "French."
+    )
     yield say("**Annotation** $h_j$: what the encoder says of piece $j$, having read the sentence from both ends.")
     yield say("**State** $s_i$: all that the decoder keeps in mind after step $i$, a list of numbers.")
     yield say(
@@ -45,19 +59,28 @@ def _attention() -> Iterator[str]:
         "is had the context been that piece’s annotation alone; and their product, divided by its sum: what the look "
         "was about, once the word is known."
     )
-    yield say(
-        "**Head**: one of the looks that a transformer takes at each step, with queries, keys and values of its own. "
-        "**Score**: how well its query and a key fit, before the softmax; elsewhere called energy."
-    )
-    yield say(
-        "**Residual stream**: the list of numbers that runs through all layers of a transformer; each block reads it "
-        "and adds something to it."
-    )
     yield say("**√α**: colours by the square root of the weight, so that small weights can be seen.")
     yield say(
         "**Context vector** $c_i$: the annotations added up, each times its weight: what the decoder sees "
         "of the sentence at step $i$."
     )
+
+
+def _heads() -> Iterator[str]:
+    """Yield the words for a transformer, and for what leads there."""
+    yield say("**Embedding**: the list of numbers that a piece is looked up as, before anything is read around it.")
+    yield say(
+        "**Head**: one of the looks that a transformer takes at each step, with queries, keys and values of its own. "
+        "**Score**: how well its query and a key fit, before the softmax; elsewhere called energy."
+    )
+    yield say("**Value**: what a piece gives to a head that looks at it, a list of numbers, as strongly as its weight.")
+    yield say("**Layer**: heads side by side, and a small network after them; the next layer starts from what came "
+              "out of it.")  # fmt: skip
+    yield say(
+        "**Residual stream**: the list of numbers that runs through all layers of a transformer; each block reads it "
+        "and adds something to it."
+    )
+    yield say("**Mask**: what hides from a look the words that are not written yet.")
 
 
 def _writing() -> Iterator[str]:
@@ -82,3 +105,29 @@ def _writing() -> Iterator[str]:
     )
     yield say("**Greedy search**: take the likeliest piece at each step; **beam search** keeps the best few "
               "translations alive.")  # fmt: skip
+
+
+def _learning() -> Iterator[str]:
+    """Yield the words for a model that learns, and for one that is limited in what it can."""
+    yield say("**Fixed vector**: one list of numbers, always equally long, that has to hold a whole sentence; a model "
+              "without attention writes from nothing else.")  # fmt: skip
+    yield say("**Recurrence**: reading or writing word by word, each time handing on a state.")
+    yield say("**Update**: one change of all that a model has learnt, after it has seen some sentences.")
+    yield say("**Loss**: how much the right words surprise a model, on the average; less is better.")
+    yield say("**Gradient**: how much a result would change if a number were a little different; a model learns by it.")
+
+
+def _scores() -> Iterator[str]:
+    """Yield the words for how good a translation or a look is."""
+    yield say("**BLEU**: how many runs of up to four words a translation shares with a person’s, from 0 to 100.")
+    yield say(
+        "**chrF2**: the same with runs of up to six letters, so that a wrong ending costs less than a wrong word."
+    )
+    yield say("**AER**, alignment error rate: how far the looks disagree with links that people drew between words of "
+              "the two sentences: 0 when all agree, 1 when none do.")  # fmt: skip
+
+
+_TOPICS: Mapping[Topic, Callable[[], Iterator[str]]] = {
+    "signs": _signs, "attention": _attention, "heads": _heads, "writing": _writing, "learning": _learning,
+    "scores": _scores,
+}  # fmt: skip

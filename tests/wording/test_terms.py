@@ -1,0 +1,46 @@
+"""Terms: whatever symbol stands in an equation has a part of the machine at which it is drawn."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from attnviz.wording.equations import equation_templates
+from attnviz.wording.machine import machine_terms
+from attnviz.wording.terms import signs
+from tests.equation_symbols import symbols_of
+from tests.figures import synthetic
+
+ALWAYS = {"x", "h", "e", "α", "c", "s", "t", "y"}
+"""The letters that the parts of the picture are called by, whatever the model."""
+
+
+def drawn(terms: dict[str, Any], step: int) -> Iterator[str]:
+    """Yield the symbols among the terms of 0-based `step`."""
+    for term in terms.values():
+        if isinstance(term, dict):
+            yield from drawn(term, step)
+        else:
+            for letter, index in term:
+                yield letter + index.replace("⟦i⟧", str(step + 1)).replace("⟦before⟧", str(step))
+
+
+@pytest.mark.parametrize("readout", ["previous", "current"])
+@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+def test_every_symbol_of_the_equations_has_a_place(attention: str, readout: str) -> None:
+    trace = synthetic.trace(attention=attention)
+    trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
+    symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(machine_terms(trace), 2))
+    assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
+    assert {"Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"} <= symbols, "they are found in LaTeX"
+    assert {"additive": {"Wa", "Ua", "va"}, "dot": {"P"}, "none": set()}[attention] <= symbols
+    letters = {one for one in found if one[0].isalpha()}
+    assert letters <= symbols | {"hj"}, "and nothing that the equations have not"
+
+
+def test_signs_are_letters_with_their_indices_and_what_stands_between() -> None:
+    assert signs(r"\tilde s_{⟦i⟧} , b") == [("s\u0303", "⟦i⟧"), (",", ""), ("b", "")]
+    assert signs("") == []
