@@ -50,7 +50,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "tokens")  # fmt: skip
     add("--picture", default="heatmap", metavar="NAME",
         help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
-        "candidates, posterior, ledger; of a transformer scores, weights, values, stream, candidates")  # fmt: skip
+        "candidates, posterior, ledger, trials; of a transformer scores, weights, values, stream, "
+        "candidates")  # fmt: skip
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
     add("--source", type=positive, metavar="N",
         help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip

@@ -313,6 +313,10 @@ def test_figure_with_margins_and_ledgers(
     assert run(*arguments, str(model_folder)) == (0, "", "")
     weights = load_weights(model_folder)
     assert page.read_text(encoding="utf-8") == export.lecture_html(trace, margins=True, weights=weights)
+    arguments_of_step = ["--picture", "trials", "--step", "2", "--model", str(model_folder)]
+    assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
+    subject = figures.Subject(trace, 1, weights)
+    assert table.read_text(encoding="utf-8-sig") == figures.STEP_FIGURES["trials"].table(subject).to_csv()
     save_model(other := tmp_path / "other", make_network("dot"), tokenizer)
     code, _, errors = run(*arguments, str(other))
     assert code == 0

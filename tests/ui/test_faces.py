@@ -20,6 +20,7 @@ from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
+from tests.ui.shown_records import texts
 
 
 def prose(app: AppTest) -> str:
@@ -46,14 +47,20 @@ def test_the_control_leads_through_the_faces_to_and_fro_and_a_language_keeps_it(
     assert "Every row adds up to 1." in prose(app)
 
 
-def test_a_link_opens_its_face_and_a_bad_one_none(page: Run) -> None:
+def test_a_link_opens_its_face_and_a_bad_one_is_told(page: Run) -> None:
     app = page(face="difference")
     assert app.button_group(key="face-en").value == "difference"
     assert "Every row adds up to 0." in prose(app)
     assert app.selectbox(key="colours-en").disabled
+    assert "In this link" not in texts(app)
     app = page(face="sideways")
     assert app.button_group(key="face-en").value == "before"
     assert not app.selectbox(key="colours-en").disabled
+    assert "In this link “face” is “sideways”, but it must be one of these: before, after, difference." in texts(app)
+    for face in ("after", "before"):
+        app.button_group(key="face-en").set_value(face).run()
+        assert "In this link" not in texts(app)
+    assert "Dans ce lien, « face » vaut « sideways »" in texts(page(face="sideways", lang="fr")).replace("\u00a0", " ")
 
 
 def test_the_posterior_is_reckoned_once_and_only_for_a_face_that_needs_it(

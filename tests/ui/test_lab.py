@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import shutil
 from pathlib import Path
 
@@ -93,6 +94,15 @@ def test_a_section_that_is_not_there_is_told_until_another_is_chosen(lab: Run) -
     app.button_group(key="section-en").set_value("trials").run()
     app.button_group(key="section-en").set_value("answers").run()
     assert "has no section" not in texts(app)
+
+
+def test_what_of_a_link_cannot_be_is_told_in_the_lab_too(lab: Run) -> None:
+    app = lab(section="neighbours", near="by", step="99", by="letters")
+    told = texts(app)
+    assert "In this link “near” is “by”, but it must be one of these: cosine, euclid." in told
+    assert re.search(r"In this link “step” is “99”, but it must be a whole number from 1 to \d+\.", told)
+    assert "In this link “by” is “letters”, but it must be one of these: words, pieces." in told
+    assert "“vectors”" not in told
 
 
 def test_another_sentence_of_the_first_page_is_what_the_lab_shows(lab: Run) -> None:

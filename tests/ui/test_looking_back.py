@@ -23,7 +23,7 @@ from attnviz.wording.after_word import after_sentence
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import badge, fetched, mounted, shown_equations
+from tests.ui.shown_records import badge, fetched, mounted, shown_equations, texts
 
 READING = "α′ of the heatmap"
 
@@ -91,7 +91,12 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run) 
     app.run()
     assert "posterior" not in places(app)
     assert written(app) is None
-    assert "posterior" not in places(page(after_word="yes please"))
+    app = page(after_word="2")
+    assert "posterior" not in places(app)
+    assert "In this link “after_word” is “2”, but it must be one of these: 0, 1." in texts(app)
+    app.session_state["after_word"] = True
+    app.run()
+    assert "In this link" not in texts(app)
 
 
 def test_another_link_folds_it_or_opens_it() -> None:

@@ -68,10 +68,14 @@ def test_another_width_is_in_the_address_and_in_a_link(page: Run) -> None:
 
 
 @pytest.mark.parametrize("width", ["0", "13", "5.0", "many", ""])
-def test_a_width_that_is_none_is_the_usual_one(page: Run, width: str) -> None:
+def test_a_width_that_is_none_is_told_and_the_usual_one_drawn(page: Run, width: str) -> None:
     app = page(search="beam 3", width=width)
     assert not app.exception
     assert app.button_group(key="width-en").value == "3"
+    told = f"In this link “width” is “{width}”, but it must be a whole number from 1 to 12."
+    assert told in texts(app)
+    app.button_group(key="width-en").set_value("7").run()
+    assert "In this link" not in texts(app)
 
 
 def test_greedy_search_is_a_line_and_a_given_translation_has_the_usual_width(page: Run) -> None:

@@ -6,11 +6,13 @@ The server makes what is in the section on show and nothing of the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 import streamlit as st
 
+from attnviz.analysis.neighbours import METRICS
+from attnviz.analysis.vectors import VECTOR_KINDS
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
@@ -20,15 +22,17 @@ from attnviz.ui.lab.answers import answers_panel, answers_pictures, answers_tabl
 from attnviz.ui.lab.comparison import comparison_panel, comparison_pictures, comparison_tables, open_comparison_of
 from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, neighbours_pictures, neighbours_tables
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
-from attnviz.ui.lab.tree import tree_panel, tree_pictures
+from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.comparison import forget_comparison
+from attnviz.ui.page_state.link_problems import Offered, note
 from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import MAIN, Session, View
 from attnviz.ui.records import on_show
 from attnviz.ui.step.key_help import key_names
+from attnviz.ui.step.link_told import link_told
 from attnviz.ui.step.transport import transport
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import Picture, picture_box, picture_file
@@ -51,8 +55,9 @@ class Section:
     """Draws it."""
     pictures: Callable[[View, Session], Iterator[Picture]]
     """Yields its pictures as they are on show, to be saved; none where it has none."""
-    choices: tuple[str, ...] = ()
-    """What is chosen in it, by the names in the session and in the address."""
+    choices: Mapping[str, Offered] = field(default_factory=dict)
+    """What is chosen in it, by the names in the session and in the address, and what each can be; nothing where only
+    the section itself can tell."""
     opened: Callable[[View], dict[str, str | None]] = lambda _: {}
     """Takes over what a link says of it, before it is drawn; returns its parameters of the address, None for none."""
     tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
@@ -62,7 +67,7 @@ class Section:
 SECTIONS: Mapping[str, Section] = {
     "answers": Section(lambda: say("Answers"), answers_panel, answers_pictures, tables=answers_tables),
     "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
-    "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, (WIDTH_OF_BEAM,)),
+    "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
     "comparison": Section(
         lambda: say("Side by side"),
         comparison_panel,
@@ -74,7 +79,7 @@ SECTIONS: Mapping[str, Section] = {
         lambda: say("Neighbours"),
         neighbours_panel,
         neighbours_pictures,
-        (KIND, METRIC, AMONG),
+        {KIND: VECTOR_KINDS, METRIC: METRICS, AMONG: ()},
         tables=neighbours_tables,
     ),
 }
@@ -87,7 +92,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
     speak_as_chosen()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
-        sentences = st.container(key=view.key("sentences"))
+        problems, sentences = st.container(), st.container(key=view.key("sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
             section = SECTIONS[chosen]
@@ -99,6 +104,8 @@ def lab_room(view: View, *, asked: bool = False) -> None:
         _unknown_section(chosen)
         with st.container(key=view.key("section_panel")):
             section.panel(view, theme_name())
+        with problems:
+            link_told(view)
         with sentences:
             transport(view)  # after the choice of the section and in it, which the address is written with
         part(view, TABLES, _tables)(view, section)
@@ -112,8 +119,10 @@ def open_section() -> None:
     session, linked = st.session_state, st.query_params
     if SECTION not in session and linked.get(SECTION) not in {None, *SECTIONS}:
         session[_UNKNOWN] = linked[SECTION]
-    for name in _choices():
-        session.setdefault(name, linked.get(name))
+    for name, offered in _choices().items():
+        if name not in session:
+            session[name] = linked.get(name)
+            note(session, name, session[name], offered)
 
 
 def forget_section() -> None:
@@ -123,8 +132,9 @@ def forget_section() -> None:
     forget_comparison(st.session_state, MAIN)
 
 
-def _choices() -> tuple[str, ...]:
-    return SECTION, *(name for section in SECTIONS.values() for name in section.choices)
+def _choices() -> dict[str, Offered]:
+    """Return what can be chosen here, and what each can be; of the section `_unknown_section` says it."""
+    return {SECTION: ()} | {name: offered for one in SECTIONS.values() for name, offered in one.choices.items()}
 
 
 def _chosen_section() -> str:

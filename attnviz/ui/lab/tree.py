@@ -27,6 +27,7 @@ from attnviz.wording.beam_tree import course_of_search, where_it_is, why_it_won
 WIDTH = "width"
 """The width of the search that is drawn, in the session and in the address."""
 WIDTHS = range(1, 13)
+"""Those that there are."""
 _USUAL = 5
 
 

@@ -13,13 +13,25 @@ from typing import Any
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.branches import branches_address, forget_branches
+from attnviz.ui.page_state.branches import BRANCH, branches_address, forget_branches, tried_in
 from attnviz.ui.page_state.gold import forget_gold, gold_address
-from attnviz.ui.page_state.heads import forget_heads, heads_address
-from attnviz.ui.page_state.heatmap_choices import choices_address, forget_choices, heatmap_choices, row_order
-from attnviz.ui.page_state.looking_back import forget_looking_back, looking_back_address
-from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of
-from attnviz.ui.page_state.tour import forget_tour, tour_address, tour_of
+from attnviz.ui.page_state.heads import HEADS, forget_heads, head_choices, heads_address
+from attnviz.ui.page_state.heatmap_choices import (
+    choices_address,
+    choices_offered,
+    forget_choices,
+    heatmap_choices,
+    row_order,
+)
+from attnviz.ui.page_state.link_problems import Offered, forget_link
+from attnviz.ui.page_state.looking_back import (
+    FOLDED_OR_OPEN,
+    LOOKING_BACK,
+    forget_looking_back,
+    looking_back_address,
+)
+from attnviz.ui.page_state.selection import forget_selection, selection_address, selection_of, selection_offered
+from attnviz.ui.page_state.tour import STOPS, TOUR, forget_tour, tour_address, tour_of
 from attnviz.ui.page_state.view import MAIN, Session, View
 
 Parameters = dict[str, str | None]
@@ -79,6 +91,16 @@ def address_record(session: Session, view: View) -> dict[str, Any]:
     return {"entry": entry, "parameters": page | own}
 
 
+def offered_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Offered]:
+    """Return what each address parameter of a view can be, but for those that say themselves what of them cannot."""
+    tried = len(tried_in(session, view.id).branches)
+    own: dict[str, Offered] = {
+        **choices_offered(), **selection_offered(view), LOOKING_BACK: FOLDED_OR_OPEN, TOUR: range(1, STOPS + 1),
+        HEADS: tuple(head_choices(view.trace)), BRANCH: range(tried + 1) if tried else (),
+    }  # fmt: skip
+    return {view.key(name): values for name, values in own.items()}
+
+
 def went_through_history() -> bool:
     """Return whether this run was asked for by Back or Forward: the address then says what is to be shown."""
     context = get_script_run_ctx()
@@ -94,3 +116,4 @@ def forget_view(session: Session, view_id: str) -> None:
     forget_heads(session, view_id)
     forget_gold(session, view_id)
     forget_tour(session, view_id)
+    forget_link(session, view_id)

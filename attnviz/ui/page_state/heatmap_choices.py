@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.figures.source_rows import MOST_ROWS
@@ -57,6 +57,11 @@ def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | No
     return kept
 
 
+def choices_offered() -> dict[str, tuple[str, ...]]:
+    """Return what each address parameter of the choices can be."""
+    return {name: tuple(map(_written, options)) for name, options in _OPTIONS.items()} | {ORDER: get_args(Order)}
+
+
 def row_order(session: Session, view: View, linked: Mapping[str, str] | None = None) -> Order | None:
     """Return the order of the rows of stages 1 to 3 that the visitor or his link chose, or None."""
     key = view.key(ORDER)
@@ -105,4 +110,4 @@ def _written(option: Any) -> str:
 
 
 def _order(value: Any) -> Order | None:
-    return value if value in ("sentence", "strongest") else None
+    return value if value in get_args(Order) else None

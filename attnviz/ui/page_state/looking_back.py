@@ -8,6 +8,8 @@ from attnviz.ui.page_state.view import Session, View, view_key
 
 LOOKING_BACK = "after_word"
 """What is kept in the session, and address parameter."""
+FOLDED_OR_OPEN = ("0", "1")
+"""What the address parameter can be."""
 
 
 def looks_back(session: Session, view: View, linked: Mapping[str, str] | None = None) -> bool:

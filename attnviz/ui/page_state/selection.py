@@ -139,6 +139,15 @@ def selection_address(view: View, selection: Selection) -> dict[str, str | None]
     return {view.key(name): None if value is None else str(value) for name, value in written.items()}
 
 
+def selection_offered(view: View) -> dict[str, range]:
+    """Return what each address parameter of a selection can be, but for what is typed."""
+    vocabulary = range(view.trace.vocabulary_size)
+    return {
+        "step": range(1, view.steps + 1), "source": range(1, len(view.trace.source_pieces) + 1), "word": vocabulary,
+        "rival": vocabulary, "stage": range(1, STAGES + 1),
+    }  # fmt: skip
+
+
 _PARAMETERS = ("step", "source", "word", "rival", "typed_word", "typed_rival", "stage")
 
 

@@ -27,6 +27,7 @@ from attnviz.ui.step.heatmap import heatmap_beside, shown_choices
 from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.ledger import ledger_panel
+from attnviz.ui.step.link_told import link_told
 from attnviz.ui.step.looking_back import looking_back
 from attnviz.ui.step.machine import machine
 from attnviz.ui.step.microscope import microscope_panel
@@ -46,6 +47,7 @@ def step_room(view: View, depth: Depth = "everything") -> None:
     """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
     speak_as_chosen()
     view = replace(_on_show(view), depth=depth)
+    link_told(view)
     if isinstance(view.trace, Attention):
         attention_room(view)
         return

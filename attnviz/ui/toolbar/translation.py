@@ -9,24 +9,25 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.languages import say
+from attnviz.languages import LANGUAGES, say
 from attnviz.text import SPACE
 from attnviz.trace import Attention
-from attnviz.ui.language import language_address
+from attnviz.ui.language import LANGUAGE, language_address
 from attnviz.ui.page_state import address, inputs
 from attnviz.ui.page_state.branches import tried_in
-from attnviz.ui.page_state.depth import forget_depth
+from attnviz.ui.page_state.depth import DEPTH, DEPTHS, forget_depth
 from attnviz.ui.page_state.gold import open_gold
 from attnviz.ui.page_state.heatmap_choices import choose_order, heatmap_choices, row_order
+from attnviz.ui.page_state.link_problems import read_link
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.tour import can_be_toured, go_to, open_tour
 from attnviz.ui.page_state.view import MAIN, View
-from attnviz.ui.resources import MODELS_VARIABLE, tokenizer_of, translate
+from attnviz.ui.resources import MODELS_VARIABLE, models, tokenizer_of, translate
 from attnviz.ui.step.branching import branch_on_show
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.attention_form import attention_form
-from attnviz.ui.toolbar.controls import Request
+from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.dial import open_page_depth, page_depth_address
 from attnviz.ui.toolbar.examples import OPENING, remark
 from attnviz.wording.given import made_by, remarks_of
@@ -94,6 +95,9 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     else:
         open_tour(session, view, linked)
     open_page_depth()
+    read_link(session, view, linked, address.offered_in_link(session, view) | {
+        DEPTH: DEPTHS, LANGUAGE: LANGUAGES, inputs.MODEL: tuple(models()), inputs.SEARCH: SEARCHES,
+    })  # fmt: skip
     heatmap_choices(session, view, linked)
     looks_back(session, view, linked)
     open_gold(session, view, linked)

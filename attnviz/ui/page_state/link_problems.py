@@ -1,0 +1,66 @@
+"""Values of a link that cannot be: a sentence about each, until something else is chosen in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from attnviz.languages import say
+from attnviz.ui.page_state.view import Session, View, view_key
+from attnviz.wording.labels import shorten
+
+Offered = range | Collection[str]
+"""What an address parameter can be: whole numbers, or names."""
+
+_READ, _NOTED, _INSTEAD = "link_read", "link_noted", "link_instead"
+_LONGEST = 40
+"""Characters of a value that are told."""
+
+
+def read_link(session: Session, view: View, linked: Mapping[str, str], offered: Mapping[str, Offered]) -> None:
+    """Note what of the link of a visit cannot be, by what each parameter can: the first time only."""
+    if not session.get(view.key(_READ)):
+        session[view.key(_READ)] = True
+        for name, values in offered.items():
+            note(session, name, linked.get(name), values)
+
+
+def note(session: Session, name: str, value: str | None, offered: Offered) -> None:
+    """Keep that a link gives the parameter `name` a `value` that is none of those `offered`, where it does; where
+    nothing is offered, there is nothing to be told."""
+    if value is not None and offered and not _is_one(value, offered):
+        session[_NOTED] = session.get(_NOTED, {}) | {name: (value, offered)}
+
+
+def link_problems(session: Session, parameters: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return a sentence about each value that was noted, and forget those in whose place something else was chosen
+    since: by the address `parameters` of what is on show."""
+    noted = session.get(_NOTED)
+    if not noted:
+        return ()
+    instead = session.setdefault(_INSTEAD, {})
+    for name in list(noted):
+        if instead.setdefault(name, parameters.get(name)) != parameters.get(name):
+            del noted[name]
+    return tuple(_sentence(name, value, offered) for name, (value, offered) in noted.items())
+
+
+def forget_link(session: Session, view_id: str) -> None:
+    """Forget what was noted: another link is to be read."""
+    for name in (view_key(view_id, _READ), _NOTED, _INSTEAD):
+        session.pop(name, None)
+
+
+def _is_one(value: str, offered: Offered) -> bool:
+    if isinstance(offered, range):
+        return bool(re.fullmatch("[0-9]{1,6}", value)) and int(value) in offered
+    return value in offered
+
+
+def _sentence(name: str, value: str, offered: Offered) -> str:
+    value = shorten(value, _LONGEST)
+    if isinstance(offered, range):
+        return say("In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
+                   name=name, value=value, first=offered[0], last=offered[-1])  # fmt: skip
+    return say("In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
+               name=name, value=value, listed=", ".join(offered))  # fmt: skip

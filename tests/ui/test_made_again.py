@@ -1,0 +1,78 @@
+"""What was tried by hand is made again, bit for bit, from a file and from an address: every kind of change, on random
+networks of every size and kind."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import AttnvizError, Trace, Translator
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import Branch, Branches
+from attnviz.trace.changes import (
+    KINDS,
+    Change,
+    LookAlike,
+    LookAway,
+    LookOnly,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    WriteWords,
+    shares_of,
+)
+from attnviz.ui.page_state import branch_address
+from tests.analysis.given import SIZES
+from tests.conftest import SENTENCES, ModelFactory
+from tests.trace.test_changes import made
+
+
+def fitting(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
+    """Return changes of a kind that can be made to a translation."""
+    pieces, width = st.integers(EOS + 1, parent.vocabulary_size - 1), len(parent.source_ids)
+    steps, sources = st.integers(0, len(parent.target_ids) - 1), st.integers(0, width - 1)
+    rows = st.lists(st.floats(0, 1), min_size=width, max_size=width).filter(any).map(shares_of)
+    words = st.lists(pieces, min_size=1, max_size=3).map(tuple)
+    return {
+        "weights": st.builds(SetWeights, steps, rows) | st.builds(SetWeights, steps, rows, st.just("posterior")),
+        "only": st.builds(LookOnly, steps, sources),
+        "without": st.builds(LookAway, steps, sources),
+        "alike": st.builds(LookAlike, steps),
+        "temperature": st.builds(SetTemperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | steps),
+        "words": st.builds(WriteWords, steps, words, st.integers(1, 3)),
+        "hypothesis": st.builds(TakeHypothesis, words.map(lambda ids: (*ids, EOS))),
+    }[kind]
+
+
+@settings(max_examples=25)
+@given(
+    data=st.data(), kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3),
+    beam=st.sampled_from([1, 3]), **SIZES,
+)  # fmt: skip
+def test_a_file_and_an_address_have_all_that_makes_it_again_bit_for_bit(
+    make_network: ModelFactory, tokenizer: Tokenizer, data: st.DataObject, kinds: list[str], beam: int,
+    kind: tuple[str, str], **sizes: int,
+) -> None:  # fmt: skip
+    translator = Translator(make_network(*kind, **sizes), tokenizer)
+    first = translator.translate(SENTENCES[0], beam=beam)
+    branches, traces = list[Branch](), [first]
+    for changed in kinds:
+        place = data.draw(st.integers(0, len(branches)))
+        branch = Branch(place, data.draw(fitting(changed, traces[place])), data.draw(st.booleans()))
+        try:
+            traces.append(made(translator, traces[place], branch.change, held=branch.held, beam=beam))
+        except AttnvizError:  # it cannot be made: nothing is left to look at, or the search ends before its step
+            continue
+        branches.append(branch)
+    opened = Branches.from_json(Branches(first, tuple(branches), tuple(traces[1:])).to_json())
+    linked, problems = branch_address.read(branch_address.written(branches))
+    assert (problems, linked) == ((), tuple(branches)) == ((), opened.branches)
+    anew = [translator.translate(SENTENCES[0], beam=beam)]
+    for number, branch in enumerate(linked, 1):
+        saved, parent = opened.branches[number - 1], opened.parent(number)
+        from_file = made(translator, parent, saved.change, held=saved.held, beam=beam)
+        anew.append(made(translator, anew[branch.parent], branch.change, held=branch.held, beam=beam))
+        expected = {traces[number].fingerprint}
+        assert {opened.trace(number).fingerprint, from_file.fingerprint, anew[number].fingerprint} == expected
