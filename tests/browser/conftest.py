@@ -12,6 +12,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from attnviz import Trace
+from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
 from tests.browser.views import EXAMPLE, WIDE
 from tests.conftest import SHIPPED_MODEL
@@ -124,3 +126,17 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
 
 def _leaves(url: str, address: str) -> bool:
     return not url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+
+
+@pytest.fixture(scope="session")
+def translator() -> Translator[Trace]:
+    """Return the translator of the model that the page opens with."""
+    if not SHIPPED_MODEL.is_dir():
+        missing("models/en-fr is not there")
+    return Translator.load(SHIPPED_MODEL, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def first(translator: Translator[Trace]) -> Trace:
+    """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
+    return translator.translate(EXAMPLE)

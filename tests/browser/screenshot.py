@@ -14,13 +14,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from attnviz.ui.toolbar.examples import OPENING
+from attnviz.ui.toolbar.examples import FORMER_OPENING, OPENING
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 
 ASIDE = {
     # A look changed by hand, and what came of it.
     "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&depth=everything",
+    # A word of which its step turned out to be about another piece than it looked at most.
+    "posterior": f"?sentence={quote_plus(FORMER_OPENING)}&step=10&source=7&depth=everything&after_word=1",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
     "why": f"why?sentence={quote_plus(OPENING)}&step-why=4",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
@@ -32,6 +34,8 @@ ASIDE = {
 """What else is photographed, by the name of the file."""
 IDEA = f"?sentence={quote_plus(OPENING)}&step=3&depth=idea"
 """The first page as a newcomer sees it, down to the machine."""
+_PARTS = {"posterior": ".st-key-looking_back"}
+"""Of these only a part is kept."""
 _LAST = {
     "": ".st-key-contrast", "lab": ".st-key-section_panel", "learns": ".st-key-heatmap_2-learns",
     "why": ".st-key-forced_words-why", "transformer": ".st-key-heatmap-head", "corpus": "[class*=st-key-corpus_plot]",
@@ -56,6 +60,28 @@ def bottom(what: Locator) -> float:
     return box["y"] + box["height"]
 
 
+def first_page(page: Page, address: str, folder: Path) -> None:
+    """Keep the first page, and its stages, for which the window is made as high as they are."""
+    page.goto(address)
+    page.wait_for_selector(READY, timeout=60_000)
+    page.wait_for_selector(".st-key-ledger .js-plotly-plot", timeout=60_000)
+    settled(page)
+    photograph(page, folder / "screenshot.png")
+    stages, size = page.locator(".st-key-stages"), page.viewport_size
+    page.set_viewport_size(size | {"height": int(stages.bounding_box()["height"]) + 1200})
+    settled(page)
+    photograph(stages, folder / "stages.png")
+
+
+def newcomer_page(page: Page, address: str, folder: Path) -> None:
+    """Keep the first page as a newcomer sees it, down to the machine."""
+    page.goto(address)
+    settled(page, ".st-key-candidates")
+    page.set_viewport_size(page.viewport_size | {"height": int(bottom(page.locator(".st-key-machine_box"))) + 24})
+    settled(page, ".st-key-candidates")
+    photograph(page, folder / "idea.png")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".github")
@@ -64,6 +90,7 @@ def main() -> None:
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=ASIDE, metavar="NAME", help=f"of {', '.join(ASIDE)}")
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -75,29 +102,23 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         scheme = "dark" if options.dark else "light"
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-        page.goto(f"{address}/{options.query}")
-        page.wait_for_selector(READY, timeout=60_000)
-        page.wait_for_selector(".st-key-ledger .js-plotly-plot", timeout=60_000)
-        settled(page)
-        photograph(page, options.folder / "screenshot.png")
-        # As high as the stages, so that they are on one picture.
-        stages = page.locator(".st-key-stages")
-        page.set_viewport_size({"width": width, "height": int(stages.bounding_box()["height"]) + 1200})
-        settled(page)
-        photograph(stages, options.folder / "stages.png")
-        page.goto(f"{address}/{IDEA}")
-        settled(page, ".st-key-candidates")
-        page.set_viewport_size({"width": width, "height": int(bottom(page.locator(".st-key-machine_box"))) + 24})
-        settled(page, ".st-key-candidates")
-        photograph(page, options.folder / "idea.png")
-        for name, place in ASIDE.items():
+        if not options.only:
+            first_page(page, f"{address}/{options.query}", options.folder)
+            newcomer_page(page, f"{address}/{IDEA}", options.folder)
+        for name in options.only or ASIDE:
+            place = ASIDE[name]
             page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{address}/{place}")
             if name == "corpus":
                 page.locator(".st-key-corpus_sample button").click()
                 page.mouse.move(0, 0)
             settled(page, ".st-key-candidates" if "depth=idea" in place else _LAST[place.partition("?")[0]])
-            photograph(page, options.folder / f"{name}.png")
+            shown: Page | Locator = page
+            if name in _PARTS:
+                shown = page.locator(_PARTS[name])
+                shown.scroll_into_view_if_needed()
+                settled(page)
+            photograph(shown, options.folder / f"{name}.png")
         browser.close()
 
 

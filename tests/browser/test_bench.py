@@ -21,7 +21,6 @@ from tests.browser.settled import settled
 from tests.browser.test_languages import switch
 from tests.browser.test_page import expect_step
 from tests.browser.views import EXAMPLE, NARROW, SHOWN, everywhere, on_both
-from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -30,18 +29,6 @@ STEP, EUROPEAN = 3, 4
 """The step from 1, as an address has it, and a source piece from 0: looked at there, it flips what is written."""
 AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
-
-
-@pytest.fixture(scope="module")
-def translator() -> Translator[Trace]:
-    if not SHIPPED_MODEL.is_dir():
-        pytest.skip("models/en-fr is not there")
-    return Translator.load(SHIPPED_MODEL, device="cpu")
-
-
-@pytest.fixture(scope="module")
-def first(translator: Translator[Trace]) -> Trace:
-    return translator.translate(EXAMPLE)
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +230,7 @@ def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked
     expect_translation(page, looked_there)
 
 
+@on_both
 def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, first: Trace) -> None:
     page = open_page(f"{AT}&source={EUROPEAN + 1}")
     expect_step(page, STEP)
@@ -287,33 +275,6 @@ def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
     expect(page.locator(".st-key-softmax .hand:not([hidden])")).to_have_count(len(order))
 
 
-def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener, first: Trace) -> None:
-    page = open_page(AT)
-    expect_step(page, STEP)
-    settled(page)
-    strongest = int(first.alignment[STEP - 1].argmax())
-    slider = page.locator(".bench .degrees")
-    slider.focus()
-    for _ in range(40):
-        page.keyboard.press("ArrowRight")
-    tau = 10**0.8
-    energies = first.energies[STEP - 1].astype(float) / tau
-    softmax = np.exp(energies - energies.max()) / np.exp(energies - energies.max()).sum()
-    expect_weight(page, strongest, softmax[strongest] - 2e-3, softmax[strongest] + 2e-3)
-    assert not branches(page)
-    page.keyboard.press("Escape")
-    expect_weight(page, strongest, 0.9, 1)
-    for _ in range(40):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
-    settled(page)
-    np.testing.assert_allclose(weights(page), softmax, atol=2e-3)
-    expect(page.locator(".bench .heat output")).to_have_text("τ = 6.31")
-    page.get_by_label("all steps").check()
-    expect(page.locator(".bench .heat output")).to_have_text("τ = 1.00")
-
-
 @on_both
 def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Translator[Trace], first: Trace) -> None:
     page = open_page(AT)
@@ -329,26 +290,6 @@ def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Tr
     page.locator(".other-word .typed").press("Enter")
     expect(page.locator(".player .target")).to_contain_text("traité")
     page.wait_for_url(re.compile("branches="))
-
-
-def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_page: Opener, first: Trace) -> None:
-    page = open_page(AT)
-    expect_step(page, STEP)
-    settled(page)
-    page.locator(".bench summary").click()
-    page.locator(".bench .of").select_option("5")
-    page.locator(".bench .take").click()
-    expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
-    settled(page)
-    np.testing.assert_allclose(weights(page), first.alignment[5], atol=2e-3)
-    page.locator(".bench .lender").select_option("links")
-    page.locator(".bench .links").fill("gold")
-    page.locator(".bench .take").click()
-    expect(page.locator(".bench .problem")).to_contain_text("“gold” is no link")
-    page.locator(".bench .links").fill("4-1")
-    page.locator(".bench .links").press("Enter")
-    expect_weight(page, EUROPEAN, 0.999, 1)
-    expect(page.locator(".bench .problem")).to_be_hidden()
 
 
 def test_a_finger_pulls_a_bar_aside_and_scrolls_up_and_down(open_page: Opener, first: Trace) -> None:

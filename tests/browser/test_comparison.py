@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.test_lab import at_rest
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import NARROW, WIDE_DARK, everywhere, on_both, within
 
 pytestmark = pytest.mark.browser
 
@@ -182,6 +182,7 @@ def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(open_page: Opener, a
     expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A boy is riding a red bicycle.")
 
 
+@on_both
 def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, compare="sentence", other_sentence=SHORTER)
     page.locator(".st-key-other_sentence textarea").focus()
@@ -201,6 +202,7 @@ def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str)
     page.wait_for_url(lambda url: dropped[1] not in parse_qs(urlsplit(url).query)["other_sentence"][0].split())
 
 
+@within(WIDE_DARK, NARROW)
 def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, compare="branch", branches="0.o.4.2", branch="1")
     expect(page.locator(f"{CHART} .annotation").nth(1)).to_contain_text("what-if 1")

@@ -13,6 +13,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
+from tests.browser.views import NARROW, WIDE_DARK, on_both, within
 
 pytestmark = pytest.mark.browser
 
@@ -68,6 +69,7 @@ def expect_hover(page: Page, face: str) -> None:
     assert difference > 0 if face == "difference" else after > 0.5
 
 
+@on_both
 def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)
@@ -90,6 +92,7 @@ def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> N
     expect(page.locator(".keys kbd", has_text="B")).to_have_count(1)
 
 
+@within(WIDE_DARK)
 def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
     page = open_page()
     settled(page)
@@ -101,6 +104,7 @@ def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
     expect_face(page, "before")
 
 
+@within(NARROW)
 def test_a_face_outlives_another_language_to_and_fro(open_page: Opener) -> None:
     page = open_page("?face=after")
     expect_face(page, "after")

@@ -235,6 +235,7 @@ def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
     assert found["offenders"] == []
 
 
+@on_both
 def test_by_the_keyboard_alone(open_page: Opener) -> None:
     page = lab(open_page)
     page.keyboard.press("ArrowRight")

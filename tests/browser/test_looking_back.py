@@ -13,7 +13,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
-from tests.browser.views import everywhere
+from tests.browser.views import NARROW, NARROW_DARK, WIDE_DARK, everywhere, within
 
 pytestmark = pytest.mark.browser
 
@@ -81,6 +81,7 @@ def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None
     page.wait_for_function("!location.search.includes('after_word')")
 
 
+@within(WIDE_DARK, NARROW)
 def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
@@ -97,6 +98,7 @@ def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
     expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
 
 
+@within(NARROW_DARK)
 def test_the_badge_proves_it_and_a_row_chooses_its_piece(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
     summary(page).scroll_into_view_if_needed()

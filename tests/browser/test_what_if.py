@@ -14,7 +14,7 @@ from attnviz.trace import Branches
 from tests.browser.settled import settled
 from tests.browser.test_exports import fetch, open_downloads, open_trace
 from tests.browser.test_page import expect_step, query
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import NARROW, WIDE_DARK, everywhere, on_both, within
 
 pytestmark = pytest.mark.browser
 
@@ -81,6 +81,7 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
     expect(page.locator(".branches")).to_be_hidden()
 
 
+@on_both
 def test_by_keyboard_alone(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.5000&branch=2")
     settled(page)
@@ -106,6 +107,7 @@ def test_by_keyboard_alone(open_page: Opener) -> None:
     expect_shown(page, 0, 0)
 
 
+@within(NARROW)
 def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
     settled(page)
@@ -142,6 +144,7 @@ def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
     assert query(page) == left
 
 
+@within(WIDE_DARK)
 def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.500&branch=1")
     settled(page)

@@ -30,9 +30,15 @@ WIDE_DARK, NARROW_DARK = WIDE._replace(dark=True), NARROW._replace(dark=True)
 SHOWN = "document.querySelector('.st-key-room').attnvizView"
 """JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
 
-everywhere = pytest.mark.parametrize("open_page", [WIDE, WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
+
+def within(*windows: View) -> pytest.MarkDecorator:
+    """Run a test in these windows: where one walk does, another window than its neighbours' shows more."""
+    return pytest.mark.parametrize("open_page", windows, indirect=True, ids=str)
+
+
+everywhere = within(WIDE, WIDE_DARK, NARROW, NARROW_DARK)
 """Runs a test in every window, for what the page is for."""
-on_both = pytest.mark.parametrize("open_page", [WIDE, NARROW_DARK], indirect=True, ids=str)
+on_both = within(WIDE, NARROW_DARK)
 """Runs a test on a wide light screen and a dark telephone."""
 
 

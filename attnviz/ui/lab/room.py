@@ -92,7 +92,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
     speak_as_chosen()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
-        problems, sentences = st.container(), st.container(key=view.key("sentences"))
+        problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
             section = SECTIONS[chosen]

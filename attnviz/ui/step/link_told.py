@@ -10,8 +10,7 @@ from attnviz.ui.page_state.view import View
 
 
 def link_told(view: View) -> None:
-    """Say it in a container of its own, which is always there, so that nothing below is moved and drawn anew."""
-    with st.container(key=view.key("link_problem")):
-        session = st.session_state
-        if problems := link_problems(session, address_record(session, view)["parameters"]):
-            st.text("\n".join(problems))
+    """Say it in the container in use, which is there for it alone, and always, so that nothing below is drawn anew."""
+    session = st.session_state
+    if problems := link_problems(session, address_record(session, view)["parameters"]):
+        st.text("\n".join(problems))

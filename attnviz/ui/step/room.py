@@ -47,7 +47,8 @@ def step_room(view: View, depth: Depth = "everything") -> None:
     """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
     speak_as_chosen()
     view = replace(_on_show(view), depth=depth)
-    link_told(view)
+    with st.container(key=view.key("link_problem")):
+        link_told(view)
     if isinstance(view.trace, Attention):
         attention_room(view)
         return

@@ -11,7 +11,7 @@ function tryOut(root, change) {
   if (step !== null) tryIn(root, change({ step, held }));
 }
 
-const GREATEST = 2; // power of ten of the greatest finite temperature; one further right all weights are alike
+const GREATEST = 2, ENDLESS = 2.02; // powers of ten at the slider's end: the greatest finite temperature, and an infinite
 
 /**
  * The temperature that the slider stands at.
@@ -19,7 +19,7 @@ const GREATEST = 2; // power of ten of the greatest finite temperature; one furt
  */
 function degrees(root) {
   const power = Number(find(root, ".degrees", HTMLInputElement).value);
-  return power > GREATEST + 0.01 ? Infinity : 10 ** power;
+  return power > (GREATEST + ENDLESS) / 2 ? Infinity : 10 ** power;
 }
 
 /** @param {HTMLElement} root */
@@ -60,7 +60,8 @@ function tellTemperature(root) {
 function setTemperature(root, { record }) {
   const { step } = shown(root);
   if (!record || step === null) return;
-  find(root, ".degrees", HTMLInputElement).value = String(Math.log10(onShow(root, record, step)));
+  const power = Math.log10(onShow(root, record, step));
+  find(root, ".degrees", HTMLInputElement).value = String(Math.min(power, ENDLESS));
   tellTemperature(root);
 }
 

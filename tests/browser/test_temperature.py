@@ -1,0 +1,129 @@
+"""The temperature on the what-if bench in Chromium: of the step on show and of all, up to where all are alike."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz import Trace
+from attnviz.trace.interventions import Temperature
+from attnviz.translator import Translator
+from tests.browser.conftest import Opener
+from tests.browser.settled import settled
+from tests.browser.test_bench import (
+    AT,
+    EUROPEAN,
+    STEP,
+    branches,
+    expect_translation,
+    expect_weight,
+    weights,
+)
+from tests.browser.test_page import expect_step
+from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE, WIDE_DARK, within
+
+pytestmark = pytest.mark.browser
+
+
+@within(WIDE_DARK)
+def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener, first: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    strongest = int(first.alignment[STEP - 1].argmax())
+    slider = page.locator(".bench .degrees")
+    slider.focus()
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    tau = 10**0.8
+    energies = first.energies[STEP - 1].astype(float) / tau
+    softmax = np.exp(energies - energies.max()) / np.exp(energies - energies.max()).sum()
+    expect_weight(page, strongest, softmax[strongest] - 2e-3, softmax[strongest] + 2e-3)
+    assert not branches(page)
+    page.keyboard.press("Escape")
+    expect_weight(page, strongest, 0.9, 1)
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
+    settled(page)
+    np.testing.assert_allclose(weights(page), softmax, atol=2e-3)
+    expect(page.locator(".bench .heat output")).to_have_text("τ = 6.31")
+    page.get_by_label("all steps").check()
+    expect(page.locator(".bench .heat output")).to_have_text("τ = 1.00")
+
+
+def slide(page: Page, to: float) -> None:
+    """Drag the thumb of the temperature to a share of the slider's width."""
+    slider = page.locator(".bench .degrees")
+    slider.scroll_into_view_if_needed()
+    settled(page)  # what is drawn once it is near the window would move the slider under the mouse
+    box = slider.bounding_box()
+    assert box
+    down = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, down)
+    page.mouse.down()
+    page.mouse.move(box["x"] + to * box["width"], down, steps=5)
+
+
+def expect_alike(page: Page, translator: Translator[Trace], told: str) -> None:
+    """Wait until every step has all weights alike, and what is written so is on show."""
+    flat = translator.translate(EXAMPLE, interventions=[Temperature(math.inf)])
+    expect_translation(page, flat)
+    expect(page.locator(".branches .card").last).to_contain_text(told)
+    expect_step(page, STEP)
+    page.wait_for_function(
+        "(share) => document.querySelector('.st-key-softmax .chart')._fullData[1].x.every((x) => Math.abs(x - share)"
+        " < 1e-6)", arg=1 / len(flat.source_ids),
+    )  # fmt: skip
+    badge = page.locator(".proof .badge")
+    badge.scroll_into_view_if_needed()
+    expect(badge).to_contain_text("check out")
+
+
+@within(WIDE, NARROW)
+def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
+    open_page: Opener, translator: Translator[Trace], first: Trace
+) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.get_by_label("all steps").check()
+    slide(page, 1.1)
+    expect(page.locator(".bench .heat output")).to_have_text("τ = ∞")
+    count = len(first.source_ids)
+    expect_weight(page, EUROPEAN, 1 / count - 1e-6, 1 / count + 1e-6)
+    assert not branches(page)
+    page.mouse.up()
+    expect_alike(page, translator, "Temperature ∞ at every step")
+    assert branches(page) == ["0.t.all.inf"]
+    page.reload()
+    expect_alike(page, translator, "Temperature ∞ at every step")
+    page.get_by_label("all steps").check()
+    expect(page.locator(".bench .heat output")).to_have_text("τ = ∞")
+    slide(page, -0.1)
+    expect(page.locator(".bench .heat output")).to_have_text("τ = 0.010")
+    page.mouse.up()
+    hard = translator.translate(EXAMPLE, interventions=[Temperature(0.01)])
+    expect_translation(page, hard)
+    assert len(page.locator(".branches .card").all()) == 2, "set once more, it is one what-if"
+
+
+@within(NARROW_DARK)
+def test_the_temperature_of_all_steps_by_the_keyboard_alone(open_page: Opener, translator: Translator[Trace]) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    slider = page.locator(".bench .degrees")
+    slider.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("all steps")).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("End")
+    expect(slider).to_have_attribute("aria-valuetext", "τ = ∞")
+    page.keyboard.press("Enter")
+    expect_alike(page, translator, "Temperature ∞ at every step")
