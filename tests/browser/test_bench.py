@@ -239,7 +239,7 @@ def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, fir
     strongest, count = int(first.alignment[STEP - 1].argmax()), len(first.source_ids)
     for name, piece, weight in (("only", EUROPEAN, 1), ("alike", strongest, 1 / count), ("without", EUROPEAN, 0)):
         page.locator(f".bench .{name}").click()
-        expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
+        expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by", timeout=60_000)
         expect_weight(page, piece, weight - 1e-3, weight + 1e-3)
         settled(page)
         page.locator(".bench .undo").click()
