@@ -1,4 +1,4 @@
-"""The page *To the transformer* in Chromium: up the ladder by mouse and keyboard, in a window and on a telephone."""
+"""The page *To the transformer* in Chromium: up the ladder by mouse and keyboard, in every window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.views import on_both
+from tests.browser.views import everywhere
 from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.browser
@@ -25,24 +25,35 @@ def at_rest(page: Page) -> None:
     page.wait_for_selector("[data-waiting]", state="detached")
 
 
-def rung(page: Page, name: str) -> None:
-    page.locator("[class*='st-key-rung-']").get_by_text(name, exact=True).click()
+def rung(page: Page, name: str, *, keys: bool = False) -> None:
+    """Go to a rung, by keys or by the mouse."""
+    if keys:
+        page.locator("[class*='st-key-rung-']").get_by_role("radio", name=name).focus()
+        page.keyboard.press("Enter")
+    else:
+        page.locator("[class*='st-key-rung-']").get_by_text(name, exact=True).click()
     expect(page.locator("[class*='st-key-rung-'] [aria-checked='true']")).to_have_text(name)
     at_rest(page)
+
+
+def legible(page: Page) -> None:
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 30
+    assert found["offenders"] == []
 
 
 def no_wider_than_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
-@on_both
+@everywhere
 def test_up_the_ladder(open_page: Opener) -> None:
+    """Rungs 2 and 4 by keys in the light and by the mouse in the dark, so that either walks them wide and narrow."""
     page = open_page(f"?{SENTENCE}&rung=heads&head=cross.2.2", path="transformer", ready=READY)
     at_rest(page)
     expect(page.locator("button.cell")).to_have_count(36)
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 30
-    assert found["offenders"] == []
+    keys = page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
+    legible(page)
     no_wider_than_the_window(page)
     opened = page.locator("button.cell[aria-checked='true']")
     expect(opened).to_have_attribute("data-code", "cross.2.2")
@@ -77,17 +88,24 @@ def test_up_the_ladder(open_page: Opener) -> None:
         box.scroll_into_view_if_needed()
         expect(box.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     no_wider_than_the_window(page)
+    legible(page)
     page.keyboard.press("ArrowRight")
     expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
     expect(page.locator(".microscope-box h3").first).to_contain_text("step 2")
     expect(page.locator(".microscope-box h3").last).to_contain_text("step 2")
 
-    rung(page, "2. No recurrence")
+    rung(page, "2. No recurrence", keys=keys)
     if (REPOSITORY / "models" / "detector").exists():
         expect(page.locator(".st-key-heatmap-two .js-plotly-plot")).to_be_visible()
         no_wider_than_the_window(page)
         expect(page.locator(".st-key-bag-two .xtitle")).to_have_text("192 units")  # the English alone
-        page.get_by_role("button", name="Swap them").click()
+        legible(page)
+        swap = page.get_by_role("button", name="Swap them")
+        if keys:
+            swap.focus()
+            page.keyboard.press("Enter")
+        else:
+            swap.click()
         expect(page.locator(".st-key-bag-two p")).to_contain_text("equal to the last bit")
     else:
         expect(page.locator(".st-key-transformer_problem")).to_contain_text("detector of translations is not here")
@@ -95,11 +113,16 @@ def test_up_the_ladder(open_page: Opener) -> None:
     rung(page, "1. Dot product")
     page.wait_for_url(lambda url: "rung=" not in url)
     at_rest(page)  # and has entered the history
-    rung(page, "4. All five")
+    rung(page, "4. All five", keys=keys)
     page.wait_for_url(re.compile("rung=answers"))
     expect(page.locator(".lane")).to_have_count(5)
     no_wider_than_the_window(page)
-    page.keyboard.press("End")
+    legible(page)
+    if keys:
+        page.keyboard.press("End")
+    else:
+        slider = page.locator(".lanes .at")
+        slider.click(position={"x": slider.evaluate("(node) => node.clientWidth - 3"), "y": 6})
     expect(page.locator(".lane .target").last).to_contain_text("</s>")
 
     page.go_back()

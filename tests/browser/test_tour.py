@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.settled import settled
 from tests.browser.test_accessibility import CONTRAST
 from tests.browser.test_page import query
-from tests.browser.views import NARROW_DARK, SHOWN, WIDE
+from tests.browser.views import SHOWN, everywhere
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -79,11 +79,12 @@ def answer_all(card: Locator, *, keys: bool) -> int:
     return count
 
 
-@pytest.mark.parametrize("open_page", [WIDE, NARROW_DARK], indirect=True, ids=str)
+@everywhere
 def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
+    """In the light by keys, in the dark by the mouse, so that either walks it in a wide window and in a narrow one."""
     page = open_page(POOR)
     settled(page, ".st-key-candidates")
-    before, wide = view(page), page.viewport_size and page.viewport_size["width"] > 700
+    before, keys = view(page), page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
     page.locator(".st-key-tour_button button").click()
     card = stop(page, 1)
     expect(card).to_be_focused()
@@ -91,7 +92,7 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     assert page.evaluate(f"{SHOWN}.step") == 5, "the word it tells of"
     for number in range(2, 8):
         uncovered(page)
-        if wide:
+        if keys:
             page.keyboard.press("ArrowRight")
         else:
             card.locator(".next").click()
@@ -110,13 +111,13 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
     page.keyboard.press("ArrowRight")
     stop(page, 8)
-    count = answer_all(card, keys=bool(wide))
+    count = answer_all(card, keys=keys)
     assert count >= 3
     expect(card.locator(".hits")).to_have_text(re.compile(rf"^\d of {count} where α looked most"))
     expect(card.locator(".chance")).to_contain_text(re.compile(rf"By chance: \d\.\d of {count}"))
     expect(card.locator("li")).to_have_count(count)
     expect(page.locator(".st-key-heatmap .js-plotly-plot")).to_be_visible()
-    if wide:
+    if keys:
         page.keyboard.press("Escape")
         expect(page.locator(".st-key-tour_button button")).to_be_focused()
     else:
