@@ -139,7 +139,7 @@ function besideAll({ attention, terms }, width, bottom) {
  */
 function standing(record, width) {
   const { sources, attention, terms } = record, looks = attention !== "none";
-  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 34;
+  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 38;
   const wide = sources.map(() => room);
   const edge = width - 4, last = top + room * sources.length;
   /** @type {Rows} */
@@ -203,7 +203,7 @@ function belowAll(width, top, named) {
     readout: { x: readout + 30, y: boxes, width: 112, height: 20 },
     word: { x: readout + 30, y: boxes + 48, width: 84, height: 34 },
     likely: [readout + 122, boxes + 70],
-    rivals: [width - 2, boxes + 122],
+    rivals: [Math.min(width - 2, readout + 218), boxes + 122],
     lanes: { state: low + 40, context: low + 54, word: low + 68 },
     queryFrom: [166, top],
     titles: { 4: [2, boxes + 42], 5: [readout, boxes + 102] },
