@@ -39,8 +39,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, required=True, metavar="FILE", help="the table, .parquet")
     add("--translate", action="store_true", help="translate the sources, and measure the translations by the targets; "
         "otherwise the decoder is led through the targets")  # fmt: skip
-    add("--kind", choices=[*READINGS, "none"], default=DEFAULT, help="what links after the word are drawn by; with "
-        "fit it takes half the time, none leaves them out")  # fmt: skip
+    add("--kind", choices=[*READINGS, "none"], default=DEFAULT, help="what links after the word are drawn by: fit is "
+        "quicker, none leaves them out")  # fmt: skip
     add("--threshold", type=share, default=default.threshold, help="keep the links of at least this share, and the "
         "largest of each word")  # fmt: skip
     add("--gold", type=Path, metavar="FILE", help="links that people drew, those of a pair a line: i-j (sure) and "

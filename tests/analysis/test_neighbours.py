@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.neighbours import METRICS, Metric, nearest, principal_map
+from attnviz.corpora.vectors import in_single
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -26,6 +27,8 @@ def test_every_vector_is_looked_at(metric: Metric, dtype: type) -> None:
         assert [one.row for one in found] == order.tolist()
         np.testing.assert_allclose([one.cosine for one in found], cosines[order], rtol=1e-12)
         np.testing.assert_allclose([one.distance for one in found], distances[order], rtol=1e-12)
+        if dtype is np.float16:
+            assert nearest(vectors, query, 12, metric, single=in_single) == found
 
 
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(0, 50), st.sampled_from(METRICS), st.integers(0, 999))

@@ -7,7 +7,7 @@ import io
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -18,6 +18,11 @@ from attnviz.ui.toolbar.examples import FORMER_OPENING, OPENING
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 
+# A pair of the sample of *Corpus*, with the links that a person drew.
+OLDER = {
+    "sentence": "My brother is older than I am.", "target": "Mon frère est plus âgé que moi.",
+    "gold": "0-0 1-1 2-2 3-3 3-4 4-5 5-6 6?6 7-7", "depth": "everything",
+}  # fmt: skip
 ASIDE = {
     # A look changed by hand, and what came of it.
     "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&depth=everything",
@@ -30,6 +35,8 @@ ASIDE = {
     "tour": f"?sentence={quote_plus(OPENING)}&tour=4&depth=idea",
     "transformer": f"transformer?sentence={quote_plus(OPENING)}&rung=heads&step-head=3",
     "corpus": "corpus",
+    "gold": f"?{urlencode(OLDER)}",
+    "neighbours": f"lab?section=neighbours&sentence={quote_plus(OPENING)}&step=3",
 }
 """What else is photographed, by the name of the file."""
 IDEA = f"?sentence={quote_plus(OPENING)}&step=3&depth=idea"
@@ -41,6 +48,8 @@ _LAST = {
     "why": ".st-key-forced_words-why", "transformer": ".st-key-heatmap-head", "corpus": "[class*=st-key-corpus_plot]",
 }  # fmt: skip
 """The chart that is drawn last on a page, by its box."""
+_HIGH = {"gold": 1060, "neighbours": 1060}
+"""Windows that are higher than the others, so that what the picture is of is in them."""
 _COLOURS = 256
 """Of a picture that is kept: text stays as sharp, and the file takes a third. Rare ones are among them, and a round of
 k-means has greys stay grey."""
@@ -107,12 +116,13 @@ def main() -> None:
             newcomer_page(page, f"{address}/{IDEA}", options.folder)
         for name in options.only or ASIDE:
             place = ASIDE[name]
-            page.set_viewport_size({"width": width, "height": height})
+            page.set_viewport_size({"width": width, "height": _HIGH.get(name, height)})
             page.goto(f"{address}/{place}")
             if name == "corpus":
                 page.locator(".st-key-corpus_sample button").click()
                 page.mouse.move(0, 0)
-            settled(page, ".st-key-candidates" if "depth=idea" in place else _LAST[place.partition("?")[0]])
+            last = ".st-key-vector_map" if name == "neighbours" else _LAST[place.partition("?")[0]]
+            settled(page, ".st-key-candidates" if "depth=idea" in place else last)
             shown: Page | Locator = page
             if name in _PARTS:
                 shown = page.locator(_PARTS[name])

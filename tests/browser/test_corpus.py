@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.corpora import Settings, analyse_file
+from attnviz.ui.shelf import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
+from tests.browser.select_box import choose
+from tests.browser.server import running_server
+from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
 
 ROWS = "[data-testid=stDataFrame]"
+SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a table of one pair."""
+    folder = tmp_path_factory.mktemp("shelf")
+    (folder / "pair.tsv").write_text("A dog sleeps.\tUn chien dort.\n", encoding="utf-8")
+    analyse_file(folder / "pair.tsv", folder / "mine.parquet", SHIPPED_MODEL, Settings(kind=None), device="cpu")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return where the page with that table is."""
+    log = tmp_path_factory.mktemp("page") / "page.log"
+    with running_server(SHIPPED_MODEL.parent, log, **{CORPORA_VARIABLE: str(shelf)}) as (found, _):
+        yield found
 
 
 def test_a_walk_through_a_corpus(open_page: Opener) -> None:
@@ -19,7 +44,7 @@ def test_a_walk_through_a_corpus(open_page: Opener) -> None:
     page.get_by_role("button", name="Take the sample").click()
     page.wait_for_selector(ROWS, timeout=60_000)
     said = page.locator(".st-key-corpus_said")
-    expect(said).to_contain_text("50 of 50 pairs")
+    expect(said).to_contain_text("200 of 200 pairs")
 
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     box = plot.bounding_box()
@@ -28,19 +53,19 @@ def test_a_walk_through_a_corpus(open_page: Opener) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=5)
     page.mouse.up()
-    expect(said).to_contain_text(re.compile(r"^\D*[1-9] of 50 pairs"))
+    expect(said).to_contain_text(SOME)
     expect(page).to_have_url(re.compile("brush="))
     marked = page.locator(".js-plotly-plot .selectionlayer path")
     expect(marked.first).to_be_attached()
     page.reload()
-    expect(said).to_contain_text(re.compile(r"^\D*[1-9] of 50 pairs"), timeout=60_000)
+    expect(said).to_contain_text(SOME, timeout=60_000)
     expect(marked.first).to_be_attached()
     said.get_by_role("button").click()
-    expect(said).to_contain_text("50 of 50 pairs")
+    expect(said).to_contain_text("200 of 200 pairs")
     expect(marked).to_have_count(0)
 
     page.get_by_text("Possible omissions").click()
-    expect(said).to_contain_text(re.compile(r"^\D*[1-9]\d? of 50 pairs"))
+    expect(said).to_contain_text(SOME)
     expect(page).to_have_url(re.compile("show=omitted"))
     place = page.url
 
@@ -52,4 +77,19 @@ def test_a_walk_through_a_corpus(open_page: Opener) -> None:
     page.go_back()
     page.wait_for_selector(ROWS)
     expect(page).to_have_url(place)
-    expect(said).to_contain_text(re.compile(r"^\D*[1-9]\d? of 50 pairs"))
+    expect(said).to_contain_text(SOME)
+
+
+def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opener, tmp_path: Path) -> None:
+    page = open_page("?lang=fr", path="corpus", ready=".st-key-corpus_sample button")
+    said = page.locator(".st-key-corpus_said")
+    choose(page, ".st-key-corpus_table-fr", "mine")
+    expect(said).to_contain_text("1 paires sur 1 de mine")
+    expect(page).to_have_url(re.compile("table=mine"))
+
+    own = tmp_path / "miennes.tsv"
+    own.write_text("I am hungry.\tJ'ai faim.\nIt rains.\tIl pleut.\n", encoding="utf-8")
+    page.locator(".st-key-corpus_own button").click()
+    page.locator(".st-key-corpus_file input[type=file]").set_input_files(own)
+    page.locator(".st-key-corpus_measure button").click()
+    expect(said).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)

@@ -56,7 +56,10 @@ def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Bro
         expect(third.locator(".st-key-queue")).to_contain_text("You are the next")
         second.context.close()
         third.wait_for_selector(READY)
-        assert "Zanzibar" not in log.read_text(encoding="utf-8")  # what visitors type is not logged
+        third.goto(f"{address}/?sentence={'+'.join(['Quetzalcoatl'] * 300)}")
+        expect(third.locator(".stApp")).to_contain_text("has 300 words; at most 200")  # a run that fails
+        written = log.read_text(encoding="utf-8")  # what visitors type, or follow a link with, is not in it
+        assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
 
 
 def test_signing_in_and_out(chromium: Browser, tmp_path: Path) -> None:

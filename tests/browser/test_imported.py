@@ -54,11 +54,12 @@ def test_both_families_are_shown_step_by_step(open_page: Opener) -> None:
     expect(page.locator(".st-key-machine_box svg.drawing")).to_be_visible()
 
     page = open_page(
-        f"?model=joey&search=greedy&sentence={quote('der hund schläft im park .')}&step=2", ready=".st-key-stage_4"
+        f"?model=joey&search=greedy&sentence={quote('der hund schläft im park .')}&step=2&lang=fr",
+        ready=".st-key-stage_4",
     )
     settled(page, ".st-key-stage_5")
     expect(page.locator(".st-key-stages h3 .number")).to_have_count(5)
     heights = {number: page.locator(f".st-key-stage_{number}").bounding_box() for number in (4, 1, 5)}
     tops = [box["y"] for box in heights.values() if box]
     assert tops == sorted(tops)  # the state moves before it asks
-    expect(page.locator(".st-key-inside_word")).to_contain_text("It has no logit ledger")
+    expect(page.locator(".st-key-inside_word")).to_contain_text("Ce modèle n’a pas de décompte du logit")

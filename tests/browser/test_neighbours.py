@@ -55,3 +55,6 @@ def test_neighbours_follow_the_step_and_open(open_page: Opener) -> None:
     page.mouse.click(place["x"], place["y"])
     page.wait_for_url(re.compile("sentence=.*target="), timeout=60_000)
     page.wait_for_selector(".st-key-alignment", timeout=60_000)
+
+    page = open_page(f"{QUERY}&lang=fr", path="lab", ready=f"{LIST} a")
+    expect(page.locator(f"{LIST} .heading")).to_contain_text("L’état de l’étape 1, qui a écrit")

@@ -41,5 +41,7 @@ def addresses(bench: Bench, chance: random.Random) -> None:
 def _value(name: str, chance: random.Random) -> str:
     if name in _MEANT and chance.random() < 0.6:
         return chance.choice(_MEANT[name])
-    value = chance.choice(_VALUES) if chance.random() < 0.6 else text(chance)[:500]
+    value = (
+        chance.choice(_VALUES) if chance.random() < 0.6 else text(chance)[:200]
+    )  # models of random weights write on and on
     return value.encode("utf-8", "replace").decode("utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.gold import counted_words
+from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import speak
@@ -79,6 +81,32 @@ def test_the_sample_is_measured_and_listed(corpus: Run) -> None:
     shown = again.dataframe[0].value
     assert 0 < len(shown) < len(lines)
     assert list(shown["perplexity"]) == sorted(shown["perplexity"], reverse=True)
+
+
+def test_the_sample_is_what_its_licence_says() -> None:
+    """Pairs, none twice; links between words that are there; those wrong on purpose named, and copies among them."""
+    pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    links, licence = SAMPLE_LINKS.read_text().split("\n")[:-1], SAMPLE.with_name("sample-licence.txt").read_text()
+    assert len(pairs) == len(links) == len({tuple(pair) for pair in pairs}) == 200
+    assert f"for {sum(map(bool, links))} of them" in licence
+    for (source, target), drawn in zip(pairs, links, strict=True):
+        sure, possible = read_gold_links(drawn) if drawn else (frozenset(), frozenset())
+        ends = [*zip(*(sure | possible), strict=True)] or [(0,), (0,)]
+        assert max(ends[0]) < len(source.split())
+        assert max(ends[1]) < len(target.split())
+        assert {j for j, _ in sure | possible} in (set(), set(range(len(source.split())))), (
+            "every word has one, or none"
+        )
+    wrong = [
+        number
+        for first, last in re.findall(r"(\d+)(?: to (\d+))?", licence.partition("on purpose")[2])
+        for number in range(int(first), int(last or first) + 1)
+    ]
+    assert len(wrong) == len(set(wrong)) == 38
+    assert not any(links[number - 1] for number in wrong)
+    same = [number for number, (source, target) in enumerate(pairs, 1) if source == target]
+    assert same
+    assert set(same) < set(wrong)
 
 
 def test_a_pair_that_is_opened_brings_the_links_that_people_drew(corpus: Run, en_fr: Path) -> None:

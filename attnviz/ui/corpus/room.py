@@ -52,7 +52,8 @@ def corpus_room(model: str, open_pair: Open) -> None:
 def _about() -> str:
     return say(
         "Many sentence pairs at once: the model is led through each French sentence, and every pair is measured. Sort "
-        "and search them, mark a region of the picture, and click a pair to see its every step."
+        "and search them, mark a region of the picture, and click a pair to see its every step. The sample has 200 "
+        "pairs, some of them wrong on purpose."
     )
 
 

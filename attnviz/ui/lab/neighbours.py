@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.neighbours import METRICS, Metric, Neighbour, nearest
 from attnviz.analysis.vectors import VECTOR_KINDS, VectorKind, VectorPair
+from attnviz.corpora.vectors import in_single
 from attnviz.figures.template import filled, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.languages import say
@@ -116,7 +117,7 @@ def own_vectors(trace: Trace, kind: VectorKind) -> NDArray[np.float32]:
 
 def _found(trace: Trace, kept: Searched, metric: Metric, step: int) -> list[Neighbour]:
     without = kept.vectors.rows_of(kept.kind, trace.source_text)
-    return nearest(kept.array, own_vectors(trace, kept.kind)[step], COUNT, metric, without)
+    return nearest(kept.array, own_vectors(trace, kept.kind)[step], COUNT, metric, without, in_single)
 
 
 def neighbours_record(asked: Asked) -> dict[str, Any]:

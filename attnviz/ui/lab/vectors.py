@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,6 @@ from attnviz.ui.turns import TURNS
 SAMPLE_NAME = "sample"
 _ON_THE_MAP = 2000
 """Vectors of a map: of more, as many, evenly taken."""
-_READY = 256 << 20
-"""Bytes in single precision up to which the vectors of a kind are kept in it: half precision takes its time to read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +29,7 @@ class Searched:
 
     vectors: Vectors
     kind: VectorKind
-    array: NDArray[Any]
+    array: NDArray[np.float16]
     """(N, d)."""
     drawn: NDArray[np.int64]
     """Which are on the map, (P,)."""
@@ -76,10 +73,9 @@ def _ready(vectors: Vectors, kind: VectorKind) -> Searched:
     array = vectors.of(kind)
     if not len(array):
         raise AttnvizError(say("No pair of this corpus has vectors."))
-    ready = array.astype(np.float32) if 4 * array.size <= _READY else array
     drawn = np.unique(np.linspace(0, len(array) - 1, min(len(array), _ON_THE_MAP)).astype(np.int64))
-    found = principal_map(ready[drawn])
-    return Searched(vectors, kind, ready, drawn, found, found.place(ready[drawn]))
+    found = principal_map(array[drawn])
+    return Searched(vectors, kind, array, drawn, found, found.place(array[drawn]))
 
 
 def _vectors(trace: Trace, name: str, digest: str) -> Vectors:

@@ -1,0 +1,115 @@
+"""The folder `.deploy`: what the image holds runs as the image runs it, and a Space gets all that the image needs."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.browser.server import free_port, wait_for
+from tests.conftest import REPOSITORY
+
+DEPLOY = REPOSITORY / ".deploy"
+READ_THE_PAGE = """
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("app.py", default_timeout=300).run()
+print([one.message for one in app.exception], app.session_state["sentence"], len(app.get("bidi_component")))
+"""
+
+
+def instructions(kind: str) -> list[str]:
+    """Return what follows `kind` in the Dockerfile, a line each, those that go on joined."""
+    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    return [line.strip().removeprefix(kind).strip() for line in lines if line.strip().startswith(f"{kind} ")]
+
+
+def let_through(path: str) -> bool:
+    """Return whether `.dockerignore` lets a path of the repository into the image: the last line that matches it, or a
+    folder it is in, says so."""
+    found, parts = True, path.split("/")
+    places = ["/".join(parts[: k + 1]) for k in range(len(parts))]
+    for line in (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.removeprefix("!")
+        several = pattern.startswith("**/")
+        names = parts if several else places
+        if line and line[0] != "#" and any(fnmatch.fnmatchcase(name, pattern.removeprefix("**/")) for name in names):
+            found = line[0] == "!"
+    return found
+
+
+def image(folder: Path) -> None:
+    """Copy into `folder` what the image has of the repository."""
+    for line in instructions("COPY"):
+        *sources, target = [word for word in line.split() if not word.startswith("--")]
+        for source in sources:
+            whole = REPOSITORY / source
+            files = [path for path in whole.rglob("*") if path.is_file()] if whole.is_dir() else [whole]
+            for path in files:
+                if let_through(str(path.relative_to(REPOSITORY))):
+                    copy = folder / target / path.relative_to(whole if whole.is_dir() else REPOSITORY)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(path, copy)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of the image's command, with nothing of attnviz's or Streamlit's that is set here."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "STREAMLIT_"))}
+    return own | dict(pair.split("=", 1) for line in instructions("ENV") for pair in line.split())
+
+
+@pytest.mark.slow
+def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
+    image(tmp_path / "image")
+    held = {str(path.relative_to(tmp_path / "image")) for path in (tmp_path / "image").rglob("*") if path.is_file()}
+    assert {"app.py", ".streamlit/config.toml", "models/en-fr/model.safetensors", "requirements.txt"} <= held
+    assert not any("__pycache__" in path or "secrets" in path or path.startswith("tests/") for path in held)
+    port, log = free_port(), tmp_path / "log"
+    command = json.loads(instructions("CMD")[-1])
+    assert command[0] == "python"
+    command[command.index("--port") + 1] = str(port)
+    with log.open("wb") as output:
+        process = subprocess.Popen([sys.executable, *command[1:]], cwd=tmp_path / "image", env=environment(),
+                                   stdout=output, stderr=subprocess.STDOUT)  # fmt: skip
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
+            assert "script-src" in answer.headers["Content-Security-Policy"], "the program of the image answers"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+    read = subprocess.run([sys.executable, "-c", READ_THE_PAGE], cwd=tmp_path / "image", env=environment(),
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    problems, _, rest = read.stdout.strip().partition("] ")
+    assert problems == "["
+    assert int(rest.split()[-1]) > 5, "the example is translated, and shown"
+
+
+def test_the_extra_that_is_asked_for_is_installed(tmp_path: Path) -> None:
+    (step,) = [line for line in instructions("RUN") if "tomllib" in line]
+    written = step.partition("&&")[0].replace("python -c", f"{sys.executable} -c")
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    wanted = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]["sign-in"]
+    for extra, lines in (("", []), ("sign-in", wanted)):
+        subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": extra}, check=True)
+        assert (tmp_path / "extra.txt").read_text().split("\n")[:-1] == (lines or [""])
+    known = subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": "x"}, capture_output=True)
+    assert known.returncode, "an extra that is not there ends the build"
+
+
+def test_a_space_has_all_that_its_image_is_made_of(tmp_path: Path) -> None:
+    subprocess.run(["bash", DEPLOY / "space.sh", tmp_path / "space"], check=True, capture_output=True)
+    for line in instructions("COPY"):
+        for source in [word for word in line.split() if not word.startswith("--")][:-1]:
+            assert (tmp_path / "space" / source).exists(), source
+    settings = tomllib.loads((tmp_path / "space" / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert not settings["server"]["enableXsrfProtection"], "within another site's page an upload has no cookie"
+    assert (tmp_path / "space" / "README.md").read_text(encoding="utf-8").startswith("---\ntitle: attnviz\n")
+    assert (tmp_path / "space" / ".dockerignore").read_text() == (DEPLOY / "Dockerfile.dockerignore").read_text()
