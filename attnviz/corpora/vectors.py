@@ -45,8 +45,8 @@ class _Gathered:
 
 
 def in_single(block: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Return vectors in single precision: torch has the processor's own instructions for it, NumPy takes ten times as
-    long."""
+    """Return vectors (N, d) in single precision: torch has the processor's own instructions for it, NumPy takes ten
+    times as long."""
     return torch.from_numpy(block).float().numpy()
 
 
