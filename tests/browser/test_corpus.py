@@ -18,6 +18,7 @@ from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
 
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 ROWS = "[data-testid=stDataFrame]"
 SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
 
@@ -93,3 +94,11 @@ def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opene
     page.locator(".st-key-corpus_file input[type=file]").set_input_files(own)
     page.locator(".st-key-corpus_measure button").click()
     expect(said).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_all_text_stands_out(open_page: Opener, dark: bool) -> None:
+    page = open_page("?table=mine&brush=0_9_-99_0", path="corpus", ready=ROWS, dark=dark)
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 15
+    assert found["offenders"] == []
