@@ -46,7 +46,7 @@ def facts_told(facts: Facts) -> str:
 
 def note(trace: Record, step: int) -> str:
     """Return where 0-based `step` looked most and how likely it found its piece."""
-    sure = say("finds its piece {share} likely", share=percent(float(np.exp(trace.log_probabilities[step]))))
+    sure = say("gives its piece a chance of {share}", share=percent(float(np.exp(trace.log_probabilities[step]))))
     if not trace.attends:
         return say("{looks}; {sure}", looks=say("looks nowhere"), sure=sure)
     words = trace.words()

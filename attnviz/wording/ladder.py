@@ -86,7 +86,8 @@ def opening() -> Passage:
         say(
             "Recurrence is reading word by word, each time handing on a list of numbers. A transformer has none, only "
             "attention: in training it reads all words of a sentence at the same time, as graphics cards do best; a "
-            "word reaches any other in one step; and several looks at once can look for several things."
+            "word reaches any other in one step; and several looks at once can look for several things. The third tab "
+            "has one at work on your sentence."
         ),
         say(
             "Three steps lead there from the attention of 2014: another formula for how well two words fit; then "

@@ -109,7 +109,7 @@ def measured_at(run: Snapshots, update: int) -> str:
 def said_at(run: Snapshots, sentence: int, moment: int) -> str:
     """Return what the model makes of a sentence at a moment, by greedy search."""
     said = run.translations[moment][sentence].strip()
-    return say("It says: {said}", said=_shortened(said)) if said else say("It says nothing.")
+    return say("By itself it writes: {said}", said=_shortened(said)) if said else say("By itself it writes nothing.")
 
 
 def _shortened(text: str, longest: int = 100) -> str:

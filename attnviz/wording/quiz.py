@@ -22,8 +22,7 @@ def opening(told: Toured, asked: Sequence[Question]) -> str:
         return say("Where did it look most for this word? Tap the English one. The pictures are hidden until you have "
                    "answered.")  # fmt: skip
     return say("{count} words of different kinds. For each, tap the English word it looked at most. The pictures are "
-               "hidden until you have answered. (Words that the tour told of, or that are spelled alike in both "
-               "languages, are asked only where others are too few.)", count=len(asked))  # fmt: skip
+               "hidden until you have answered.", count=len(asked))  # fmt: skip
 
 
 def explained(told: Toured, one: Question) -> str:

@@ -124,8 +124,8 @@ def _made_alike(record: Any) -> str:
     if record.config["attention"] == "dot":
         return say("An annotation has {units} numbers. They are first turned into as many as the query has; then the "
                    "two are multiplied, place by place, and added up.", units=units)  # fmt: skip
-    return say("An annotation has {units} numbers. To compare the two, each is first turned into {count} by learned "
-               "weights; a third set of learned weights makes one number of both.", units=units,
+    return say("An annotation has {units} numbers. To compare the two, each is first turned into {count} by "
+               "numbers found in training; more of those make one number of both.", units=units,
                count=record.queries.shape[1])  # fmt: skip
 
 
@@ -140,7 +140,9 @@ def softmax(told: Toured) -> tuple[str, ...]:
     """Return how softmax makes shares, and what there is to be done."""
     e, alpha = told.energies.astype(np.float64), told.opened.alignment[told.word.step]
     order = np.argsort(-e, kind="stable")
-    start = say("Softmax makes shares of them, 100 % in all: each counts as e to that power.")
+    start = say(
+        "Softmax makes shares of them, 100 % in all: each counts as the number {e}… raised to it.", e=decimal(np.e)
+    )
     if len(order) == 1:
         return (start, say("There is only one, so that it gets all of the look."))
     best, second = int(order[0]), int(order[1])

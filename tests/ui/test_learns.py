@@ -79,7 +79,7 @@ def test_both_runs_stand_side_by_side_at_all_moments(models: Path) -> None:
             heading, said = chart["captions"][str(k)]
             assert heading == ("Guided, weight 0.5" if run.guidance else "Left to itself")
             translation = run.translations[run.moment(update)][0]
-            assert said == (f"It says: {translation}" if translation else "It says nothing.")
+            assert said == (f"By itself it writes: {translation}" if translation else "By itself it writes nothing.")
 
 
 def test_the_two_runs_that_come_with_the_program_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:

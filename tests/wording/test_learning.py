@@ -42,8 +42,8 @@ def test_a_moment_is_told_with_what_was_measured_by_then() -> None:
 
 def test_what_it_says_is_cut_short() -> None:
     found = replace(run(), translations=(("",), (" Oui.",), ("ab " * 90,), ("z",)))
-    assert said_at(found, 0, 0) == "It says nothing."
-    assert said_at(found, 0, 1) == "It says: Oui."
+    assert said_at(found, 0, 0) == "By itself it writes nothing."
+    assert said_at(found, 0, 1) == "By itself it writes: Oui."
     assert len(said_at(found, 0, 2)) < 115
     assert said_at(found, 0, 2).endswith("…")
 

@@ -53,7 +53,7 @@ def _room(watching: bool) -> None:
     if not offered:
         st.text(_nothing())
         return
-    st.html(f'<p class="reading learns_lead">{escape(lead())} {say("Press Play.")}</p>')
+    st.html(f'<p class="reading learns_lead">{escape(lead())} {say("Press Play to see it from the beginning.")}</p>')
     glossary_box("glossary", "signs", "attention", "learning", "scores")
     with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):

@@ -49,7 +49,7 @@ def _notes(trace: Trace, count: int) -> list[str]:
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
     for step, log in enumerate(trace.log_probabilities):
-        sure = say("finds its piece {share} likely", share=percent(float(np.exp(log))))
+        sure = say("gives its piece a chance of {share}", share=percent(float(np.exp(log))))
         if trace.attends:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
             most = int(np.argmax(shares))
