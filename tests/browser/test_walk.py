@@ -14,9 +14,9 @@ from tests.browser.walker import Walker
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Opener = Callable[..., Page]
 
-ACTIONS, FEWEST = 60, 12
+ACTIONS, FEWEST = 45, 12
 """How many things are tried, and how many at least on a machine that is busy."""
-LIMIT = 90
+LIMIT = 70
 """Seconds after which a walk ends."""
 
 
