@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 FLOORS = {
-    "errors": 0, "languages": 0, "bounds": 0, "browser_programs": 0, "kept": 0,
+    "errors": 0, "languages": 0, "bounds": 0, "browser_programs": 0, "kept": 0, "memory": 0,
     "files": 1, "text": 1, "network": 1, "palette": 1,
     "model_folder": 2,
     "trace": 2, "devices": 2, "vocabulary": 2,

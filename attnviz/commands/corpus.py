@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import add_model_options, positive, progress, share
+from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
     from attnviz.corpora import Progress, Settings
@@ -73,8 +74,7 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the table, or tables; raise AttnvizError where they cannot be."""
-    # Read when torch multiplies first: of every shape of a batch it keeps compiled code, a gigabyte of it otherwise.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16")
+    keep_few_shapes()
     from attnviz.corpora import Settings
 
     settings = Settings(options.translate, options.beam, None if options.kind == "none" else options.kind,

@@ -24,6 +24,7 @@ from attnviz.corpora.lines import SPELT, bare_name, readable
 from attnviz.corpora.parts import About, write_part
 from attnviz.corpora.settings import Settings
 from attnviz.errors import AttnvizError
+from attnviz.memory import keep_few_shapes
 from attnviz.model_folder import weights_digest
 
 _READERS = 2
@@ -110,8 +111,7 @@ class _Actor:
     """A model in a process of its own, which makes windows into parts."""
 
     def __init__(self, folder: Path, settings: Settings, device: str) -> None:
-        # Read when torch multiplies first: see `commands.corpus`.
-        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16")
+        keep_few_shapes()
         import torch
 
         torch.set_num_threads(1)

@@ -16,13 +16,13 @@ from tqdm import tqdm
 
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
+from attnviz.memory import keep_memory, return_memory
 from attnviz.network import AnyNetwork, build
 from attnviz.training.averaging import Copies
 from attnviz.training.batches import epoch_batches
 from attnviz.training.config import TrainingConfig
 from attnviz.training.curve import write_curve
 from attnviz.training.log import MEAN, Log, Window
-from attnviz.training.memory import keep_memory, return_memory
 from attnviz.training.optimizers import make_optimizers, set_rate
 from attnviz.training.preparation import prepare
 from attnviz.training.schedule import FORECAST_AFTER, Pace, learning_rate, snapshot_moments

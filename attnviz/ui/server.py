@@ -7,7 +7,6 @@ Nothing heavy is imported above the functions: the server is to answer before to
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import functools
 import gc
 import gzip
@@ -31,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
+from attnviz.memory import return_memory
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """The header of what has another name once it is another."""
@@ -203,8 +203,7 @@ async def tidy(seconds: float = 20) -> None:
 
 def _give_back() -> None:
     gc.collect()
-    with suppress(OSError, AttributeError):  # the C library of Linux keeps what was freed, unless it is told
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    return_memory()
 
 
 def get_ready() -> None:

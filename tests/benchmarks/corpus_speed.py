@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded, in every process
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16")  # as the command does
 
 import argparse
 import itertools
@@ -31,6 +30,7 @@ import torch
 
 from attnviz.corpora import Analyser, Line, Settings, read_lines
 from attnviz.corpora.job import WINDOW
+from attnviz.memory import keep_few_shapes
 
 _MEBI = 2**20
 
@@ -111,6 +111,7 @@ def main() -> None:
     parser.add_argument("--model", default="models/en-fr")
     parser.add_argument("--alone", action="store_true")
     options = parser.parse_args()
+    keep_few_shapes()  # as the command does
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.tsv"
         file.write_text("".join(mixture(options.files, options.pairs)), encoding="utf-8")

@@ -27,11 +27,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from attnviz.memory import keep_memory
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.training.batches import Batch, padded
 from attnviz.training.corpus import read_pairs
-from attnviz.training.memory import keep_memory
 from attnviz.training.objective import Objective
 from tests.benchmarks.peers.process import DRIVERS, Peer
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 DRIVERS = {"eole": Path(__file__).with_name("eole_rnn.py")}
 
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_TOP_PAD_": str(64 * 2**20), "MALLOC_MMAP_MAX_": "0"}
-"""glibc's settings that `attnviz.training.memory.keep_memory` makes, as environment variables."""
+"""glibc's settings that `attnviz.memory.keep_memory` makes, as environment variables."""
 
 
 class Peer:

@@ -1,9 +1,10 @@
-"""What glibc does with memory that was freed: kept for the next update, or given back. Elsewhere nothing is done."""
+"""What is kept of memory: by glibc of what was freed, which may be given back, and by torch of shapes it has met."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 
 
 def keep_memory(keep: bool = True) -> None:
@@ -23,6 +24,15 @@ def keep_memory(keep: bool = True) -> None:
 
 
 def return_memory() -> None:
-    """Give the memory that is free back to the system."""
+    """Give the memory that is free back to the system: glibc keeps most of it, unless it is told."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def keep_few_shapes() -> None:
+    """Let torch keep what it compiled for the last few shapes of a product only, where the environment does not say
+    otherwise; of batches of every length it would keep a thousand, a gigabyte in all. To be called before torch
+    multiplies first, when it reads how many.
+    """
+    for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):  # oneDNN's own cache; torch's of oneDNN
+        os.environ.setdefault(name, "16")
