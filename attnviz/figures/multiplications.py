@@ -30,7 +30,7 @@ def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.
     axis = base_axis(ink) | {"zeroline": False}
     layout = base_layout(ink) | {
         "height": 70 + 54 * len(names) + 40, "barmode": "stack", "bargap": 0.35,
-        "margin": {"l": 112, "r": 12, "t": 34, "b": 52},
+        "margin": {"l": 112, "r": 36, "t": 34, "b": 52},
         "xaxis": axis | {"title": {"text": say("multiplications"), "font": {"size": 12, "color": ink.quiet}},
                          "nticks": 5, "tickformat": ",d"},
         "yaxis": axis | APART | {"autorange": "reversed", "showgrid": False,
