@@ -81,15 +81,15 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     told: dict[str, object] = {"count": count, "name": capital(name)}
     if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
         sentence = say(
-            "Each of {count} pieces has an annotation, what the encoder noted of it, and that has a key, what it is "
-            "found by. The state after the move, {state}, is the query, what is asked for. How well query and key "
-            "fit is one number, the energy. {name} fits best.", state=f"s{subscript(step + 1)}", **told,
+            "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
+            "The state after the move, {state}, is the query, what is asked for. How well the two fit is one number, "
+            "the energy. {name} fits best.", state=f"s{subscript(step + 1)}", **told,
         )  # fmt: skip
     else:
         sentence = say(
-            "Each of {count} pieces has an annotation, what the encoder noted of it, and that has a key, what it is "
-            "found by. The state before this word, {state}, is the query, what is asked for. How well query and key "
-            "fit is one number, the energy. {name} fits best.", state=f"s{subscript(step)}", **told,
+            "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
+            "The state before this word, {state}, is the query, what is asked for. How well the two fit is one number, "
+            "the energy. {name} fits best.", state=f"s{subscript(step)}", **told,
         )  # fmt: skip
     return sentence, say("{name} fits best, e = {energy}", name=name, energy=energy)
 
