@@ -13,7 +13,7 @@ function nameParts(root, record, plan, stages, measure) {
   const { across, decoder: { before, previous, titles }, standing } = plan;
   const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, record, plan, looks);
   const [energy, weight, context] = standing
-    ? /** @type {Spot[]} */ ([[across.energy[0] + 2, 15], [across.weight - 20, 15], [across.context[0] - 22, 15]])
+    ? /** @type {Spot[]} */ ([[across.energy[0] - 6, 15], [across.weight - 28, 15], [across.context[0] - 22, 15]])
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
@@ -75,7 +75,7 @@ function nameRows(parent, { words }, { across, decoder: { queryFrom } }, looks) 
  * @param {boolean} looks
  */
 function nameColumns(parent, { across, columns }, looks) {
-  const y = 28;
+  const y = 26;
   symbol(parent, [2, y], "x", "j", { className: "encoder" });
   symbol(parent, [across.forward[0] + 6, y], "h", "j", { way: "→", className: "encoder" });
   symbol(parent, [across.backward[0] + 6, y], "h", "j", { way: "←", className: "encoder" });

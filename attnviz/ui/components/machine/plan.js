@@ -139,7 +139,7 @@ function besideAll({ attention, terms }, width, bottom) {
  */
 function standing(record, width) {
   const { sources, attention, terms } = record, looks = attention !== "none";
-  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 38;
+  const room = Math.max(13, Math.min(24, 460 / sources.length)), top = terms && looks ? 54 : 34;
   const wide = sources.map(() => room);
   const edge = width - 4, last = top + room * sources.length;
   /** @type {Rows} */
