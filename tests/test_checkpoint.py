@@ -70,11 +70,11 @@ def test_a_save_cut_short_leaves_the_model_as_it_was(
     network = make_network()
     network.decoder.output.bias.add_(1)
 
-    def killed(tensors: object, path: Path, **_: object) -> None:
-        Path(path).write_bytes(b"half of the weights")
+    def killed(path: Path, _tensors: object) -> None:
+        path.write_bytes(b"half of the weights")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("attnviz.checkpoint.save_file", killed)
+    monkeypatch.setattr("attnviz.checkpoint.write_tensors", killed)
     with pytest.raises(KeyboardInterrupt):
         save_model(tmp_path, network, tokenizer)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
