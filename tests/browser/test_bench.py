@@ -20,7 +20,7 @@ from attnviz.translator import Translator
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
 from tests.browser.test_page import expect_step
-from tests.browser.views import EXAMPLE, NARROW, SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, NARROW, SHOWN, on_both
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -119,7 +119,7 @@ def places(page: Page) -> Any:
     )
 
 
-@everywhere
+@on_both
 def test_a_bar_follows_the_hand_without_the_server_and_nothing_else_moves(open_page: Opener, first: Trace) -> None:
     page = open_page(AT)
     expect_step(page, STEP)

@@ -19,7 +19,7 @@ from attnviz.ui.components.microscope.microscope import microscope_record
 from attnviz.ui.step.ledger_choice import piece_of
 from attnviz.wording.numbers import signed
 from tests.browser.server import running_page
-from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, SHOWN, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 
 pytestmark = pytest.mark.browser
@@ -102,7 +102,7 @@ def sentence(trace: Trace, step: int, source: int) -> str:
     return str(microscope_record(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
 
 
-@everywhere
+@on_both
 def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=3")
     strongest = int(trace.alignment[2].argmax()) + 1
@@ -147,7 +147,7 @@ def test_a_linked_cell_is_under_the_microscope(open_page: Opener, trace: Trace) 
     expect_cell(open_page("?step=2&source=4"), trace, 2, 4)
 
 
-@everywhere
+@on_both
 def test_the_ledger_adds_up_and_a_contrast_tells_the_odds(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=4")
     own = piece_name(trace.target_pieces[3])
@@ -236,7 +236,7 @@ def test_every_step_is_proved_and_the_receipt_can_be_opened(open_page: Opener) -
     expect(page.get_by_text("computed a second time")).to_be_visible()
 
 
-@everywhere
+@on_both
 def test_a_finding_leads_to_its_cell(open_page: Opener) -> None:
     page = open_page()
     expect(page.locator(".words .summary")).not_to_be_empty()

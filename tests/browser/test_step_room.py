@@ -106,7 +106,7 @@ def test_pictures_and_sentences_follow_a_key_without_the_server(open_page: Opene
     np.testing.assert_allclose(drawn, opening.alignment[1], atol=1e-6)
 
 
-@everywhere
+@on_both
 def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
@@ -208,7 +208,7 @@ def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
     assert 400 <= shortest <= 850
 
 
-@everywhere
+@on_both
 def test_a_click_on_a_bar_a_strip_a_cell_or_a_word_chooses_the_piece_everywhere(
     open_page: Opener, opening: Trace
 ) -> None:

@@ -107,7 +107,7 @@ def way_to(page: Page, node: int) -> list[list[int]]:
     return found
 
 
-@everywhere
+@on_both
 def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
