@@ -25,6 +25,7 @@ from attnviz.analysis.recomputation import load_weights
 from attnviz.wording.after_word import after_sentence
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
+from tests.browser.settled import settled
 from tests.browser.views import EXAMPLE
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
@@ -76,9 +77,10 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
-    machine = fetch(page, "The machine, SVG", tmp_path).read_text(encoding="utf-8")
     drawing = page.locator(".machine .drawing .number.strong")
     drawing.first.wait_for(state="attached")  # what is not in the window is drawn when there is time
+    settled(page)
+    machine = fetch(page, "The machine, SVG", tmp_path).read_text(encoding="utf-8")
     shown = drawing.all_text_contents()
     assert all(f">{number}<" in machine for number in shown), "the weights that are written on it"
     assert 'fill="#ffffff"' in machine, "on white, also where the page is dark"

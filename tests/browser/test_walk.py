@@ -16,7 +16,7 @@ Opener = Callable[..., Page]
 
 ACTIONS, FEWEST = 45, 12
 """How many things are tried, and how many at least on a machine that is busy."""
-LIMIT = 70
+LIMIT = 50
 """Seconds after which a walk ends."""
 
 
