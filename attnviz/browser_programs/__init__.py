@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
 @dataclass(frozen=True)
 class BrowserProgram:
     """One JavaScript file, which defines a global object."""
@@ -26,7 +30,7 @@ class BrowserProgram:
     @functools.cached_property
     def file_name(self) -> str:
         """A name that no other state of the program has: what is kept under it never goes out of date."""
-        return f"{self.name}-{self.version}-{hashlib.sha256(self.text.encode()).hexdigest()[:12]}.js"
+        return f"{self.name}-{self.version}-{_digest(self.text.encode())}.js"
 
 
 PLOTLY = BrowserProgram("plotly", "4.1.1")
@@ -54,7 +58,7 @@ class BrowserFont:
     @functools.cached_property
     def file_name(self) -> str:
         """A name that no other state of the file has."""
-        return f"attnviz-{self.name}-{hashlib.sha256(self.content).hexdigest()[:12]}.woff2"
+        return f"attnviz-{self.name}-{_digest(self.content)}.woff2"
 
 
 SERIF = (BrowserFont("serif", "normal"), BrowserFont("serif-italic", "italic"))
