@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 
 def settled(page: Page, last: str = ".st-key-contrast") -> None:
@@ -10,3 +10,20 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
     page.wait_for_selector(f"{last} .js-plotly-plot")
     page.wait_for_selector("[data-waiting]", state="detached")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+
+
+def unfold(box: Locator) -> None:
+    """Open a box once it stays where it is: as long as pictures above it are drawn, it goes further down."""
+    title = box.locator("summary").first
+    title.scroll_into_view_if_needed()
+    title.evaluate(STAYS)
+    title.click()
+
+
+STAYS = """async (node) => {
+  const where = () => node.getBoundingClientRect().top;
+  for (let since = performance.now(), last = where(); performance.now() - since < 500; ) {
+    await new Promise(requestAnimationFrame);
+    if (where() !== last) [since, last] = [performance.now(), where()];
+  }
+}"""

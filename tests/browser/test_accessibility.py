@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import READY
-from tests.browser.settled import settled
+from tests.browser.settled import settled, unfold
 from tests.browser.views import SHOWN
 
 pytestmark = pytest.mark.browser
@@ -218,7 +218,7 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
         assert any(character.isdigit() for character in told), f"{key} tells no number: {told}"
     assert len(set(charts.values())) == len(charts)
     for box, count in COUNTS.items():
-        page.locator(f".st-key-{box} summary").click()
+        unfold(page.locator(f".st-key-{box}"))
         expect(page.locator(f".st-key-{box} [data-testid=stDataFrame]")).to_have_count(count)
 
 

@@ -7,8 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.ui.components.loader import program_name
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
+from tests.browser.test_tour import stop
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +26,12 @@ LATE = 80
 def at_once(page: Page, key: str, control: str) -> None:
     """Press a key, and a control just when the server is told of what the key did."""
     page.evaluate(AT_ONCE.replace("LATE", str(LATE)), [key, control])
+
+
+AND_HISTORY = """(word, [direction, wait]) => {
+  word.click();
+  setTimeout(() => history[direction](), wait);
+}"""
 
 
 def expect_step(page: Page, step: int, words: str) -> None:
@@ -57,3 +65,36 @@ def test_a_step_and_other_controls(open_page: Opener) -> None:
     at_once(page, "ArrowRight", ".st-key-page_why a")  # another page
     page.wait_for_url(re.compile("/why"))
     expect(page.locator(".st-key-why_opening")).to_be_visible()
+
+
+@pytest.mark.parametrize("direction", ["back", "forward"])
+def test_a_step_and_back_or_forward(open_page: Opener, direction: str) -> None:
+    """Whichever the server hears of first, it shows what the address says."""
+    page = open_page("?tour=3")
+    stop(page, 3)
+    page.keyboard.press("ArrowRight")
+    stop(page, 4)
+    if direction == "forward":
+        page.go_back()
+    for count, wait in enumerate((0, 70, 90)):
+        stop(page, 3 if direction == "forward" else 4)
+        page.locator(".player .target .word").nth(count % 2).evaluate(AND_HISTORY, [direction, wait])
+        stop(page, 4 if direction == "forward" else 3)
+        page.go_back() if direction == "forward" else page.go_forward()
+
+
+def test_what_is_left_of_another_room_says_nothing(open_page: Opener) -> None:
+    """Streamlit draws it in the new room for a moment, and nothing says in which order the two of them speak."""
+    page = open_page()
+    settled(page)
+    shown = page.evaluate("""async (name) => {
+      const { default: messenger } = await import(`./${name}`), room = document.querySelector(".st-key-room");
+      const left = document.querySelector(".messenger").parentElement.cloneNode(true), { server } = room.attnvizView;
+      room.append(left);
+      messenger({ data: { ...server, room: "room-other", identity: "other" }, parentElement: left })?.();
+      left.remove();
+      return [server.identity, room.attnvizView.server.identity];
+    }""", program_name("messenger"))  # fmt: skip
+    assert shown[0] == shown[1]
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 2, "Step")

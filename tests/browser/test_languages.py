@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.select_box import choose, options
 from tests.browser.server import READY
+from tests.browser.settled import unfold
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -123,7 +124,7 @@ def touch_every_control(page: Page) -> None:
     page.locator(".growth input[value=strongest]").check()
     page.locator(".player .speed button").last.click()
     for key in ("microscope_table", "ledger_table", "tables"):
-        page.locator(f".st-key-{key} summary").click()
+        unfold(page.locator(f".st-key-{key}"))
     options(page, ".st-key-ledger_rival-en").nth(4).click()
     page.wait_for_url(re.compile("rival="))
 

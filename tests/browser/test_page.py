@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.select_box import choose
+from tests.browser.settled import unfold
 from tests.browser.views import EXAMPLE, on_screen
 
 pytestmark = pytest.mark.browser
@@ -340,5 +341,5 @@ def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opene
 
 def test_every_chart_has_a_table(open_page: Opener) -> None:
     page = open_page()
-    page.locator(".st-key-tables summary").click()
+    unfold(page.locator(".st-key-tables"))
     expect(page.locator(".st-key-tables .stDataFrame")).to_have_count(9)

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
+from tests.browser.settled import unfold
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import everywhere, on_both
 
@@ -229,7 +230,7 @@ def test_both_languages_to_and_fro(open_page: Opener) -> None:
 
 def test_tables_and_files(open_page: Opener) -> None:
     page = why(open_page)
-    page.locator(".st-key-tables-why summary").click()
+    unfold(page.locator(".st-key-tables-why"))
     expect(page.locator(".st-key-tables-why .stDataFrame")).to_have_count(7)
     page.locator(".st-key-downloads button").first.click()
     files = page.locator(".st-key-export")

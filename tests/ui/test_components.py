@@ -6,13 +6,15 @@ import ast
 import re
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from attnviz.analysis.findings import Kind
 from attnviz.figures.browser import CONSTANTS
-from attnviz.ui.components.loader import program_files
+from attnviz.ui.components.loader import program_files, starter
 from tests.conftest import REPOSITORY
+from tests.deno_program import made_by
 
 PACKAGE = REPOSITORY / "attnviz"
 COMPONENTS = PACKAGE / "ui" / "components"
@@ -83,3 +85,17 @@ def test_every_file_is_in_the_package() -> None:
             assert (path.parent / "__init__.py").is_file(), f"{path.parent} is no package"
         elif path.is_file() and "__pycache__" not in path.parts and not path.name.endswith(".d.ts"):
             assert path in packed, f"{path.relative_to(REPOSITORY)} is in no package data of pyproject.toml"
+
+
+def test_what_goes_on_is_not_ended_late(tmp_path: Path) -> None:
+    """Of two changes at once Streamlit ends the first after the second began: the component is still on show."""
+    ends = "export default ({ place }) => () => { globalThis.ended.push(place); };"
+    given = starter(f"data:text/javascript,{quote(ends)}").replace("export default ", "const mount = ")
+    program = f'globalThis.document = {{ baseURI: "file:///" }};\nglobalThis.ended = [];\n{given}'
+    mounts = """(() => {
+      const here = {}, there = {};
+      const [first, second, other] = [here, here, there].map((parentElement, place) => mount({ parentElement, place }));
+      const after = [first, other, second].map((end) => (end(), [...ended]));
+      return JSON.stringify(after);
+    })()"""
+    assert made_by(program, mounts, None, tmp_path) == [[], [2], [2, 1]]

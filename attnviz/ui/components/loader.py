@@ -32,13 +32,22 @@ def component(name: str, *, isolate: bool = True) -> Any:
     files = {kind: _FOLDER / name / f"{name}.{kind}" for kind in ("html", "css")}
     return st.components.v2.component(
         f"attnviz_{name}",
-        js=_FETCHED.replace("PROGRAM", json.dumps(program_name(name))),
+        js=starter(program_name(name)),
         **{kind: path.read_text(encoding="utf-8") if path.exists() else None for kind, path in files.items()},
         isolate_styles=isolate,
     )
 
 
-_FETCHED = """let run;
+def starter(address: str) -> str:
+    """Return the program that Streamlit is given, for the one at `address`. It asks again where the server is busy or
+    just begins again.
+
+    Of two changes at once Streamlit ends the first, and may do so after the second: what goes on then is not to end.
+    """
+    return _STARTER.replace("PROGRAM", json.dumps(address))
+
+
+_STARTER = """let run;
 for (let tries = 0; !run; tries += 1) {
   try {
     run = (await import(new URL(PROGRAM, document.baseURI).href)).default;
@@ -47,9 +56,14 @@ for (let tries = 0; !run; tries += 1) {
     await new Promise((soon) => setTimeout(soon, 1000));
   }
 }
-export default run;
+const last = new WeakMap();
+export default (mounted) => {
+  const end = run(mounted), place = mounted.parentElement;
+  const stop = () => last.get(place) === stop && end?.();
+  last.set(place, stop);
+  return stop;
+};
 """
-"""The program that Streamlit is given. It asks again where the server is busy or just begins again."""
 
 
 @functools.cache

@@ -26,6 +26,8 @@ interface Shown {
 
 /** What the server knows to be on show. */
 interface ServerRecord {
+  /** The key of the room that its view stands in. */
+  room: string;
   /** What tells its translation from others. */
   identity: string;
   step: number;

@@ -47,16 +47,19 @@ def run_again(view: View, names: Iterable[str]) -> None:
 
 
 def leaving() -> bool:
-    """Return whether another page is asked for while this one runs; for use in callbacks.
+    """Return whether another page is asked for while this one runs, or Back or Forward within it; for use in callbacks.
 
-    What a callback has run is what Streamlit hears last, and it would come back to the page that asked for it.
+    What a callback has run is what Streamlit hears last: it would come back to the page that asked for it, or no longer
+    know that the address says what is to be shown.
     """
     context = get_script_run_ctx()
     requests = context.script_requests if context else None
     if context is None or requests is None:
         return False
-    waiting = requests._rerun_data.page_script_hash if requests._state is ScriptRequestType.RERUN else ""
-    return bool(waiting) and waiting != context.page_script_hash
+    if requests._state is not ScriptRequestType.RERUN:
+        return False
+    waiting = requests._rerun_data
+    return waiting.is_history_navigation or waiting.page_script_hash not in ("", context.page_script_hash)
 
 
 def tells_of_more() -> bool:

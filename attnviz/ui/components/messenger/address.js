@@ -4,6 +4,21 @@
 const BEHIND = 3000; // milliseconds after Back for which the server may still be at what was left
 
 /**
+ * Whether the server has still to follow Back or Forward. Told of anything else before it has, it would not follow.
+ * @param {MessengerState} state
+ */
+const isBehind = (state) => performance.now() - (state.wentBack ?? -BEHIND) < BEHIND;
+
+/**
+ * Whether the address says already what the server has on show.
+ * @param {AddressRecord} record
+ */
+function isInAddress({ parameters }) {
+  const { searchParams } = new URL(location.href);
+  return Object.entries(parameters).every(([name, value]) => searchParams.get(name) === value);
+}
+
+/**
  * Writes the address, but for what was to be written already.
  * @param {MessengerState} state
  * @param {AddressRecord} record
@@ -13,7 +28,7 @@ function writeAddress(state, { entry, parameters }) {
   if (text === state.written) return;
   const here = history.state?.attnvizEntry;
   const other = here !== undefined && here !== entry;
-  if (other && performance.now() - (state.wentBack ?? -BEHIND) < BEHIND) return;
+  if (other && isBehind(state)) return;
   state.written = text;
   history[other ? "pushState" : "replaceState"]({ attnvizEntry: entry }, "", addressWith(parameters));
 }

@@ -23,13 +23,18 @@ function answered(state) {
  */
 function start(root) {
   const state = /** @type {MessengerState} */ ({ told: {} });
-  const now = () => {
+  const tell = () => {
     clearTimeout(state.late);
     state.tell("chosen", state.told);
     state.unanswered = true;
     clearTimeout(state.sent);
     state.sent = setTimeout(() => answered(state), SENT);
     state.told = {};
+  };
+  const now = () => {
+    clearTimeout(state.late);
+    if (isBehind(state)) state.late = setTimeout(now, LATE);
+    else tell();
   };
   /** @param {Partial<Told>} more */
   const later = (more) => {
@@ -62,7 +67,7 @@ function start(root) {
   const leave = (click) => {
     const link = click.target instanceof Element && click.target.closest("[data-testid=stPageLink-NavLink]");
     if (!(link instanceof HTMLElement) || click.ctrlKey || click.metaKey || click.shiftKey) return;
-    if (state.told.choice || state.told.parts) now();
+    if (state.told.choice || state.told.parts) tell();
     if (!state.unanswered) return;
     click.preventDefault();
     click.stopImmediatePropagation();
@@ -86,6 +91,8 @@ function start(root) {
 /** @param {Mounted<ServerRecord>} mounted */
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = find(parentElement, ".messenger");
+  // For a moment Streamlit has in a new room what stands in the one before, and that may be the last to speak.
+  if (!viewOf(root).classList.contains(`st-key-${data.room}`)) return undefined;
   /** @type {MessengerState} */
   const state = states.get(root) ?? start(root);
   state.tell = setTriggerValue;
@@ -98,6 +105,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   shown(root).server = data;
   send(root, "server");
   state.address = data.address;
+  if (isInAddress(data.address)) state.wentBack = undefined;
   if (state.unanswered) answered(state);
   const note = () => states.has(root) && writeAddress(state, state.address);
   if (other) afterPaint(note, true); // a new entry takes as long as a frame, which is the translation's

@@ -47,9 +47,10 @@ def messenger(view: View, take_up: TakeUp) -> None:
 
     selection = selection_of(session, view)
     record = {
-        "identity": view.identity, "step": selection.step, "chosen": selection.source, "word": selection.word,
-        "order": shown_order(session, view), "selection": selection.name, "address": address_record(session, view),
-        "tour": tour_record(session, view),
+        "room": view.key("room"), "identity": view.identity, "selection": selection.name,
+        "step": selection.step, "chosen": selection.source, "word": selection.word,
+        "order": shown_order(session, view), "tour": tour_record(session, view),
+        "address": address_record(session, view),
     }  # fmt: skip
     component("messenger", isolate=False)(key=key, data=record, on_chosen_change=chosen, height=1)
 
