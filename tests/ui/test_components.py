@@ -99,3 +99,18 @@ def test_what_goes_on_is_not_ended_late(tmp_path: Path) -> None:
       return JSON.stringify(after);
     })()"""
     assert made_by(program, mounts, None, tmp_path) == [[], [2], [2, 1]]
+
+
+def test_a_change_of_classes_has_little_styled_again() -> None:
+    """Where `[class*=…]` stands before what a rule is for, the browser styles all of that anew that is below an element
+    whose classes change, whichever they are: Streamlit changes those at the top of the page with every run."""
+    sheets = (COMPONENTS.parent / "page.css", *COMPONENTS.glob("*/*.css"))
+    for sheet in sheets:
+        rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for selector in re.findall(r"(?:^|[{};])\s*([^@{};]+)\{", rules):
+            for one in re.split(r",(?![^(]*\))", selector):
+                *above, what = re.split(r"[\s>+~]+(?![^(\[]*[)\]])", one.strip())
+                many = re.sub(r":{1,2}[\w-]+(\([^)]*\))?", "", what) in ("", "*", "div", "span", "g", "path")
+                assert not (any("[class" in part for part in above) and (many or "[class" in what)), (
+                    f"{sheet.name}: {one}"
+                )
