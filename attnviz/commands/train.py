@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from attnviz import AttnvizError
+from attnviz.memory import keep_few_shapes
 
 SUMMARY = "train a model, or go on with a run that was stopped"
 
@@ -35,6 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train, and print the folder of the finished model; raise AttnvizError for options that make no sense."""
+    keep_few_shapes()
     from attnviz import training
 
     fields: dict[str, Any] = {

@@ -38,7 +38,9 @@ _WATCH = """
   };
   const identity = () => document.querySelector(".st-key-room").attnvizView.server?.identity;
   const heatmap = () => JSON.stringify(document.querySelector(".st-key-heatmap .js-plotly-plot")?.data?.[0]?.z ?? null);
-  const waiting = () => document.querySelectorAll("[data-waiting]").length > 0;
+  const inWindow = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+  const waiting = () =>
+    [...document.querySelectorAll("[data-waiting]")].some((box) => inWindow(box.getBoundingClientRect()));
   const before = { card: card(), identity: identity(), heatmap: heatmap() };
   const started = performance.now(), found = {};
   window.painted = new Promise((resolve) => {

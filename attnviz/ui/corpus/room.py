@@ -18,10 +18,12 @@ from attnviz.ui.corpus import choices, table
 from attnviz.ui.corpus.choices import key
 from attnviz.ui.corpus.jobs import MOST_BYTES, MOST_LINES, Job, begin, job_of
 from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.passage import passage
 from attnviz.ui.shelf import SAMPLE, SAMPLE_LINKS, shelved
 from attnviz.ui.style import theme_name
 from attnviz.ui.turns import in_turn
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
+from attnviz.wording.why_story import Passage
 
 _ENDINGS = ("tsv", "txt", "jsonl", "gz", "xz", "parquet")
 _PART = 200
@@ -34,7 +36,7 @@ Open = Callable[[table.Pair], None]
 def corpus_room(model: str, open_pair: Open) -> None:
     """Draw the page, which measures by the model of the folder `model`."""
     with st.container(key="corpus_opening"):
-        st.html(f'<p class="reading">{_about()}</p>')
+        passage(Passage(say("Corpus"), (_about(),)))
         _ways_in(model)
     job = job_of(st.session_state[key(choices.TABLE)])
     if job is None:

@@ -30,6 +30,7 @@ from attnviz.ui.page_state.comparison import forget_comparison
 from attnviz.ui.page_state.link_problems import Offered, note
 from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.view import MAIN, Session, View
+from attnviz.ui.passage import passage
 from attnviz.ui.records import on_show
 from attnviz.ui.step.key_help import key_names
 from attnviz.ui.step.link_told import link_told
@@ -39,6 +40,7 @@ from attnviz.ui.toolbar.downloads import Picture, picture_box, picture_file
 from attnviz.ui.toolbar.translation import status
 from attnviz.ui.turns import in_turn
 from attnviz.wording.labels import shorten
+from attnviz.wording.why_story import Passage
 
 SECTION = "section"
 """The section on show, in the session and in the address."""
@@ -92,6 +94,8 @@ def lab_room(view: View, *, asked: bool = False) -> None:
     speak_as_chosen()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
+        with st.container(key="lab_opening"):
+            passage(Passage(say("Lab"), (_about(),)))
         problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
@@ -112,6 +116,15 @@ def lab_room(view: View, *, asked: bool = False) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
             key_names(view, stepping_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
+
+
+def _about() -> str:
+    return say(
+        "The translation stands; here it is questioned. What did each French word depend on: what the attention looked "
+        "at, or what changes the word when it is taken away? Each tab asks in another way: several answers beside one "
+        "another, other looks that would have written the same, what else the search had in hand, another sentence, "
+        "and where else there are numbers like these."
+    )
 
 
 def open_section() -> None:

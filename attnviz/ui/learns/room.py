@@ -22,7 +22,7 @@ from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings,
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.learns.story import lead, learns_told, moment_told
-from attnviz.ui.passage import references
+from attnviz.ui.passage import passage, references
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import picture_box
 from attnviz.ui.turns import in_turn
@@ -35,6 +35,7 @@ from attnviz.wording.learning import (
     measure_rules,
     run_name,
 )
+from attnviz.wording.why_story import Passage
 
 _EVERY = "10s"
 """How often a run that may be going on is looked at."""
@@ -53,7 +54,8 @@ def _room(watching: bool) -> None:
     if not offered:
         st.text(_nothing())
         return
-    st.html(f'<p class="reading learns_lead">{escape(lead())} {say("Press Play to see it from the beginning.")}</p>')
+    with st.container(key="learns_opening"):
+        passage(Passage(say("How it learns"), (f"{lead()} {say('Press Play to see it from the beginning.')}",)))
     glossary_box("glossary", "signs", "attention", "learning", "scores")
     with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
