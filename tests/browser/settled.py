@@ -12,11 +12,16 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
 
 
+def stays(node: Locator) -> None:
+    """Wait until a node stays where it is: as long as pictures above it are drawn, it goes further down."""
+    node.scroll_into_view_if_needed()
+    node.evaluate(STAYS)
+
+
 def unfold(box: Locator) -> None:
-    """Open a box once it stays where it is: as long as pictures above it are drawn, it goes further down."""
+    """Open a box."""
     title = box.locator("summary").first
-    title.scroll_into_view_if_needed()
-    title.evaluate(STAYS)
+    stays(title)
     title.click()
 
 

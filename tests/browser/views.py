@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from attnviz.ui.toolbar.examples import FORMER_OPENING
+from tests.browser.settled import stays
 
 EXAMPLE = FORMER_OPENING
 """What most tests look at: words of one piece and of several, an elision, and words that change places."""
@@ -45,7 +46,7 @@ on_both = within(WIDE, NARROW_DARK)
 def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
     """Return where a point of the axes of the picture `key` is in the window, which it is scrolled into."""
     chart = page.locator(f".st-key-{key} .js-plotly-plot")
-    chart.scroll_into_view_if_needed()
+    stays(chart)
     left, top = chart.evaluate(
         """(chart, [x, y]) => {
           const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;

@@ -1,4 +1,4 @@
-"""A visitor who tries everything: takes one control of the page after another at random, and notes what goes wrong.
+"""A visitor who tries everything: takes one control after another at random, on every page, and notes what goes wrong.
 
 `python tests/browser/walker.py --seed 7 --actions 300` looks for faults for as long as one likes.
 """
@@ -19,6 +19,7 @@ if __name__ == "__main__":
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 
 CONTROLS = {
+    "page": "[data-testid=stPageLink-NavLink]:visible",
     "button": "button:visible:enabled:not(.word, [role=radio], [aria-label='Main menu'], header button, "
     ".st-key-example_list button)",
     "word": ".player .word:visible",
@@ -52,7 +53,8 @@ class Walker:
         self.chance = random.Random(seed)
         box = page.locator(".st-key-sentence textarea")
         expect(box).not_to_have_value("")  # Streamlit writes the sentence into the box after it has drawn it
-        self.sentence = box.input_value()
+        self.sentence: str | None = box.input_value()
+        """What the box of the page *Translate* is to have; None where another page may have changed it."""
         self.steps: list[str] = []
         self.faults: list[str] = []
         page.on("console", self._hear)
@@ -121,10 +123,11 @@ class Walker:
 
     def _type(self, box: Locator) -> None:
         own = box.evaluate("(node) => Boolean(node.closest('.st-key-sentence'))")
-        text = self.chance.choice(SENTENCES if own else TARGETS)
+        english = own or box.evaluate("(node) => Boolean(node.closest('[class*=sentence]'))")
+        text = self.chance.choice(SENTENCES if english else TARGETS)
         box.fill(text, timeout=2000)
-        if own:
-            self.sentence = text
+        if english:
+            self.sentence = text if own else None
         how = self.chance.choice(("Control+Enter", "Tab", None))
         self.steps[-1] += f" := {text[:40]!r}, {how}"
         if how:
@@ -139,9 +142,15 @@ class Walker:
     def look(self) -> None:
         """Note an error that is shown, and a sentence that is no longer what was typed or chosen."""
         self.faults += [f"shown: {text}" for text in self.page.locator(".stException:visible").all_inner_texts()]
-        written = self.page.locator(".st-key-sentence textarea").input_value()
-        if written != self.sentence:
-            self.faults.append(f"the sentence is {written!r}, not {self.sentence!r}")
+        box = self.page.locator(".st-key-sentence textarea")
+        if not box.count():  # another page
+            return
+        if self.sentence is None:
+            self.sentence = box.input_value()
+        try:
+            expect(box).to_have_value(self.sentence)
+        except AssertionError:
+            self.faults.append(f"the sentence is {box.input_value()!r}, not {self.sentence!r}")
 
 
 def main() -> None:
