@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import on_both
 
 pytestmark = pytest.mark.browser
 
@@ -126,7 +126,7 @@ def test_back_leads_to_the_page_and_the_section_before(open_page: Opener) -> Non
     at_step(page, 4)
 
 
-@everywhere
+@on_both
 def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
     page = lab(open_page)
     no_wider_than_the_window(page)
