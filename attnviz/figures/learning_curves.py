@@ -178,10 +178,10 @@ def _kept_apart(values: Sequence[float], top: float) -> list[float]:
 def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
     """Return the name and the line of what a panel is held against, over all updates of `run`: the mean level of a look
     everywhere alike, or how far along the diagonal the drawn links lie; None where it was not measured."""
-    if panel == "shares":
-        found, title = [run.levels[name]["alike"] for name in SHARES if name in run.levels], say("everywhere alike")
-    else:
-        found, title = [run.levels["diagonal"]["links"]] if "diagonal" in run.levels else [], say("the drawn links")
+    shares = panel == "shares"
+    kind, title = ("alike", say("everywhere alike")) if shares else ("links", say("the drawn links"))
+    levels = [run.levels.get(name, {}) for name in (SHARES if shares else ("diagonal",))]
+    found = [level[kind] for level in levels if kind in level]
     if not found:
         return None
     level = float(np.mean(found))

@@ -122,6 +122,8 @@ def test_a_run_that_has_measured_little_is_drawn_with_what_it_has() -> None:
     figure = valid(quality_figure([young], (0,)))
     assert [trace.mode for trace in figure.data] == ["lines"]
     valid(quality_figure([replace(young, curves={})], (0,)))
+    some = replace(run(), levels={"content": {"links": 0.9}, "diagonal": {"alike": 0.1}})
+    assert "everywhere alike" not in str(valid(learnt_figure(some, MOMENTS)))
 
 
 def test_tables_have_every_number() -> None:
