@@ -47,7 +47,9 @@ class Seq2SeqProver:
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
         pairs |= {name: (getattr(trace, name)[step], values) for name, values in found.items() if name != "logits"}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
-        pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
+        logits = found["logits"] - found["logits"].max()  # the logarithm of a probability may be where that is 0
+        wanted = logits[trace.target_ids[step]] - np.log(np.exp(logits).sum())
+        pairs["log_probabilities"] = trace.log_probabilities[step], wanted
         alignment = found["alignment"]
         seen = alignment[alignment > 0]
         pairs["entropy"] = entropy(trace.alignment[step]), np.asarray(-(seen @ np.log2(seen)))

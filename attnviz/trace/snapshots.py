@@ -132,7 +132,7 @@ def _read(record: Mapping[str, Any]) -> Snapshots:
         record["name"], record["guidance"], tuple(record["updates"]), sentences,
         tuple(unpack("an alignment", one) for one in record["alignments"]),
         tuple(tuple(said) for said in record["translations"]),
-        {name: tuple((at, value) for at, value in curve) for name, curve in record["curves"].items()},
+        {name: tuple((at, value) for at, value in curve) for name, curve in record["curves"].items() if curve},
         record["levels"], record["counts"],
     )  # fmt: skip
     _check(found)

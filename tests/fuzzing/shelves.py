@@ -13,6 +13,7 @@ from attnviz.figures.learning_curves import learning_table, learnt_figure, quali
 from attnviz.figures.learning_heatmap import learning_heatmap
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, drawn_rows, known_measures, listed_rows, measures_of, pair_of
+from attnviz.ui.learns.pictures import has_learnt
 from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, Bench
 from tests.fuzzing.mutations import ANY, JSON, replace_value
 
@@ -47,5 +48,6 @@ def snapshots(bench: Bench, chance: random.Random) -> None:
     found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))
     learning_heatmap(found, 0, found.moment(20))
     quality_figure([found], found.updates, update=20)
-    learnt_figure(found, found.updates, beside=[found], update=20)
+    if has_learnt(found):
+        learnt_figure(found, found.updates, beside=[found], update=20)
     learning_table([found])

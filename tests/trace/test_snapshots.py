@@ -109,6 +109,10 @@ def test_what_makes_no_sense_is_refused_with_the_name_of_the_file(tmp_path: Path
         Snapshots.load(_damage(tmp_path, **changes))
 
 
+def test_a_curve_without_a_point_was_not_measured(tmp_path: Path) -> None:
+    assert Snapshots.load(_damage(tmp_path, curves={"loss": [], "aer": [[0, 0.5]]})).curves == {"aer": ((0, 0.5),)}
+
+
 def test_shares_are_shares(tmp_path: Path) -> None:
     wrong = snapshots((0, 10))
     wrong.alignments[0][0, 0, 0] = -0.5
