@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, maxout, moved, softmax, wide
+from attnviz.analysis.recomputation import Weights, log_softmax, maxout, moved, softmax, wide
 
 Array = NDArray[np.float64]
 
@@ -23,9 +23,7 @@ def log_likelihood(
     """
     readouts = maxout(wide(decoder, annotations, _seen(decoder, config, annotations, state, word), word))
     logits = readouts @ decoder["output.weight"].T + decoder["output.bias"]
-    logits -= logits.max(axis=1, keepdims=True)
-    found: Array = logits[:, piece] - np.log(np.exp(logits).sum(axis=1))
-    return found
+    return log_softmax(logits)[:, piece]
 
 
 def bayes(prior: Array, logarithms: Array) -> Array:

@@ -19,7 +19,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.readout import pairs as readout_pairs
-from attnviz.analysis.recomputation import attend, below, decode_step, encode
+from attnviz.analysis.recomputation import attend, below, decode_step, encode, log_softmax
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 from attnviz.trace.interventions import acting_on, forced_words
@@ -117,7 +117,7 @@ class Prover:
         recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
         pairs |= {name: (getattr(trace, name)[step], found[name]) for name in recorded}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
-        pairs["log_probabilities"] = trace.log_probabilities[step], np.log(probabilities[trace.target_ids[step]])
+        pairs["log_probabilities"] = trace.log_probabilities[step], log_softmax(logits)[trace.target_ids[step]]
         pairs["entropy"] = entropy(trace.alignment[step]), found["entropy"]
         pairs["coverage"] = coverage(trace.alignment), self._coverage
         if trace.attends:

@@ -222,6 +222,13 @@ def softmax(energies: Array) -> Array:
     return shares
 
 
+def log_softmax(logits: Array) -> Array:
+    """Return log softmax(logits): (..., Ky) to (..., Ky), finite also where a probability is too small for a number."""
+    lowered = logits - logits.max(axis=-1, keepdims=True)
+    found: Array = lowered - np.log(np.exp(lowered).sum(axis=-1, keepdims=True))
+    return found
+
+
 def _entropy(alignment: Array) -> Array:
     """H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
     looked_at = alignment[alignment > 0]

@@ -17,7 +17,7 @@ from attnviz.analysis.ledger import ledgers
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.microscope import microscope
 from attnviz.analysis.proof import LIKELIEST, Proof, compared
-from attnviz.analysis.recomputation import softmax
+from attnviz.analysis.recomputation import log_softmax, softmax
 from attnviz.trace import Seq2SeqTrace
 from attnviz.trace.quantity import check_shapes
 
@@ -47,8 +47,7 @@ class Seq2SeqProver:
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
         pairs |= {name: (getattr(trace, name)[step], values) for name, values in found.items() if name != "logits"}
         pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
-        logits = found["logits"] - found["logits"].max()  # the logarithm of a probability may be where that is 0
-        wanted = logits[trace.target_ids[step]] - np.log(np.exp(logits).sum())
+        wanted = log_softmax(found["logits"])[trace.target_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], wanted
         alignment = found["alignment"]
         seen = alignment[alignment > 0]

@@ -54,9 +54,7 @@ def leaving() -> bool:
     """
     context = get_script_run_ctx()
     requests = context.script_requests if context else None
-    if context is None or requests is None:
-        return False
-    if requests._state is not ScriptRequestType.RERUN:
+    if context is None or requests is None or requests._state is not ScriptRequestType.RERUN:
         return False
     waiting = requests._rerun_data
     return waiting.is_history_navigation or waiting.page_script_hash not in ("", context.page_script_hash)
