@@ -1,4 +1,4 @@
-"""README does what it says: its Python block and its commands run, and CI runs the very command that it shows."""
+"""README and the guides do what they say: Python and commands run, and CI runs the very command that README shows."""
 
 from __future__ import annotations
 
@@ -19,10 +19,19 @@ from tests.conftest import REPOSITORY, SENTENCES
 from tests.importing.seq2seq import write_checkpoint
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-COMMANDS = [
-    line for block in re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL) for line in block.splitlines()
-]
+ROOMS = (REPOSITORY / "attnviz", REPOSITORY / "tests" / "benchmarks", REPOSITORY / ".deploy")
+GUIDES = [REPOSITORY / "README.md", *sorted(found for room in ROOMS for found in room.rglob("README.md"))]
+"""README and the guides that it leads to; the models' cards have tests of their own."""
+
+
+def _blocks(language: str) -> list[str]:
+    """Return what stands in the guides' blocks of code, each once."""
+    marked = re.compile(rf"^```{language}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    return list(dict.fromkeys(block for guide in GUIDES for block in marked.findall(guide.read_text("utf-8"))))
+
+
+PYTHON = _blocks("python")
+COMMANDS = list(dict.fromkeys(line for block in _blocks("sh") for line in block.splitlines()))
 ELSEWHERE = ("runs/", "--ray")
 """What takes a trained model, or a cluster: tests of their own try these commands."""
 QUICK = ("translate", "align", "figure", "corpus", "evaluate")
@@ -59,10 +68,10 @@ def _environment() -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_the_python_block(folder: Path) -> None:
-    assert len(PYTHON) == 1
+@pytest.mark.parametrize("block", PYTHON)
+def test_a_python_block(folder: Path, block: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PYTHON[0]],
+        [sys.executable, "-W", "error", "-c", block],
         cwd=folder, env=_environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -117,9 +126,25 @@ def test_ci_runs_the_test_command_that_readme_shows() -> None:
         assert f"&& .venv/bin/{tool}" in shown[0]
 
 
-def test_what_readme_links_to_exists() -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
-        assert (REPOSITORY / target).is_file(), target
+@pytest.mark.parametrize("guide", [str(path.relative_to(REPOSITORY)) for path in GUIDES])
+def test_what_a_guide_links_to_exists(guide: str) -> None:
+    place = REPOSITORY / guide
+    for name, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", place.read_text(encoding="utf-8")):
+        target = place.parent / name if name else place
+        assert target.is_file(), name
+        assert not anchor or anchor in _anchors(target), f"{name}#{anchor}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return what a link may name of a Markdown page: its headings, as GitHub writes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_readme_leads_to_every_guide() -> None:
+    linked = {(REPOSITORY / name).resolve() for name in re.findall(r"\]\(([^)#]+)", README)}
+    about_others = REPOSITORY / "attnviz" / "browser_programs" / "README.md"
+    assert {*GUIDES} - linked == {REPOSITORY / "README.md", about_others}
 
 
 def test_requirements_are_pinned() -> None:
