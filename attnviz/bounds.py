@@ -9,6 +9,8 @@ LARGEST_SIZE = 65_536
 LARGEST_VOCABULARY = 1_000_000
 MOST_LAYERS = 64
 """Layers of the deepest model, and heads of a layer."""
+LARGEST_GUIDANCE = 1000
+"""Weight of the pull of attention towards word links, beside a loss of 1."""
 SIZES = (
     "embedding_size", "hidden_size", "alignment_size", "maxout_size", "model_size", "feedforward_size",
     "source_embedding_size", "encoder_size",

@@ -35,16 +35,19 @@ class ModelConfig:
     """Which state the readout sees: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
     dropout: float = 0.0
     """Probability, in [0, 1), used in training on embeddings, annotations and readouts."""
+    guidance: float | None = None
+    """Weight of the pull of attention towards word links in training, 0 for none; None where that is not known."""
 
     def __post_init__(self) -> None:
         """Raise ValueError, saying which field is wrong, unless every field is in range."""
         bounds.check_model(dataclasses.asdict(self))
         bounds.one_of("attention", self.attention, ATTENTION_KINDS)
         bounds.one_of("readout_state", self.readout_state, READOUT_STATES)
+        bounds.real("guidance", self.guidance or 0.0, 0, bounds.LARGEST_GUIDANCE)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary fit for JSON."""
-        return dataclasses.asdict(self)
+        """Return the fields that are known as a dictionary fit for JSON."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ModelConfig:

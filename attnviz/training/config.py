@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
-from attnviz.bounds import ARCHITECTURES, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
+from attnviz.bounds import ARCHITECTURES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
     from attnviz.network import TrainableConfig
@@ -100,7 +100,7 @@ class TrainingConfig:
     guidance: float = _option(
         "weight of the pull of attention towards word links learnt from the same pairs (guided alignment); 0: none",
         0.0,
-        (0, 1000),
+        (0, LARGEST_GUIDANCE),
     )
     clip: float = _option("largest norm of the gradient", 1.0, (0, 1e6), without=0)
     seed: int = _option("seed of the weights, the order of the data and dropout", 1, (0, _LARGEST_SEED))
@@ -179,6 +179,7 @@ class TrainingConfig:
             attention=self.attention,
             readout_state=self.readout_state,
             dropout=self.dropout,
+            guidance=self.guidance,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class _Run:
             network.initialise(torch.Generator().manual_seed(config.seed))
             self.task.begin(network)
             return network
-        network = start_from(config.start_from, self.tokenizer, config.dropout)
+        network = start_from(config.start_from, self.tokenizer, config.dropout, config.guidance)
         if config.guidance and not network.attends_once:
             which = "many attentions" if network.attends else "no attention"
             raise AttnvizError(f"{config.start_from} has {which} to guide. Set guidance to 0.")

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.checkpoint import load_model
 from attnviz.errors import AttnvizError
-from attnviz.network import Seq2Seq, Trainable, build
+from attnviz.network import ModelConfig, Seq2Seq, Trainable, build
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
 
 _ROWS = (
@@ -25,8 +25,9 @@ _ROWS = (
 
 
 @torch.no_grad()
-def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> Trainable:
-    """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`.
+def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float, guidance: float = 0.0) -> Trainable:
+    """Return a network with the weights, sizes and attention of the model in `folder`, for the pieces of `tokenizer`;
+    where attention is not to be guided any more, its config says how it was before.
 
     Raise AttnvizError where the folder holds no model that can be read, or one that was imported.
     """
@@ -39,7 +40,10 @@ def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float) -> Trai
         for name in weights.keys() & {*_ROWS}:
             rows = weights[name]
             weights[name] = (shares @ rows.view(len(rows), -1)).view(-1, *rows.shape[1:])
-    network = build(dataclasses.replace(old.config, vocabulary_size=len(tokenizer), dropout=dropout))
+    config = dataclasses.replace(old.config, vocabulary_size=len(tokenizer), dropout=dropout)
+    if isinstance(config, ModelConfig) and guidance:
+        config = dataclasses.replace(config, guidance=guidance)
+    network = build(config)
     network.load_state_dict(weights)
     return network
 

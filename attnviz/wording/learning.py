@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attnviz.analysis.learning import half_way
 from attnviz.languages import say
@@ -79,6 +80,16 @@ def run_name(run: Snapshots, alone: bool = False) -> str:
     if alone:
         return run.name
     return say("Guided, weight {weight}", weight=significant(run.guidance)) if run.guidance else say("Left to itself")
+
+
+def attention_taught(config: Mapping[str, Any]) -> str:
+    """Return whether the attention of a model of this `config` was guided in its training; empty where that is not
+    known, or where there is none."""
+    attends = config.get("attention") != "none"
+    guidance = 0.0 if config.get("architecture") == "transformer" else config.get("guidance")
+    if guidance is None or not attends:
+        return ""
+    return say("attention guided") if guidance else say("attention not guided")
 
 
 def guided(runs: Sequence[Snapshots]) -> str:

@@ -49,6 +49,25 @@ def test_with_the_same_tokenizer_a_run_begins_where_the_model_is(files: Files, t
     assert started.validation.measure(started.network.eval()) == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "told"), [(0.5, 0.0, 0.5), (0.5, 0.25, 0.25), (0.0, 0.5, 0.5), (None, 0.0, None)]
+)
+def test_the_config_says_whether_attention_was_ever_guided(
+    tmp_path: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    before: float | None,
+    now: float,
+    told: float | None,
+) -> None:
+    old = make_network()
+    old.config = dataclasses.replace(old.config, guidance=before)
+    save_model(tmp_path / "old", old, tokenizer)
+    new = start_from(tmp_path / "old", tokenizer, 0.0, now)
+    save_model(tmp_path / "new", new, tokenizer)
+    assert load_model(tmp_path / "new")[0].config.guidance == told
+
+
 def test_rows_of_known_pieces_are_kept_and_others_are_the_mean_of_their_spelling(
     tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,6 +56,21 @@ def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
     assert "en-fr on" in texts(app)
     assert "beam search, width 5" in texts(app)
     assert len(shown_equations(app)) == 5
+
+
+@pytest.mark.parametrize(
+    ("guidance", "said"),
+    [({"guidance": 0.5}, "en-fr (attention guided) on"), ({"guidance": 0.0}, "en-fr (attention not guided) on"),
+     ({}, "en-fr on")],
+)  # fmt: skip
+def test_it_says_whether_the_models_attention_was_guided(
+    models_folder: Path, guidance: dict[str, float], said: str
+) -> None:
+    path = models_folder / "en-fr" / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["model"] |= guidance
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert said in texts(open_page())
 
 
 def test_the_step_changes_the_equations(page: Run) -> None:

@@ -85,7 +85,7 @@ def charts(app: AppTest) -> dict[str, str]:
 def test_it_is_offered_by_name_and_opened_by_a_link(transformer: Path, page: Run) -> None:
     app = page(**LINK)
     assert app.selectbox(key="model").options == ["en-fr", NAME]
-    assert f"{NAME} on cpu · greedy search" in texts(app)
+    assert f"{NAME} (attention not guided) on cpu · greedy search" in texts(app)
     assert address(app)["model"] == NAME
 
 

@@ -128,8 +128,9 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
     name = st.selectbox(
         say("Model"), list(models), first, key=inputs.MODEL, persist_state="session",
-        help=say("en-fr translates best. The small recurrent ones differ in their attention alone: additive, dot "
-                 "product, none; the small transformer has nothing but attention.")
+        help=say("en-fr translates best. Its attention was guided: while it was trained, pulled towards links between "
+                 "words. The small recurrent ones differ in their attention alone: additive, dot product, none; the "
+                 "small transformer has nothing but attention. None of these was guided.")
         if shipped else None,
     )  # fmt: skip
     device = st.selectbox(

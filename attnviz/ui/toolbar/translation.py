@@ -31,6 +31,7 @@ from attnviz.ui.toolbar.controls import SEARCHES, Request
 from attnviz.ui.toolbar.dial import open_page_depth, page_depth_address
 from attnviz.ui.toolbar.examples import OPENING, remark
 from attnviz.wording.given import made_by, remarks_of
+from attnviz.wording.learning import attention_taught
 from attnviz.wording.search import search_name
 
 _LAST = "last_trace"
@@ -125,7 +126,10 @@ def status(view: View) -> None:
 def what_ran(view: View) -> str:
     """Return what ran, where, and for how long."""
     trace = view.trace
-    where = say("{model} on {device}", model=trace.model, device=trace.device)
+    taught = attention_taught(trace.config)
+    where = say(
+        "{model} on {device}", model=f"{trace.model} ({taught})" if taught else trace.model, device=trace.device
+    )
     how = search_name(trace, say("its words given")) if view.number else _method(trace)
     told = (say("what-if {number}", number=view.number),) if view.number else ()
     return " · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms"))
