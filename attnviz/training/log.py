@@ -8,7 +8,6 @@ import math
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from attnviz.files import replace_text
 from attnviz.trace.snapshots import Curve
 
 if TYPE_CHECKING:
-    from attnviz.training.state import Progress
+    from attnviz.training.state import Progress, Sums
 
 COLUMNS = (
     "update", "epoch", "tokens", "seconds", "learning_rate", "tokens_per_second",
@@ -99,28 +98,20 @@ def _is_number(text: str) -> bool:
         return False
 
 
-@dataclass
 class Window:
-    """Sums over the updates since the last row of the log."""
+    """The updates since the last row of the log, and how fast this process did its part of them."""
 
-    tokens: int = 0
-    loss: float = 0.0
-    likelihood: float = 0.0
-    started: float = field(default_factory=time.perf_counter)
-
-    def add(self, tokens: int, loss: float, likelihood: float) -> None:
-        """Count one more update of so many target pieces, with its two losses per piece."""
-        self.tokens += tokens
-        self.loss += loss * tokens
-        self.likelihood += likelihood * tokens
+    def __init__(self, sums: Sums) -> None:
+        """Go on with `sums`, those of the updates before this process."""
+        self.sums, self._before, self._started = sums, sums.tokens, time.perf_counter()
 
     def row(self) -> dict[str, float]:
         """Return the values of the log's columns."""
-        count = max(1, self.tokens)
+        count = max(1, self.sums.tokens)
         return {
-            "train_loss": self.loss / count,
-            "train_likelihood": self.likelihood / count,
-            "tokens_per_second": self.tokens / (time.perf_counter() - self.started),
+            "train_loss": self.sums.loss / count,
+            "train_likelihood": self.sums.likelihood / count,
+            "tokens_per_second": (self.sums.tokens - self._before) / (time.perf_counter() - self._started),
         }
 
     def report(self) -> dict[str, str]:

@@ -26,7 +26,7 @@ from attnviz.training.log import MEAN, Log, Window
 from attnviz.training.optimizers import make_optimizers, set_rate
 from attnviz.training.preparation import prepare
 from attnviz.training.schedule import FORECAST_AFTER, Pace, learning_rate, snapshot_moments
-from attnviz.training.state import CHECKPOINT, Progress, load_state, read_model_config, save_state
+from attnviz.training.state import CHECKPOINT, Progress, Sums, load_state, read_model_config, save_state
 from attnviz.training.tasks import Inputs, Measured, task_of
 from attnviz.training.team import Team, team
 from attnviz.training.warm_start import start_from
@@ -67,10 +67,11 @@ class _Run:
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
         self.optimizers = make_optimizers(self.network, config)
-        self.progress, self.pace, self.window = Progress(), Pace(), Window()
+        self.progress, self.pace = Progress(), Pace()
         self.moments = snapshot_moments(config)
         if self.checkpoint.exists():
             self.progress = load_state(self.checkpoint, self.network, self.optimizers)
+        self.window = Window(self.progress.since_row)
         self.validation = self.task.validation(members.device) if members.leads else None
         self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
         self.copies = Copies(self.output / "copies", config.average) if config.average and members.leads else None
@@ -119,7 +120,7 @@ class _Run:
             ready = time.perf_counter()
             for inputs, terms in self._rest_of_epoch():
                 tokens, loss, likelihood = self._update(inputs, terms)
-                self.window.add(tokens, loss, likelihood)
+                self.progress.since_row.add(tokens, loss, likelihood)
                 self.progress.update += 1
                 self.progress.batch += 1
                 self.progress.tokens += tokens
@@ -148,7 +149,8 @@ class _Run:
             self.bar.set_postfix(self.window.report())
             if self.log:
                 self.log.write(self.progress, self.window.row(), rate=learning_rate(config, update - 1))
-            self.window = Window()
+            self.progress.since_row = Sums()
+            self.window = Window(self.progress.since_row)
         if update in self.moments and self.validation:
             self.validation.snapshot(self.network, update)
         self._keep()

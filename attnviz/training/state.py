@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
@@ -28,6 +28,24 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 @dataclass
+class Sums:
+    """Of the updates since the last row of the log: the row of a run that was stopped in between is of all of them."""
+
+    tokens: int = 0
+    """Terms of the loss."""
+    loss: float = 0.0
+    """In nats, summed over the terms."""
+    likelihood: float = 0.0
+    """The same without label smoothing."""
+
+    def add(self, tokens: int, loss: float, likelihood: float) -> None:
+        """Count one more update of so many terms, with its two losses per term."""
+        self.tokens += tokens
+        self.loss += loss * tokens
+        self.likelihood += likelihood * tokens
+
+
+@dataclass
 class Progress:
     """Where a run stands."""
 
@@ -44,6 +62,7 @@ class Progress:
     """Best validation so far: minus its BLEU or accuracy, or its loss where nothing is translated; lower is better."""
     failures: int = 0
     """Validations since then."""
+    since_row: Sums = field(default_factory=Sums)
 
 
 def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], progress: Progress) -> None:
@@ -97,7 +116,11 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 
 
 def _progress(metadata: dict[str, str]) -> Progress:
-    progress = Progress(**json.loads(metadata["progress"]))
+    kept = json.loads(metadata["progress"])
+    sums = Sums(**kept.pop("since_row", {}))  # an earlier version kept none
+    progress = Progress(**kept, since_row=sums)
+    bounds.whole("tokens", sums.tokens, 0, 10**15)
+    sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)
     for name in ("update", "epoch", "batch", "tokens", "failures"):
         bounds.whole(name, getattr(progress, name), 0, 10**15)
     bounds.real("seconds", progress.seconds, 0, 1e12)

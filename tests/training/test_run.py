@@ -26,6 +26,7 @@ from attnviz.training.log import read_curves
 from attnviz.training.loop import learning_rate
 from tests.training.resuming import assert_same_state, run_until_validation
 
+TIMED = ("seconds", "tokens_per_second")
 _RUN = """
 import json, sys
 from attnviz.training import TrainingConfig, run
@@ -43,6 +44,12 @@ def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingC
         patience=0,
     )  # fmt: skip
     return dataclasses.replace(config, **changes)  # type: ignore[arg-type]
+
+
+def losses_of(output: Path) -> list[tuple[str, ...]]:
+    """Return what the log of a run says of its updates, but for the time they took."""
+    with (output / "log.csv").open(newline="", encoding="utf-8") as file:
+        return [tuple(value for name, value in row.items() if name not in TIMED) for row in csv.DictReader(file)]
 
 
 def start(config: TrainingConfig) -> subprocess.Popen[bytes]:
@@ -106,6 +113,8 @@ def test_a_run_made_longer_before_its_rate_falls_ends_like_one_planned_so(
     run_until_validation(short, monkeypatch)  # at update 20; the fall would begin at 25
     run(dataclasses.replace(short, updates=60, decay_updates=15))
     assert_same_state(tmp_path / "whole", tmp_path / "longer")
+    # A row is of all updates since the one before, those before the stop included.
+    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "longer")
 
 
 def test_a_run_whose_rate_has_fallen_cannot_be_made_longer(files: tuple[Path, Path], tmp_path: Path) -> None:
