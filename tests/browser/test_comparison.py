@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.test_lab import at_rest
-from tests.browser.views import NARROW, WIDE_DARK, everywhere, on_both, within
+from tests.browser.views import NARROW, WIDE_DARK, on_both, within
 
 pytestmark = pytest.mark.browser
 
@@ -80,7 +80,7 @@ def expect_step(page: Page, step: int, row: int) -> None:
     assert framed_rows(page) == {row}
 
 
-@everywhere
+@on_both
 def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_window(
     open_page: Opener, address: str
 ) -> None:

@@ -17,7 +17,7 @@ from attnviz.wording.machine import mixture
 from attnviz.wording.stages import narrate
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step
-from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both
+from tests.browser.views import EXAMPLE, SHOWN, on_both
 from tests.conftest import SHIPPED_MODEL
 from tests.equation_symbols import symbols_of
 
@@ -77,7 +77,7 @@ def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) 
     np.testing.assert_allclose(machine(page).evaluate(THICKNESS), opening.alignment[3], atol=0.004)
 
 
-@everywhere
+@on_both
 def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3&depth=numbers")
     drawing = machine(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import FloatRect, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.views import everywhere
+from tests.browser.views import on_both
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ def script() -> str:
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])
-@everywhere
+@on_both
 def test_six_links_stand_apart_in_the_window(open_page: Opener, code: str) -> None:
     page = open_page(f"?lang={code}", path="learns", ready=LINKS)
     expect(page.locator(LINKS)).to_have_count(6)

@@ -20,7 +20,7 @@ from attnviz.translator import Translator
 from attnviz.wording.stages import narrate
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, framed_row, steps
-from tests.browser.views import EXAMPLE, SHOWN, everywhere, on_both, on_screen
+from tests.browser.views import EXAMPLE, SHOWN, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -79,7 +79,7 @@ def press_on(page: Page, key: str, x: float, y: float) -> None:
     page.mouse.click(left, top)
 
 
-@everywhere
+@on_both
 def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.views import everywhere
+from tests.browser.views import on_both
 from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.browser
@@ -46,7 +46,7 @@ def no_wider_than_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
-@everywhere
+@on_both
 def test_up_the_ladder(open_page: Opener) -> None:
     """Rungs 2 and 4 by keys in the light and by the mouse in the dark, so that either walks them wide and narrow."""
     page = open_page(f"?{SENTENCE}&rung=heads&head=cross.2.2", path="transformer", ready=READY)

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.settled import settled
 from tests.browser.test_accessibility import CONTRAST
 from tests.browser.test_page import query
-from tests.browser.views import SHOWN, everywhere
+from tests.browser.views import SHOWN, on_both
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -79,7 +79,7 @@ def answer_all(card: Locator, *, keys: bool) -> int:
     return count
 
 
-@everywhere
+@on_both
 def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     """In the light by keys, in the dark by the mouse, so that either walks it in a wide window and in a narrow one."""
     page = open_page(POOR)

@@ -12,7 +12,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import unfold
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import on_both
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +62,7 @@ def no_wider_than_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
-@everywhere
+@on_both
 def test_three_translations_move_together_by_key_button_and_slider(open_page: Opener) -> None:
     page = why(open_page)
     three = lanes(page).locator(".lane")
@@ -119,7 +119,7 @@ def test_it_plays_to_the_end_and_stops(open_page: Opener) -> None:
     expect(lanes(page).locator(".verb")).to_have_text("Play")
 
 
-@everywhere
+@on_both
 def test_all_pictures_are_drawn_and_told(open_page: Opener) -> None:
     page = why(open_page)
     for name in CHARTS:
