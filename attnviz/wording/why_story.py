@@ -55,7 +55,7 @@ def forced(model: str, *, given: bool) -> Passage:
         say(
             "Now all three are led through one and the same translation. At every word each is asked how likely it "
             "finds it, after the words before. Nobody loses the thread by a mistake of his own: what is left is how "
-            "much of the English each still knows."
+            "much of the English each still knows. On the scale, each line is a tenth of the one above it."
         ),
         whose,
     ))  # fmt: skip
