@@ -36,7 +36,7 @@ def _draw() -> None:
         follow_link()
     available = models()
     request, beside, ran = controls(available) if available else without_models()
-    shown = translation_on_show(request, back=bool(request), attention=True)
+    shown = translation_on_show(request, back=bool(request), steps=True)
     view = shown.view
     with beside:
         if view:

@@ -46,15 +46,16 @@ class OnShow:
     """Whether it is what was asked for."""
 
 
-def translation_on_show(request: Request | None, *, back: bool, attention: bool = False) -> OnShow:
+def translation_on_show(request: Request | None, *, back: bool, steps: bool = False) -> OnShow:
     """Return what the pages show where `request` is asked for, None where there is no model; say what is to be known of
     it, in a container of its own, with what leads `back` from a file to translating.
 
-    A page that can show `attention` alone shows that of a file; others say that it is open elsewhere.
+    The page of the `steps` shows attention alone, too, of a file, and says what an example's steps are to be looked at
+    for; others say that the file is open elsewhere.
     """
     opened = reopening.reopened(st.session_state, request)
     with st.container(key="messages"):  # always there, so that nothing below is moved and drawn anew
-        if attention:
+        if steps:
             attention_form()
         elif opened and isinstance(opened.trace, Attention):
             st.text(say("The attention in {name} is on the page Translate; this page needs a whole translation.",
@@ -70,7 +71,8 @@ def translation_on_show(request: Request | None, *, back: bool, attention: bool 
         view = _view(first, request if asked else None, opened) if first else None
         if asked and request:
             _notice(asked, request.target or "")
-            _remark(asked)
+            if steps:
+                _remark(asked)
     return OnShow(view, asked is not None)
 
 
