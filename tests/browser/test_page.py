@@ -60,7 +60,8 @@ def test_opens_on_a_translated_example(open_page: Opener) -> None:
     expect(page.locator(".st-key-sentence textarea")).to_have_value(OPENING)
     expect_step(page, 1)
     assert page.locator(".player .target .word").count() >= 1
-    expect(page.locator(".st-key-status")).to_contain_text(re.compile(r"en-fr on \S+ · beam search, width 5 · \d+\sms"))
+    ran = re.compile(r"en-fr \(attention guided\) on \S+ · beam search, width 5 · \d+\sms")
+    expect(page.locator(".st-key-status")).to_contain_text(ran)
     expect(page.get_by_role("img", name=re.compile("^Alignment of"))).to_be_visible()
 
 

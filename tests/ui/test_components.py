@@ -83,7 +83,7 @@ def test_every_file_is_in_the_package() -> None:
     for path in PACKAGE.rglob("*"):
         if path.suffix == ".py":
             assert (path.parent / "__init__.py").is_file(), f"{path.parent} is no package"
-        elif path.is_file() and "__pycache__" not in path.parts and not path.name.endswith(".d.ts"):
+        elif path.is_file() and "__pycache__" not in path.parts and not path.name.endswith((".d.ts", ".md")):
             assert path in packed, f"{path.relative_to(REPOSITORY)} is in no package data of pyproject.toml"
 
 
