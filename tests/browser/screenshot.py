@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from attnviz.ui.toolbar.examples import FORMER_OPENING, OPENING
+from attnviz.evaluation.sentences import FIGURE_3
+from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 
@@ -27,7 +28,7 @@ ASIDE = {
     # A look changed by hand, and what came of it.
     "what-if": "?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&depth=everything",
     # A word of which its step turned out to be about another piece than it looked at most.
-    "posterior": f"?sentence={quote_plus(FORMER_OPENING)}&step=10&source=7&depth=everything&after_word=1",
+    "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
     "lab": f"lab?sentence={quote_plus(OPENING)}&step=3",
     "why": f"why?sentence={quote_plus(OPENING)}&step-why=4",
     "beam-tree": f"lab?section=tree&sentence={quote_plus(OPENING)}&step=3",
