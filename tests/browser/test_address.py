@@ -104,15 +104,15 @@ def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:
     settled(page)
     box = page.locator(".st-key-ledger_rival-en input")
     box.click()
-    box.fill("offert")
+    box.fill("chaton")
     page.keyboard.press("Enter")
     heading = page.locator(".st-key-contrast h3")
-    expect(heading).to_contain_text("“offert” (scored by its first piece")
-    page.wait_for_url(re.compile("typed_rival=offert"))
+    expect(heading).to_contain_text("“chaton” (scored by its first piece")
+    page.wait_for_url(re.compile("typed_rival=chaton"))
     page.reload()
     settled(page)
-    expect(heading).to_contain_text("“offert” (scored by its first piece")
-    expect(page.locator(".st-key-ledger_rival-en input")).to_have_value("offert")
+    expect(heading).to_contain_text("“chaton” (scored by its first piece")
+    expect(page.locator(".st-key-ledger_rival-en input")).to_have_value("chaton")
 
 
 def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:

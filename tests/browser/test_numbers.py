@@ -203,12 +203,12 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     page.wait_for_url(re.compile(r"[?&]rival=\d+\b"))
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    type_word(page, "ledger_word-en", "offert")
+    type_word(page, "ledger_word-en", "chaton")
     expect(page.locator(".st-key-contrast h3")).to_have_text(
-        f"Why “offert” (scored by its first piece, “off”) and not “{car}”"
+        f"Why “chaton” (scored by its first piece, “chat”) and not “{car}”"
     )
-    expect(page.locator(".st-key-ledger_word-en input")).to_have_value("offert")
-    expect(page.locator(".st-key-inside_word")).to_contain_text("The model writes “offert” in 2 pieces")
+    expect(page.locator(".st-key-ledger_word-en input")).to_have_value("chaton")
+    expect(page.locator(".st-key-inside_word")).to_contain_text("The model writes “chaton” in 2 pieces")
     type_word(page, "ledger_word-en", "北京")
     expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
 
