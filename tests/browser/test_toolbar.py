@@ -28,7 +28,7 @@ def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open
     expect(page.locator(".player .source")).to_contain_text("eat")
     open_box(page, "Model")
     choose(page, ".st-key-model", "small-dot")
-    expect(status).to_contain_text("small-dot on")
+    expect(status).to_contain_text("small-dot (attention not guided) on")
     expect(status).to_contain_text("beam search, width 5")
 
 
