@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz import Trace
+from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
@@ -43,7 +45,7 @@ def expect_step(page: Page, step: int) -> None:
     expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
 
 
-def test_a_lecture_by_keys(open_page: Opener) -> None:
+def test_a_lecture_by_keys(open_page: Opener, translator: Translator[Trace]) -> None:
     page = open_page("?step=2")
     settled(page)
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
@@ -57,7 +59,8 @@ def test_a_lecture_by_keys(open_page: Opener) -> None:
     assert page.evaluate(LETTERS) == 1.25 * letters
     page.wait_for_function(f"() => {HEIGHT} > {1.15 * height}")
     expect_step(page, 2)
-    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", 26), ("Home", 1)):
+    last = len(translator.translate(EXAMPLE, beam=5).target_pieces)
+    for key, step in (("PageDown", 3), ("PageDown", 4), ("PageUp", 3), ("ArrowLeft", 2), ("End", last), ("Home", 1)):
         page.keyboard.press(key)
         expect_step(page, step)
     black = page.locator(".lecture .black")
