@@ -88,7 +88,7 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
     page.locator(".st-key-tour_button button").click()
     card = stop(page, 1)
     expect(card).to_be_focused()
-    expect(card.locator(".told")).to_contain_text("“pauvre”")
+    expect(card.locator(".told")).to_contain_text("“honnête”")
     assert page.evaluate(f"{SHOWN}.step") == 5, "the word it tells of"
     for number in range(2, 8):
         uncovered(page)
@@ -101,7 +101,7 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
             pulled(page, card)
         if number in (4, 7):
             assert faint(page) == []
-    assert page.evaluate(f"{SHOWN}.step") == 4, "femme, which turned out to be about woman"
+    assert page.evaluate(f"{SHOWN}.step") == 4, "homme, which turned out to be about man"
     card.locator(".next").click()
     stop(page, 8)
     for hidden in (".st-key-heatmap .js-plotly-plot", ".player .source", ".st-key-softmax", ".st-key-machine svg"):
