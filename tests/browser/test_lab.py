@@ -138,7 +138,7 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
         no_wider_than_the_window(page)
         page.locator(".st-key-lang").get_by_text("fr").click()
         expect(section(page, "fr")).to_have_text("Est-ce une explication ?")
-        expect(page.locator(".st-key-trials p")).to_contain_text("Mélangés", timeout=60_000)
+        expect(page.locator(".st-key-trials p")).to_contain_text("Mélangés")
         to_section(page, "Réponses", "fr")
         page.wait_for_selector(ANSWERS)
         at_rest(page)

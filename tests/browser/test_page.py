@@ -295,8 +295,7 @@ def test_a_telephone_scrolls_only_downwards(open_page: Opener, dark: bool) -> No
     expect_step(page, 2)
 
 
-CONTRASTS = """
-() => {
+CONTRASTS = """() => {
   const linear = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
   const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const luminance = (colour) => {
@@ -316,8 +315,7 @@ CONTRASTS = """
     const ink = luminance(node instanceof SVGElement ? style.fill : style.color);
     return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
   });
-}
-"""
+}"""
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -334,10 +332,9 @@ def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opene
         "fill", "rgb(106, 69, 181)" if dark else "rgb(178, 151, 242)"
     )
     expect_step(page, 2)
-    page.wait_for_timeout(1000)  # the last figure to be redrawn is not among those waited for
-    contrasts = page.evaluate(CONTRASTS)
-    assert len(contrasts) > 30
-    assert min(contrasts) >= 4.5
+    # One figure after another is redrawn.
+    enough = "all.length > 30 && Math.min(...all) >= 4.5"
+    page.wait_for_function(f"() => {{ const all = ({CONTRASTS})(); return {enough}; }}")
 
 
 def test_every_chart_has_a_table(open_page: Opener) -> None:

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from attnviz import Trace
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.trials import Trials
 from attnviz.checkpoint import save_model
 from attnviz.languages import speak
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui import resources
+from attnviz.ui.lab import reckoned
 from attnviz.ui.lab.room import SECTIONS
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.records import UnknownRecordError, on_show
@@ -140,6 +143,20 @@ def test_where_it_should_have_looked_is_asked_of_the_word_in_the_address(trace: 
     assert own != another
     with pytest.raises(UnknownRecordError):
         fetched(address_of(trace, "trials", "light", every=True))
+
+
+def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, trials = [], reckoned.trials
+
+    def counted(trace: Trace, weights: Weights, step: int) -> Trials:
+        tried.append(step)
+        return trials(trace, weights, step)
+
+    monkeypatch.setattr(reckoned, "trials", counted)
+    for theme in ("light", "dark"):
+        for name in ("trials", "trials-narrow"):
+            fetched(address_of(trace, name, theme, every=False), 3)
+    assert tried == [3]
 
 
 def test_a_branch_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:

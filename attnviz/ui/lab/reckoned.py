@@ -7,9 +7,12 @@ from typing import TypeVar, cast
 
 from attnviz import Trace
 from attnviz.analysis.answers import Answers, answers
+from attnviz.analysis.best_look import best_look
 from attnviz.analysis.firmness import Firmness, firmness
+from attnviz.analysis.looks import Trial
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.shuffled import Shuffled, shuffled
+from attnviz.analysis.trials import Trials, trials
 from attnviz.kept import Kept, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
@@ -21,10 +24,24 @@ Result = TypeVar("Result")
 _RECKONED: Kept[object] = Kept(8 << 20, size=size_of)
 """The answers of a sentence of sixty words take a quarter of a megabyte."""
 
+_TRIED: Kept[object] = Kept(64 << 20, size=size_of)
+"""The trials of a step have probabilities of the whole vocabulary a hundred times, 13 MB where it has 16,000 pieces:
+enough for whoever sees the same step in the other language, the other theme or another width."""
+
 
 def answers_of(trace: Trace) -> Answers:
     """Return the answers for every step of `trace`."""
     return _once("answers", trace, lambda weights: answers(trace, weights, attributions_of(trace)))
+
+
+def trials_of(trace: Trace, step: int) -> Trials:
+    """Return the trials of 0-based `step`; raise IndexError where there is no such step."""
+    return _once(f"trials {step}", trace, lambda weights: trials(trace, weights, step), _TRIED)
+
+
+def best_look_of(trace: Trace, step: int, piece_id: int) -> Trial:
+    """Return where 0-based `step` should have looked for a piece; raise as `trials_of`, also for no such piece."""
+    return _once(f"look {step} {piece_id}", trace, lambda weights: best_look(trace, weights, step, piece_id), _TRIED)
 
 
 def shuffled_of(trace: Trace) -> Shuffled:
@@ -48,9 +65,9 @@ def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
     return _once(f"beam tree {beam}", trace, grow)
 
 
-def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result]) -> Result:
+def _once(name: str, trace: Trace, reckon: Callable[[Weights], Result], kept: Kept[object] = _RECKONED) -> Result:
     weights = weights_of(trace)
     assert weights is not None  # lacking
     key = name, trace.fingerprint, weights_digest_of(trace)
     with TURNS.left():
-        return cast("Result", _RECKONED.get(key, lambda: reckon(weights)))
+        return cast("Result", kept.get(key, lambda: reckon(weights)))

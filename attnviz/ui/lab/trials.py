@@ -13,20 +13,19 @@ from attnviz import Trace
 from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
-from attnviz.figures.subject import Subject
 from attnviz.figures.trials import WIDTH, trials_figure, trials_likeliest_table
 from attnviz.languages import say
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.lab.lacking import lacking
-from attnviz.ui.lab.reckoned import firmness_of, shuffled_of
+from attnviz.ui.lab.reckoned import best_look_of, firmness_of, shuffled_of, trials_of
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.page_state.parts import INSIDE_WORD, part
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import references
 from attnviz.ui.records import Asked, UnknownRecordError, address
-from attnviz.ui.resources import tokenizer_of, weights_of
+from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.step.ledger_choice import word_choice
 from attnviz.ui.step.subject import subject_of
 from attnviz.ui.toolbar.downloads import Picture
@@ -98,13 +97,10 @@ def trials_record(width: int, asked: Asked) -> dict[str, Any]:
     trace, (step, *others) = asked.trace, asked.steps
     if others or lacking(trace):
         raise UnknownRecordError("trials")
-    subject = Subject(trace, step, weights_of(trace), word=asked.word, spelling=spelling_of(trace))
-    tried, best = subject.trials, subject.best_look
-    told = f"{trials_sentence(tried, subject.spelled)} " + best_sentence(
-        best, tried.real, subject.explained, trace, subject.spelled
-    )
-    figure = trials_figure(trace, tried, subject.spelled, best, theme=asked.theme, width=width)
-    # What is drawn is kept, a hundredth of what was tried.
+    word = trace.target_ids[step] if asked.word is None else asked.word
+    tried, best, spelling = trials_of(trace, step), best_look_of(trace, step, word), spelling_of(trace)
+    told = f"{trials_sentence(tried, spelling)} {best_sentence(best, tried.real, word, trace, spelling)}"
+    figure = trials_figure(trace, tried, spelling, best, theme=asked.theme, width=width)
     return steady_record(figure.to_json(), {step: ("", told)})
 
 
