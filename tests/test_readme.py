@@ -26,7 +26,9 @@ GUIDES = [
     REPOSITORY / "README.md",
     *sorted({found for room in ROOMS for found in room.rglob("README.md")} - {OF_OTHERS}),
 ]
-"""README and the guides that it leads to; the models' cards have tests of their own."""
+"""README and the guides that it leads to."""
+CARDS = sorted((REPOSITORY / "models").rglob("README.md"))
+"""Their commands train for hours; what they lead to must be there as well."""
 
 
 def _blocks(language: str) -> list[str]:
@@ -131,7 +133,7 @@ def test_ci_runs_the_test_command_that_readme_shows() -> None:
         assert f"&& .venv/bin/{tool}" in shown[0]
 
 
-@pytest.mark.parametrize("guide", [str(path.relative_to(REPOSITORY)) for path in GUIDES])
+@pytest.mark.parametrize("guide", [str(path.relative_to(REPOSITORY)) for path in [*GUIDES, *CARDS]])
 def test_what_a_guide_links_to_exists(guide: str) -> None:
     place = REPOSITORY / guide
     for name, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", place.read_text(encoding="utf-8")):
