@@ -29,16 +29,17 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 UI_FLOORS = {
-    "language": 0, "glossary": 0, "passage": 0, "pictures": 0, "turns": 0, "admission": 0, "sign_in": 0, "shelf": 0,
-    "resources": 1,
-    "by_length": 2, "page_state": 2, "records": 2,
-    "components": 3,
-    "style": 4,
-    "chrome": 5, "step": 5,
-    "toolbar": 6,
-    "corpus": 7, "lab": 7, "learns": 7, "transformer": 7, "why": 7,
-    "pages": 8,
-    "server": 9,
+    "carried": 0,
+    "language": 1, "glossary": 1, "passage": 1, "pictures": 1, "turns": 1, "admission": 1, "sign_in": 1, "shelf": 1,
+    "resources": 2,
+    "by_length": 3, "page_state": 3, "records": 3,
+    "components": 4,
+    "style": 5,
+    "chrome": 6, "step": 6,
+    "toolbar": 7,
+    "corpus": 8, "lab": 8, "learns": 8, "transformer": 8, "why": 8,
+    "pages": 9,
+    "server": 10,
 }  # fmt: skip
 """The same inside the page's own room."""
 

@@ -9,6 +9,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
 from attnviz.ui.admission import admitted
+from attnviz.ui.carried import arrive, arrived
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
@@ -37,12 +38,14 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
     speak_as_chosen()
     offered = st.session_state[_OFFERED] = [make() for make in pages]
     current = st.navigation(offered, position="hidden")
+    arrive(st.session_state, current.url_path)
     apply_style(theme_name())
     if not (signed_in() and admitted()):
         return
     load_library()
     _masthead(offered, current)
     current.run()
+    arrived(st.session_state, current.url_path)
 
 
 def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.languages import LANGUAGES, language, say, speak
+from attnviz.ui.carried import carry
 
 LANGUAGE = "lang"
 """The choice, in the session and in the address."""
@@ -57,6 +58,7 @@ def localised(
     `then` is called, before the page is drawn anew.
     """
     kept, own = st.session_state, key_in_language(key)
+    carry(kept, own)
     if kept.get(key) not in options:
         kept[key] = default
     if kept.get(own) != kept[key]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 from attnviz.analysis.grid import FACES, By, Face
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.palette import Colours
+from attnviz.ui.carried import carry
 from attnviz.ui.page_state.view import Session, View, view_key
 
 Order = Literal["sentence", "strongest"]
@@ -48,6 +49,7 @@ def heatmap_choices(session: Session, view: View, linked: Mapping[str, str] | No
     """
     kept = cast("HeatmapChoices", session.get(view.key(_KEPT)) or _linked(view, linked or {}))
     for name, options in _OPTIONS.items():
+        carry(session, view.key(name))
         value = session.get(view.key(name))
         if value is not None and value in options:
             kept = replace(kept, **{name: value})

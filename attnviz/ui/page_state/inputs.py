@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnviz.ui.carried import carry
 from attnviz.ui.page_state.view import Session
 
 SENTENCE = "sentence"
@@ -15,6 +16,7 @@ DEVICE = "device"
 
 def open_box(session: Session, key: str, linked: Mapping[str, str], otherwise: str = "") -> None:
     """Fill a text box that is drawn for the first time: with the text of the link, if it has one."""
+    carry(session, key)
     if key not in session:
         session[key] = linked.get(key, otherwise)
 

@@ -1,0 +1,52 @@
+"""What a visitor has typed and chosen is still there on the next page, also if going there is the first thing done."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opener
+from tests.browser.views import EXAMPLE, on_both
+
+pytestmark = pytest.mark.browser
+
+WAYS = {"Translate": "", "Why attention?": "why", "To the transformer": "transformer", "Lab": "lab"}
+CHOSEN = "[aria-checked=true]"
+
+
+def go(page: Page, name: str) -> None:
+    """Go to a page by its name at the top, and wait until it is drawn."""
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.locator(".st-key-page_here")).to_have_text(name)
+    page.wait_for_url(re.compile(rf"/{WAYS[name]}(\?|$)"))
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")
+
+
+@on_both
+@pytest.mark.parametrize("first", ["Why attention?", "To the transformer", "Lab"])
+def test_the_first_click_of_a_visit_leads_to_another_page(open_page: Opener, first: str) -> None:
+    page = open_page()
+    box = page.locator(".st-key-sentence textarea")
+    for name in (first, "To the transformer", "Why attention?", "Translate", first, "Translate"):
+        go(page, name)
+        if name != "Lab":
+            expect(box).to_have_value(EXAMPLE)
+    expect(page.locator("[class*='st-key-depth']").locator(CHOSEN)).to_have_text("Everything")
+
+
+def test_what_is_chosen_for_the_pictures_is_chosen_on_the_next_page(open_page: Opener) -> None:
+    page = open_page()
+    go(page, "Lab")
+    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("words")
+    page.locator("[class*='st-key-by-']").get_by_role("radio", name="pieces").click()
+    go(page, "Translate")
+    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
+    page.locator(".st-key-root label").click()
+    go(page, "Lab")
+    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
+    go(page, "Translate")
+    expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-root input")).to_be_checked()
