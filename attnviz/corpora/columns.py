@@ -59,7 +59,7 @@ _MEANINGS = {
     "links_before": "alpha_ij between words, before word i was known: those above the threshold, and the largest of "
                     "each i",
     "links_after": "what the look of word i turned out to be about, once it was known",
-    "gold": "links that people drew, between the same words",
+    "gold": "links that people drew, between the same words; not sure where one of theirs is several of these",
     "remarks": "of the reading, in words",
 }  # fmt: skip
 _TYPES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from attnviz.analysis.findings import Finding, Kind, findings_of
 from attnviz.analysis.findings.function_words import SOURCE_FUNCTION_WORDS
 from attnviz.analysis.findings.twins import is_word
 from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.corpora.drawn_links import on_words
 from attnviz.corpora.lines import Line
 from attnviz.corpora.pair_read import PairRead, merged
-from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
+from attnviz.evaluation.alignment import GoldAlignment, between_words
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.trace import Words
 from attnviz.wording.findings import finding_sentence
@@ -92,22 +92,8 @@ def _links(shares: Shares, threshold: float) -> list[dict[str, Any]]:
 
 
 def _gold(gold: GoldAlignment, pair: PairRead, words: Words) -> list[dict[str, Any]]:
-    """Return the links that people drew as links between the words of the reading, which have letters in common."""
-    sides = ((pair.source_surfaces, words.source_groups, gold.source),
-             (pair.target_surfaces, words.target_groups, gold.target))  # fmt: skip
-    source, target = (_places(surfaces, groups, theirs) for surfaces, groups, theirs in sides)
-    drawn: dict[tuple[int, int], bool] = {}
-    for these, sure in ((gold.possible, False), (gold.sure, True)):
-        for j, i in these:
-            drawn |= dict.fromkeys(itertools.product(target[i], source[j]), sure)
-    return [{"i": i, "j": j, "sure": sure} for (i, j), sure in sorted(drawn.items())]
-
-
-def _places(surfaces: tuple[str, ...], groups: tuple[tuple[int, ...], ...], theirs: tuple[str, ...]) -> list[list[int]]:
-    """Return, of each of `theirs`, the words of the reading that it has letters in common with."""
-    shares = memberships(surfaces[:-1], theirs)
-    return [[k for k, group in enumerate(groups[:-1]) if shares[word, list(group)].any()]
-            for word in range(len(theirs))]  # fmt: skip
+    found = sorted(on_words(gold, pair, words).items(), key=lambda one: one[0][::-1])
+    return [{"i": i, "j": j, "sure": sure} for (j, i), sure in found]
 
 
 def _error(gold: GoldAlignment, pair: PairRead, shares: Shares) -> float | None:

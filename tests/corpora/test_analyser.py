@@ -124,12 +124,29 @@ def test_gold_links_are_on_the_words_of_the_reading(translator: Translator) -> N
     gold = GoldAlignment("1", ("It's", "here!"), ("C'est", "là", "!"), frozenset({(0, 0)}), frozenset({(1, 2)}))
     row = Analyser(translator)([Line(1, "It's here!", "C'est là !", gold)])[0].to_pylist()[0]
     names = [(row["source_words"][one["j"]], row["target_words"][one["i"]], one["sure"]) for one in row["gold"]]
-    assert names == [("It's", "C'", True), ("It's", "est", True), ("here", "!", False), ("!", "!", False)]
+    # "C'est" is two words, and the mark of "here!" goes with that of the other side.
+    assert names == [("It's", "C'", False), ("It's", "est", False), ("!", "!", False)]
     # Links by attention, of their words: the error rate of no link at all would be 1.
     trace = translator.translate("It's here!", target="C'est là !")
     by_theirs = np.stack([trace.words().alignment[:2, :-1].mean(0), *trace.words().alignment[2:4, :-1]])
     merged = np.stack([by_theirs[:, 0], by_theirs[:, 1:].sum(1)], axis=1)
     assert row["aer_before"] == pytest.approx(error_rate([links(merged)], [gold]).aer)
+
+
+def test_a_mark_at_a_word_is_not_linked_with_it(translator: Translator) -> None:
+    def drawn(source: str, target: str, *sure: tuple[int, int]) -> list[tuple[str, str, bool]]:
+        gold = GoldAlignment("1", tuple(source.split()), tuple(target.split()), frozenset(sure), frozenset())
+        row = Analyser(translator)([Line(1, source, target, gold)])[0].to_pylist()[0]
+        return [(row["source_words"][one["j"]], row["target_words"][one["i"]], one["sure"]) for one in row["gold"]]
+
+    assert drawn("A station?", "La gare ?", (1, 1)) == [("station", "gare", True), ("?", "?", False)]
+    assert drawn("A station ?", "La gare ?", (1, 1)) == [("station", "gare", True)]
+    assert drawn("A station?", "La gare ?", (1, 1), (1, 2)) == [("station", "gare", True), ("?", "?", True)]
+    assert drawn("station.", "gare.", (0, 0)) == [("station", "gare", True), (".", ".", True)]
+    assert drawn("station.", "gare !", (0, 1)) == [(".", "!", True)]
+    assert drawn("station", "gare !", (0, 1)) == [("station", "!", True)]
+    assert drawn("A station.", "La gare.", (1, 0)) == [("station", "La", True), (".", ".", False)]
+    assert drawn("A station.", "La gare!", (1, 0)) == [("station", "La", True)]
 
 
 def test_models_of_all_kinds(make_network: ModelFactory, tokenizer: Tokenizer, tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""Links that people drew between words of their own, as links between the words of a reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.analysis.alignment_error import Link
+from attnviz.analysis.findings.twins import is_word
+from attnviz.corpora.pair_read import PairRead
+from attnviz.evaluation.alignment import GoldAlignment, memberships
+from attnviz.trace import Words
+
+
+def on_words(gold: GoldAlignment, pair: PairRead, words: Words) -> dict[Link, bool]:
+    """Return the links (source, target), counted from 0, between the words of the reading, and whether each is sure.
+
+    A word of theirs is the words of the reading that it has letters in common with. Where it is several, nobody said
+    which of them a link is of: it is possible for each. Marks are set apart: those of "station?" go with those of the
+    other side, if there are any, and are no part of what "station" is linked to. What became of a mark that is part of
+    a word, nobody said at all: any mark like it is possible.
+    """
+    source = _places(pair.source_surfaces, words.source_groups, gold.source)
+    target = _places(pair.target_surfaces, words.target_groups, gold.target)
+    drawn = {
+        (j, i): False
+        for theirs, ours in product(source, target) if theirs.words or ours.words
+        for j, i in product(theirs.marks, ours.marks) if words.source[j] == words.target[i]
+    }  # fmt: skip
+    for theirs, sure in ((gold.possible, False), (gold.sure, True)):
+        for j, i in theirs:
+            for links in _apart(source[j], target[i]):
+                for link in links:
+                    drawn[link] = drawn.get(link, False) or (sure and len(links) == 1)
+    return drawn
+
+
+class _Places(NamedTuple):
+    """The words of the reading that one of theirs is."""
+
+    words: list[int]
+    marks: list[int]
+
+
+def _apart(source: _Places, target: _Places) -> Iterator[list[Link]]:
+    """Yield the links that one link is: those of the words and those of the marks."""
+    if source.marks and target.marks:
+        yield [(j, i) for j, i in product(source.marks, target.marks)]
+    if source.words and target.words:
+        yield [(j, i) for j, i in product(source.words, target.words)]
+    elif not (source.marks and target.marks):
+        yield [(j, i) for j, i in product(source.words + source.marks, target.words + target.marks)]
+
+
+def _places(surfaces: Sequence[str], groups: Sequence[Sequence[int]], theirs: Sequence[str]) -> list[_Places]:
+    shares = memberships(surfaces[:-1], theirs)
+    found = [_Places([], []) for _ in theirs]
+    for k, group in enumerate(groups[:-1]):
+        text = "".join(surfaces[piece] for piece in group)
+        for word in np.flatnonzero(shares[:, list(group)].any(axis=1)):
+            (found[word].words if is_word(text) else found[word].marks).append(k)
+    return found
