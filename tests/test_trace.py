@@ -76,6 +76,13 @@ def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path)
     assert float(total) == pytest.approx(len(trace.words().target), abs=1e-3)
 
 
+def test_a_shell_says_what_it_is_and_not_all_its_numbers(trace: Trace) -> None:
+    assert repr(trace) == f"<Trace: {trace.source_text} → {trace.translation}>"
+    long = dataclasses.replace(trace, source_text="many words " * 100)
+    assert "many words … →" in repr(long)
+    assert len(repr(long)) < 200
+
+
 def test_the_fingerprint_is_that_of_all_numbers(trace: Trace) -> None:
     assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
     assert dataclasses.replace(trace, seconds=9.0).fingerprint == trace.fingerprint

@@ -1,4 +1,4 @@
-"""Five answers to "what did this word depend on?", each a matrix of target by source pieces.
+"""Six answers to "what did this word depend on?", each a matrix of target by source pieces.
 
 They answer different questions, in different units, and none is the cause: attention is where the decoder looked before
 it knew the word, the posterior what that look was about, the ledger what entered the logit by the context, gradient ×
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 Answer = Literal["attention", "posterior", "ledger", "gradient", "erased", "erased_input"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-"""The five, in their order; erasure is answered twice, at the look and at the input."""
+"""In their order; erasure is answered twice, at the look and at the input."""
 
 
 @dataclass(frozen=True, eq=False)

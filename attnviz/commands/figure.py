@@ -154,10 +154,14 @@ def _attention(options: argparse.Namespace) -> Attention:
 
         return load_checkpoint(options.checkpoint).attention(options.text, options.target)
     found = open_attention(options.attention)
-    with about(f"{options.attention}, sentence {options.sentence}"):
-        trace = found.sentence(options.sentence).attention(
-            options.source_tokens, options.target, normalise=options.normalise
-        )
+    try:
+        with about(f"{options.attention}, sentence {options.sentence}"):
+            trace = found.sentence(options.sentence).attention(
+                options.source_tokens, options.target, normalise=options.normalise
+            )
+    except AttnvizError as error:
+        hint = "What a file lacks is given by --source-tokens and --target; --normalise scales its rows."
+        raise AttnvizError(f"{error} {hint}") from error
     for remark in remarks_of(trace):
         print(remark, file=sys.stderr)
     return trace

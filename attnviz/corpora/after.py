@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from attnviz.analysis.posterior import Kind, posterior_of
-from attnviz.corpora.leading import Ids, Led, Steps
+from attnviz.corpora.leading import LOGITS, Ids, Led, Steps
 from attnviz.network.output import OutputLayer
 from attnviz.network.recurrence import gru_step
 from attnviz.translator import Translator
@@ -28,8 +28,6 @@ Array = NDArray[np.float64]
 
 SLIGHT = 0.01
 """Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
-_ROWS = 512
-"""Readouts whose logits are computed at once: 8 MB in bfloat16 at a vocabulary of 8,000."""
 _FACTORS: dict[Kind, tuple[float, float]] = {
     "balanced": (0.75, 0.25), "blend": (0.75, 0.25), "posterior": (1, 0),
 }  # fmt: skip
@@ -151,7 +149,7 @@ class AfterReading:
             weight, bias = self._output.weight[some], bias[some]
         readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
         found = []
-        for part in readouts.split(_ROWS):
+        for part in readouts.split(max(1, LOGITS // len(bias))):
             # Added up in float32 whatever the type: asked for a float32 sum, torch copies all the terms first.
             sums = linear(part, weight, bias).exp_().sum(1).float().log_()
             # Rarely do logits leave the range of what the exponential can hold.

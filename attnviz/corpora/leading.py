@@ -20,8 +20,8 @@ from attnviz.translator import Translator
 
 LIKELIEST = 8
 """Pieces of each step whose ids are kept: with those written they bound the sum that a probability is divided by."""
-_ROWS = 512
-"""Readouts whose logits are computed at once: 16 MB at a vocabulary of 8,000."""
+LOGITS = 1 << 22
+"""Computed at once: 16 MB in single precision, of 262 readouts at a vocabulary of 16,000."""
 
 Ids = list[list[int]]
 
@@ -118,8 +118,8 @@ def _of_words(translator: Translator[Any], readouts: Tensor, target: Tensor) -> 
     count = min(LIKELIEST, translator.network.config.vocabulary_size)
     log_probabilities = torch.zeros(target.shape, device=target.device)
     likeliest = torch.zeros((*target.shape, count), dtype=torch.long, device=target.device)
-    found, best = [], []
-    for part, chosen in zip(rows.split(_ROWS), ids.split(_ROWS), strict=True):
+    found, best, most = [], [], max(1, LOGITS // translator.network.config.vocabulary_size)
+    for part, chosen in zip(rows.split(most), ids.split(most), strict=True):
         logits = output.logits(part)
         found.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
         best.append(largest(logits, count)[1])

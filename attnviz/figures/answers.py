@@ -1,4 +1,4 @@
-"""Five answers to "what did this word depend on?" as small multiples: one scale, the same axes."""
+"""Six answers to "what did this word depend on?" as small multiples: one scale, the same axes."""
 
 from __future__ import annotations
 

@@ -19,6 +19,10 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     (source.txt and target.txt, or Joey NMT's src_vocab.txt and trg_vocab.txt), and for Joey NMT its config.yaml; raise
     AttnvizError where something is missing, damaged, or of another structure."""
     folder = Path(folder)
+    if not folder.is_dir():
+        raise AttnvizError(
+            say("{folder} is no folder. Name the one with the checkpoint and its vocabularies.", folder=folder)
+        )
     source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
     tensors, name = read_tensors(folder), folder.resolve().name
     if joey.MARK not in tensors:

@@ -7,6 +7,7 @@ import dataclasses
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from attnviz.text import join_pieces, word_groups
@@ -17,7 +18,7 @@ Groups = tuple[tuple[int, ...], ...]
 """The 0-based pieces of each word, in order."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Aligned(Saved):
     """Two sentences in pieces, and for each piece of the second where it looked in the first.
 
@@ -45,6 +46,11 @@ class Aligned(Saved):
         @property
         def alignment(self) -> FloatArray:
             """Where each step looked, (Ty, Tx), rows sum to 1."""
+
+    def __repr__(self) -> str:
+        """Return its kind and both sentences, of long ones the beginning."""
+        source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
+        return f"<{type(self).__name__}: {source} → {target}>"
 
     @property
     @abstractmethod

@@ -36,7 +36,7 @@ RECORDED = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Attention(Aligned):
     """Two sentences in pieces and where each target piece looked, as another program had it: nothing of how it came
     about, but the energies and states that were given along.

@@ -12,7 +12,7 @@ from attnviz.trace import storage
 from attnviz.trace.saved import Saved
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Computation(Saved):
     """What one network computed, and which."""
 

@@ -15,7 +15,7 @@ from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantity import Quantity
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Judgement(Computation):
     """Everything computed while one pair of sentences was judged by decomposable attention (Parikh et al. 2016).
 

@@ -19,7 +19,7 @@ STORED_CANDIDATES = 100
 """How many of the likeliest pieces of each step a record keeps."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Record(Aligned, Computation):
     """The translation of one sentence, and who made it how.
 

@@ -12,7 +12,7 @@ from attnviz.trace.parts import FloatArray
 from attnviz.trace.record import Record
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Recurrent(Record):
     """A translation by an encoder of annotations and a recurrent decoder that attends to them.
 

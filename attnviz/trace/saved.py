@@ -22,7 +22,7 @@ from attnviz.trace import storage
 from attnviz.trace.quantity import Quantity
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Saved(ABC):
     """An immutable record. All arrays are read-only copies, float32 but for ids and counts."""
 
@@ -37,6 +37,11 @@ class Saved(ABC):
             array = getattr(self, quantity.name).copy()
             array.setflags(write=False)
             object.__setattr__(self, quantity.name, array)
+
+    def __repr__(self) -> str:
+        """Return its kind and its sizes: all its numbers would fill screens."""
+        sizes = ", ".join(f"{symbol} = {size}" for symbol, size in self.sizes().items())
+        return f"<{type(self).__name__}: {sizes}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle through the constructor, so that what comes back is as immutable."""

@@ -27,7 +27,7 @@ _CHOICES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Seq2SeqTrace(Recurrent):
     """Everything computed while one sentence was translated by an imported network (`network.seq2seq`).
 

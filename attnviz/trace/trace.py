@@ -16,7 +16,7 @@ from attnviz.trace.recurrent import Recurrent
 _CHOICES = {"attention": ("additive", "dot", "none"), "readout_state": ("previous", "current")}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Trace(Recurrent):
     """Everything computed while one sentence was translated by RNNsearch (Bahdanau, Cho & Bengio 2014).
 

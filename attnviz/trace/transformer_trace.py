@@ -22,7 +22,7 @@ from attnviz.trace.transformer_quantities import ATTENTIONS, RECORDED
 _ALL = Heads()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TransformerTrace(Record):
     """Everything computed while one sentence was translated by a transformer (Vaswani et al. 2017).
 

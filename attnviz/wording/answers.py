@@ -1,4 +1,4 @@
-"""The five answers to what a word depended on: their names, what each says, and how far they agree, in words."""
+"""The six answers to what a word depended on: their names, what each says, and how far they agree, in words."""
 
 from __future__ import annotations
 

@@ -66,6 +66,13 @@ def signed(amount: float, places: int = 2) -> str:
     return text if any(digit in text for digit in "123456789") else text[1:]
 
 
+def short_percent(share: float) -> str:
+    """Return what `percent` does with signs for its words, where there is little room."""
+    if 0 < share < 0.005:
+        return f"<{NO_BREAK}1{NO_BREAK}%"
+    return f">{NO_BREAK}99{NO_BREAK}%" if 0.995 <= share < 1 else percent(share)
+
+
 def percent(share: float) -> str:
     """Return a share in whole per cent, never 0 or 100 when it is not quite."""
     if 0 < share < 0.005:

@@ -29,8 +29,8 @@ def many_looks_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `many_looks_titles`."""
     opened = open_head(trace)
     told = {
-        1: _fits(trace, opened, step), 2: _look(opened, step), 3: _looks(trace, opened, step), 4: _kept(opened, step),
-        5: written(trace, step),
+        1: _fits(trace, opened, step), 2: _look(trace, opened, step), 3: _looks(trace, opened, step),
+        4: _kept(opened, step), 5: written(trace, step),
     }  # fmt: skip
     return tuple(Stage(number, title, *told[number]) for number, title in many_looks_titles(trace).items())
 
@@ -60,11 +60,15 @@ def _fits(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, st
     return f"{which} {rest}", outcome
 
 
-def _look(opened: OpenHead, step: int) -> tuple[str, str]:
+def _look(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     order, alpha = weight_order(opened, step), opened.weights[step]
     share = percent(float(alpha[order[0]]))
     outcome = say("{name} gets {share} of the look", name=capital(quoted_name(opened.source_pieces[order[0]])),
                   share=share)  # fmt: skip
+    looks = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
+    if trace.heads.head is None and looks > 1:
+        outcome = say("{look}, {share} of all {count} together", look=outcome, count=looks,
+                      share=percent(float(trace.alignment[step, order[0]])))  # fmt: skip
     return shared_out(opened, step), outcome
 
 

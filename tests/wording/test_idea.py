@@ -69,7 +69,10 @@ def test_a_transformer_tells_of_one_look_and_of_all(heads: TransformerTrace) -> 
     assert fits.outcome.lower() == f"{quoted_name(heads.source_pieces[best])} would help most".lower(), (
         "scores, then shares"
     )
-    assert percent(float(opened.weights[step, best])) in look.outcome
+    own, mean = float(opened.weights[step, best]), float(heads.alignment[step, best])
+    assert look.outcome.endswith(f"{percent(own)} of the look, {percent(mean)} of all 8 together")
+    alone = told(heads.seen_by(1, 2)).narrate_idea(heads.seen_by(1, 2), step)[1]
+    assert alone.outcome.endswith("% of the look")
     shares, most = words_of_looks(heads, step), strongest_words(heads, step)
     np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)
     np.testing.assert_allclose(shares.mean(axis=(0, 1)) @ np.ones(len(words.source)), 1, atol=1e-5)

@@ -35,6 +35,7 @@ _DEFAULT = {
     PART: "1",
     TABLE: "",
 }
+NAMES = tuple(_DEFAULT)
 _LONGEST = 200
 
 BROWSERS = "lecture"
@@ -66,6 +67,11 @@ def chosen(session: Mapping[Any, Any]) -> Choice:
         descending=bool(session[key(DESCENDING)]), x=session[key(X)], y=session[key(Y)],
         brush=brush_of(session[key(BRUSH)]),
     )  # fmt: skip
+
+
+def all_of_it() -> None:
+    """Have no region marked, and the first part of the rows on show."""
+    st.session_state[key(BRUSH)], st.session_state[key(PART)] = "", "1"
 
 
 def brush_of(text: str) -> Brush | None:

@@ -22,6 +22,7 @@ MOST_LINES = 1000
 MOST_BYTES = 1 << 20
 _KEPT = 20
 """Tables that are kept, the newest: a link to another says that it is gone."""
+_NAMED = 100
 _WINDOW = 20
 """Lines after which it is told how far it is."""
 
@@ -39,6 +40,8 @@ class Job:
         """None as long as others are made."""
         self.problem = ""
         """Why there will be no table."""
+        self.skipped: tuple[tuple[int, str], ...] = ()
+        """The first of the lines that could not be used, by their numbers, with the reasons."""
         self.done = False
         self._unwanted = threading.Event()
         self._began = 0.0
@@ -67,6 +70,7 @@ class Job:
                 made = analyse_file(
                     file, self.table, analyser, gold=gold, limit=MOST_LINES, window=_WINDOW, advance=self._tell
                 )
+            self.skipped = tuple(made.named[:_NAMED])
             if not made.rows:
                 reason = made.named[0][1] if made.named else say("it is empty")
                 self.problem = say("No line of {name} could be used: {reason}.", name=self.name, reason=reason)

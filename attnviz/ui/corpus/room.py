@@ -1,4 +1,4 @@
-"""The room of a table: how it comes to be, its plots and rows, and the way from a row to its step room."""
+"""The room of a table: how it comes to be, its picture and rows, and the way from a row to its step room."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow.csv
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
 from attnviz.languages import say
 from attnviz.ui.corpus import choices, table
-from attnviz.ui.corpus.choices import key
+from attnviz.ui.corpus.choices import all_of_it, key
 from attnviz.ui.corpus.jobs import MOST_BYTES, MOST_LINES, Job, begin, job_of
+from attnviz.ui.corpus.picture import plot
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.passage import passage
 from attnviz.ui.shelf import SAMPLE, SAMPLE_LINKS, shelved
-from attnviz.ui.style import theme_name
 from attnviz.ui.turns import in_turn
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
 from attnviz.wording.why_story import Passage
 
 _ENDINGS = ("tsv", "txt", "jsonl", "gz", "xz", "parquet")
+_COUNT = "corpus_files_given"
 _PART = 200
 """Rows that are sent to the browser at once."""
 
@@ -63,7 +62,8 @@ def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
         if st.button(say("Take the sample"), type="primary", key="corpus_sample"):
             _begin(SAMPLE.name, SAMPLE.read_bytes(), model, SAMPLE_LINKS.read_bytes())
-        with st.popover(say("A file of yours"), key="corpus_own"):
+        count = st.session_state.get(_COUNT, 0)  # another box after each: closed
+        with st.container(key="corpus_own", width="content"), st.popover(say("A file of yours"), key=f"own_{count}"):
             given = st.file_uploader(
                 say("English, a tab, French on each line"), type=list(_ENDINGS), key="corpus_file",
                 max_upload_size=MOST_BYTES >> 20,
@@ -74,7 +74,8 @@ def _ways_in(model: str) -> None:
                 "this server, and goes when it stops. The command attnviz corpus takes any number.",
                 lines=MOST_LINES, size=MOST_BYTES >> 20,
             ))  # fmt: skip
-            if st.button(say("Measure"), disabled=given is None, key="corpus_measure") and given is not None:
+            taken = st.button(say("Measure"), disabled=given is None, key="corpus_measure", on_click=_close)
+            if taken and given is not None:
                 _begin(given.name, given.getvalue(), model)
 
     offered, kept = shelved(), st.session_state[key(choices.TABLE)]
@@ -83,8 +84,13 @@ def _ways_in(model: str) -> None:
         other = "" if kept in offered else kept
         localised(
             st.selectbox, say("Table"), {other: say("A table of this server"), **{name: name for name in offered}},
-            key=key(choices.TABLE), default=other, then=_all_of_it, label_visibility="collapsed", width=300,
+            key=key(choices.TABLE), default=other, then=all_of_it, label_visibility="collapsed", width=300,
         )  # fmt: skip
+
+
+def _close() -> None:
+    """Close the box in which a file is given."""
+    st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1
 
 
 def _begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> None:
@@ -99,12 +105,7 @@ def _begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> 
 def _take(identity: str) -> None:
     """Have another table on show, and of it all."""
     st.session_state[key(choices.TABLE)] = identity
-    _all_of_it()
-
-
-def _all_of_it() -> None:
-    """Have no region marked, and the first part of the rows on show."""
-    st.session_state[key(choices.BRUSH)], st.session_state[key(choices.PART)] = "", "1"
+    all_of_it()
 
 
 def _problem(told: str) -> None:
@@ -151,7 +152,7 @@ def _table(job: Job, open_pair: Open) -> None:
         searching.text_input(say("Search"), key=key(choices.QUERY), placeholder=say("Words of either sentence"))
     with picture:
         drawn = table.drawn_rows(whole, choices.chosen(session))
-        _plot(whole, drawn, choices.chosen(session))
+        plot(whole, drawn, choices.chosen(session))
     with list_:
         chosen = choices.chosen(session)
         with ordering:
@@ -169,49 +170,18 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
         st.text(say("{listed} of {all} pairs of {name}", listed=len(listed), all=len(whole), name=job.name),
                 width="content")  # fmt: skip
         if job.progress and job.progress.skipped:
-            st.text(say("{count} lines could not be used", count=job.progress.skipped), width="content")
+            _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
             st.button(say("The marked region alone: show all again"), type="tertiary", key="corpus_unbrush",
-                      on_click=_all_of_it)  # fmt: skip
+                      on_click=all_of_it)  # fmt: skip
 
 
-def _plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
-    """Draw two measures, or one as a histogram where both are the same; a region that is marked chooses its pairs."""
-    names = measure_names()
-    offered = {name: names[name] for name in table.known_measures(whole)}
-    with st.container(horizontal=True, key="corpus_axes"):
-        for axis, said, usual in ((choices.X, say("Across"), table.Choice.x), (choices.Y, say("Up"), table.Choice.y)):
-            before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
-            localised(st.selectbox, said, offered, key=key(axis), default=first, then=_all_of_it, width=200)
-            if st.session_state[key(axis)] != before:  # this table has no value of it
-                _all_of_it()
-    x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
-    values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
-    brush = choices.chosen(st.session_state).brush
-    if x == y:
-        figure = histogram_figure(values[0], offered[x], marked=brush.x if brush else None, theme=theme_name())
-    else:
-        region = (brush.x, brush.y) if brush and brush.y else None
-        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
-    plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
-    st.plotly_chart(
-        figure, alt=figure.layout.meta["alt"], key=plot, on_select=lambda: _brush(plot, x == y),
-        selection_mode="box", theme=None, config={"displayModeBar": False},
-    )  # fmt: skip
-    st.caption(say(
-        "Draw a rectangle: the list is of the pairs within it. Of more than {most} pairs, as many are drawn.",
-        most=MOST_POINTS,
-    ))  # fmt: skip
-
-
-def _brush(plot: str, alone: bool) -> None:
-    """Take over the region that was marked; nothing marked is no choice."""
-    boxes = st.session_state[plot].selection.box
-    if boxes:
-        x, y = boxes[0]["x"], boxes[0]["y"]
-        found = table.Brush((min(x), max(x)), None if alone else (min(y), max(y)))
-        st.session_state[key(choices.BRUSH)] = choices.brush_text(found)
-        st.session_state[key(choices.PART)] = "1"
+def _skipped(job: Job, count: int) -> None:
+    """Say how many lines could not be used and, on demand, which and why."""
+    with st.popover(say("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"):
+        told = [say("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
+        left = count - len(told)
+        st.text("\n".join([*told, *([say("{n} more", n=left)] if left > 0 else [])]))
 
 
 def _order(whole: Any) -> None:

@@ -1,4 +1,4 @@
-"""Five answers to "what did this word depend on?", side by side, and how far they agree."""
+"""Six answers to "what did this word depend on?", side by side, and how far they agree."""
 
 from __future__ import annotations
 

@@ -72,7 +72,9 @@ def trials_panel(view: View, theme: ThemeName) -> None:
     with right:
         _heading(say("How firm each choice is"), say(
             "The least weight found that has to move at a step for another piece to be written, counted where it "
-            "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Click a bar to go there."
+            "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Behind it what would be written "
+            "instead; before the arrow what is likeliest now, where that is not the piece that was written. Click a "
+            "bar to go there."
         ))  # fmt: skip
         chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Computing…"))
     references(REFERENCES)

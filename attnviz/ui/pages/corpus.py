@@ -38,4 +38,5 @@ def _open(pair: Pair) -> None:
     st.session_state[inputs.SENTENCE], st.session_state[inputs.TARGET] = pair.source, pair.target
     if pair.gold:
         bring_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
-    st.switch_page(first_page())
+    # What Streamlit leaves behind in the browser's history has these parameters: Back leads there, after a reload too.
+    st.switch_page(first_page(), query_params=st.query_params.to_dict())

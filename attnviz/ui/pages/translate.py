@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz.languages import say
+from attnviz.ui.corpus import choices as corpus_choices
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.tour import can_be_toured
 from attnviz.ui.resources import models, tokenizer_of, translate, weights_of
@@ -40,7 +41,9 @@ def _draw() -> None:
     view = shown.view
     with beside:
         if view:
-            open_shown(view, request_address(request, available) if shown.asked and request else None)
+            # What a corpus was left with is in the address that it was left for.
+            left = dict.fromkeys(corpus_choices.NAMES)
+            open_shown(view, left | request_address(request, available) if shown.asked and request else None)
             if can_be_toured(view):
                 tour_button()
         share_and_save(view)

@@ -1,0 +1,57 @@
+"""The picture of a table: two measures of every pair against each other, or one counted; a region of it can be
+marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
+from attnviz.languages import say
+from attnviz.ui.corpus import choices, table
+from attnviz.ui.corpus.choices import all_of_it, key
+from attnviz.ui.language import localised
+from attnviz.ui.style import theme_name
+from attnviz.wording.corpus import measure_names
+
+
+def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
+    """Draw two measures, or one as a histogram where both are the same; a region that is marked chooses its pairs."""
+    names = measure_names()
+    offered = {name: names[name] for name in table.known_measures(whole)}
+    with st.container(horizontal=True, key="corpus_axes"):
+        for axis, said, usual in ((choices.X, say("Across"), table.Choice.x), (choices.Y, say("Up"), table.Choice.y)):
+            before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
+            localised(st.selectbox, said, offered, key=key(axis), default=first, then=all_of_it, width=200)
+            if st.session_state[key(axis)] != before:  # this table has no value of it
+                all_of_it()
+    x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
+    values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
+    brush = choices.chosen(st.session_state).brush
+    if x == y:
+        figure = histogram_figure(values[0], offered[x], marked=brush.x if brush else None, theme=theme_name())
+    else:
+        region = (brush.x, brush.y) if brush and brush.y else None
+        figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
+    plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
+    st.plotly_chart(
+        figure, alt=figure.layout.meta["alt"], key=plot, on_select=lambda: _brush(plot, x == y),
+        selection_mode="box", theme=None, config={"displayModeBar": False},
+    )  # fmt: skip
+    st.caption(say(
+        "Draw a rectangle: the list is of the pairs within it. Where there are more than {most} pairs, {most} of "
+        "them are drawn.",
+        most=MOST_POINTS,
+    ))  # fmt: skip
+
+
+def _brush(plot: str, alone: bool) -> None:
+    """Take over the region that was marked; nothing marked is no choice."""
+    boxes = st.session_state[plot].selection.box
+    if boxes:
+        x, y = boxes[0]["x"], boxes[0]["y"]
+        found = table.Brush((min(x), max(x)), None if alone else (min(y), max(y)))
+        st.session_state[key(choices.BRUSH)] = choices.brush_text(found)
+        st.session_state[key(choices.PART)] = "1"
