@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import embedding
 from torch.nn.utils.rnn import pad_sequence
 
 from attnviz.decoding import largest
@@ -88,14 +87,16 @@ def _stepwise(
     decoder: StepDecoder = prepared.decoder
     memory = prepared.memory(source, lengths)
     state = decoder.start(memory)
+    # Few of all pieces occur: a table of them all would take more memory than the model.
+    words = decoder.words_of(previous)
     states, products, readouts, alignment = [], [], [], []
-    for ids in previous.unbind(1):
+    for i, ids in enumerate(previous.unbind(1)):
         states.append(state.state)
         products.append(state.products)
-        step, state = decoder.step(memory, state, ids[:, None])
+        step, state = decoder.step(memory, state, ids[:, None], words=words[:, i : i + 1])
         readouts.append(step.readout)
         alignment.append(step.alignment)
-    product, words, gates = torch.cat(products, 1), embedding(previous, decoder.words), decoder.gates
+    product, gates = torch.cat(products, 1), decoder.gates
     rest = words[..., gates:].clone()
     current = decoder.config.readout_state == "current"
     if not current:

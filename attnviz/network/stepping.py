@@ -96,17 +96,15 @@ class StepDecoder:
     """A network's decoder, prepared for stepping."""
 
     def __init__(self, network: RNNsearch) -> None:
-        """Tabulate the previous word's share; the network's weights must not change afterwards."""
+        """Lay out the products of a step; the network's weights must not change afterwards."""
         self.config = network.config
         decoder = self.decoder = network.decoder
         self.attention = decoder.attention
         m, n = self.config.embedding_size, self.config.hidden_size
         with torch.no_grad():
             words, contexts = decoder.gru.weight_ih.split([m, self.attention.context_size], dim=1)
-            table = torch.cat([words, decoder.readout_word.weight])
-            offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
-            self.words = torch.addmm(offset, decoder.embedding.weight, table.t())
-            """(K, 3n + 2l)."""
+            self._by_word = torch.cat([words, decoder.readout_word.weight])
+            self._offset = torch.cat([decoder.gru.bias_ih, torch.zeros_like(decoder.readout_state.bias)])
             values = torch.cat([contexts, decoder.readout_context.weight])
             self.values = FixedProduct(values, values.new_zeros(len(values)))
             """(R, context size) to (R, 3n + 2l)."""
@@ -121,6 +119,21 @@ class StepDecoder:
             """(R, n) to (R, 3n + n' + 2l)."""
             self.output = OutputLayer(decoder.output)
         self.gates = 3 * n
+
+    @cached_property
+    def words(self) -> Tensor:
+        """What each piece adds to gates and readout as the previous word, (K, 3n + 2l): 131 MB at a vocabulary of
+        16,000."""
+        # Whoever asks first may be in inference mode, and another one after gradients.
+        with torch.inference_mode(False):
+            return self.words_of(torch.arange(self.config.vocabulary_size, device=self._offset.device))
+
+    @torch.no_grad()
+    def words_of(self, ids: Tensor) -> Tensor:
+        """Return rows of `words`, whether or not these are tabulated: for `ids` (...), (..., 3n + 2l)."""
+        rows = embedding(ids.flatten(), self.decoder.embedding.weight)
+        found: Tensor = torch.addmm(self._offset, rows, self._by_word.t())
+        return found.view(*ids.shape, -1)
 
     @cached_property
     def into_readout(self) -> FixedProduct:
@@ -145,8 +158,10 @@ class StepDecoder:
         before: DecoderState,
         previous: Tensor,
         intervention: Callable[[Tensor], Tensor] | None = None,
+        words: Tensor | None = None,
     ) -> tuple[Step, DecoderState]:
-        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}.
+        """Return step i and its state, given s_{i-1} and the ids `previous` (S, k) of y_{i-1}; their `words_of` may be
+        given as well.
 
         An `intervention` makes the energies (S, k, Tx) into others of that shape, of which the softmax is taken; the
         step's `energies` stay those of the scorer.
@@ -155,7 +170,7 @@ class StepDecoder:
         query = self.attention.queries(before.state, products[..., gates : gates + self.query_size])
         energies = self.attention.energies(query, memory.keys[:, None]) + memory.mask
         alignment = torch.softmax(energies if intervention is None else intervention(energies), -1)
-        incoming = self._incoming(memory, alignment, embedding(previous, self.words))
+        incoming = self._incoming(memory, alignment, embedding(previous, self.words) if words is None else words)
         reset, update = torch.sigmoid(incoming[..., : 2 * n] + products[..., : 2 * n]).split(n, dim=-1)
         candidate = tanh_(torch.addcmul(incoming[..., 2 * n : gates], reset, products[..., 2 * n : gates]))
         after = self._with_products(torch.lerp(candidate, before.state, update))
@@ -169,7 +184,7 @@ class StepDecoder:
         if memory.values is not None:
             return torch.baddbmm(words, alignment, memory.values)
         contexts = torch.bmm(alignment, memory.annotations[..., : self.attention.context_size])
-        return words.add_(self.values(contexts.flatten(0, 1)).view(words.shape))
+        return words + self.values(contexts.flatten(0, 1)).view(words.shape)
 
     def _with_products(self, state: Tensor) -> DecoderState:
         return DecoderState(state, self.recurrent(state.flatten(0, 1)).view(*state.shape[:2], -1))

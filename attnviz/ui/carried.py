@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-_CARRIED, _PAGE = "carried", "page_drawn"
+_CARRIED, _PAGES = "carried", "pages_drawn"
 
 
 def carry(session: MutableMapping[Any, Any], key: str) -> None:
@@ -18,8 +18,9 @@ def carry(session: MutableMapping[Any, Any], key: str) -> None:
 
 
 def arrive(session: MutableMapping[Any, Any], page: str) -> None:
-    """Put again what is carried, before anything of `page` is drawn, if the one drawn last was another."""
-    if session.get(_PAGE, page) != page:
+    """Put again what is carried, before anything of `page` is drawn, if another one was drawn last, or begun."""
+    pages = session[_PAGES] = {*session.get(_PAGES, ()), page}
+    if len(pages) > 1:
         for key in session.get(_CARRIED, ()):
             if key in session:
                 session[key] = session[key]
@@ -27,4 +28,4 @@ def arrive(session: MutableMapping[Any, Any], page: str) -> None:
 
 def arrived(session: MutableMapping[Any, Any], page: str) -> None:
     """Note that `page` was drawn to its end: a run that was broken off may not have come to the widgets."""
-    session[_PAGE] = page
+    session[_PAGES] = {page}

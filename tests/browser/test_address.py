@@ -88,6 +88,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
         "depth": "everything",
     }
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
+    page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].colorscale[2]")
     before = drawn(page)
     page.reload()
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")

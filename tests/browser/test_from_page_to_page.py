@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote_plus
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -50,3 +51,18 @@ def test_what_is_chosen_for_the_pictures_is_chosen_on_the_next_page(open_page: O
     go(page, "Translate")
     expect(page.locator("[class*='st-key-by-']").locator(CHOSEN)).to_have_text("pieces")
     expect(page.locator(".st-key-root input")).to_be_checked()
+
+
+@pytest.mark.parametrize("first", ["Translate", "Why attention?", "To the transformer"])
+def test_what_is_typed_is_kept_by_who_leaves_at_once(open_page: Opener, first: str) -> None:
+    page = open_page()
+    if first != "Translate":
+        go(page, first)
+    box = page.locator(".st-key-sentence textarea")
+    expect(box).to_have_value(EXAMPLE)
+    for text, way in (("A man sleeps.", "To the transformer"), ("Two dogs run.", "Why attention?")):
+        box.fill(text)
+        page.get_by_role("link", name=way, exact=True).click()
+        page.wait_for_url(re.compile(re.escape(quote_plus(text))))
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+        expect(box).to_have_value(text)
