@@ -22,7 +22,7 @@ from attnviz.text import piece_name
 from attnviz.trace import Recurrent
 from attnviz.trace.looks import Looks
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import percent, short_percent
+from attnviz.wording.numbers import percent
 
 
 def fit_template(trace: Recurrent, theme: ThemeName) -> Spec:
@@ -75,7 +75,7 @@ def look_values(trace: Looks, step: int) -> Values:
     values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
     if len(alpha) <= MOST_ROWS:
         # Nothing where there is next to nothing to see.
-        values["number_text"] = [f" {short_percent(share)}" if share >= 0.005 else "" for share in alpha.tolist()]
+        values["number_text"] = [f" {percent(share, short=True)}" if share >= 0.005 else "" for share in alpha.tolist()]
     return values
 
 

@@ -66,15 +66,12 @@ def signed(amount: float, places: int = 2) -> str:
     return text if any(digit in text for digit in "123456789") else text[1:]
 
 
-def short_percent(share: float) -> str:
-    """Return what `percent` does with signs for its words, where there is little room."""
+def percent(share: float, *, short: bool = False) -> str:
+    """Return a share in whole per cent, never 0 or 100 when it is not quite; `short` has signs for words."""
     if 0 < share < 0.005:
-        return f"<{NO_BREAK}1{NO_BREAK}%"
-    return f">{NO_BREAK}99{NO_BREAK}%" if 0.995 <= share < 1 else percent(share)
-
-
-def percent(share: float) -> str:
-    """Return a share in whole per cent, never 0 or 100 when it is not quite."""
-    if 0 < share < 0.005:
-        return say("less than {share}", share=f"1{NO_BREAK}%")
-    return say("more than {share}", share=f"99{NO_BREAK}%") if 0.995 <= share < 1 else f"{100 * share:.0f}{NO_BREAK}%"
+        least = f"1{NO_BREAK}%"
+        return f"<{NO_BREAK}{least}" if short else say("less than {share}", share=least)
+    if 0.995 <= share < 1:
+        most = f"99{NO_BREAK}%"
+        return f">{NO_BREAK}{most}" if short else say("more than {share}", share=most)
+    return f"{100 * share:.0f}{NO_BREAK}%"

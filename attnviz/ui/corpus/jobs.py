@@ -23,6 +23,7 @@ MOST_BYTES = 1 << 20
 _KEPT = 20
 """Tables that are kept, the newest: a link to another says that it is gone."""
 _NAMED = 100
+"""Lines that could not be used whose reasons are kept."""
 _WINDOW = 20
 """Lines after which it is told how far it is."""
 
