@@ -53,15 +53,40 @@ def test_what_is_chosen_for_the_pictures_is_chosen_on_the_next_page(open_page: O
     expect(page.locator(".st-key-root input")).to_be_checked()
 
 
-@pytest.mark.parametrize("first", ["Why attention?", "To the transformer"])
-def test_what_is_typed_is_kept_by_who_leaves_at_once(open_page: Opener, first: str) -> None:
+@on_both
+def test_what_is_typed_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
     page = open_page()
-    go(page, first)
     box = page.locator(".st-key-sentence textarea")
-    expect(box).to_have_value(EXAMPLE)
-    for text, way in (("A man sleeps.", "To the transformer"), ("Two dogs run.", "Why attention?")):
+    ways = ("Why attention?", "To the transformer", "Translate", "To the transformer", "Why attention?", "Translate")
+    for number, way in enumerate(ways):
+        text = f"Dog {number} runs."
         box.fill(text)
-        page.get_by_role("link", name=way, exact=True).click()
-        page.wait_for_url(re.compile(re.escape(quote_plus(text))))
-        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+        go(page, way)
+        expect(page).to_have_url(re.compile(re.escape(quote_plus(text))))
         expect(box).to_have_value(text)
+
+
+def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
+    page = open_page()
+    box = page.locator(".st-key-sentence textarea")
+    for number, way in enumerate(("Lab", "Translate", "Why attention?", "Translate")):
+        if way != "Translate":
+            box.fill(f"Cat {number} is asleep, as it is every day.")
+            box.press("Control+Enter")
+            box.fill(f"Dog {number} runs.")
+        go(page, way)
+    expect(box).to_have_value("Dog 2 runs.")
+
+
+def test_a_link_is_followed_at_once_where_nothing_was_typed(open_page: Opener) -> None:
+    page = open_page()
+    box = page.locator(".st-key-sentence textarea")
+    box.click()
+    box.press("Control+Enter")
+    box.fill(EXAMPLE)
+    page.evaluate(
+        "document.addEventListener('click', (click) => window.stopped = click.defaultPrevented, { capture: true })"
+    )
+    page.get_by_role("link", name="Lab", exact=True).click()
+    assert page.evaluate("window.stopped") is False
+    expect(page.locator(".st-key-page_here")).to_have_text("Lab")

@@ -324,7 +324,7 @@ def test_the_pair_begins_with_the_translation_and_another_sentence_brings_its_ow
     assert "pair" not in address(app)
     app.text_area(key="pair").set_value("Un chat.").run()
     assert address(app)["pair"] == "Un chat."
-    app.text_area(key="sentence-transformer").set_value("A cat sleeps.").run()
+    app.text_area(key="sentence").set_value("A cat sleeps.").run()
     assert not app.exception
     assert app.text_area(key="pair").value != "Un chat."
     assert "pair" not in address(app)

@@ -134,7 +134,7 @@ def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> N
     app = page(sentence=long, long="own")
     assert " ".join(records_of_growth(app)[0]["clauses"]) == long
     assert address(app)["long"] == "own"
-    app.text_area(key="sentence-why").set_value(SENTENCE).run()
+    app.text_area(key="sentence").set_value(SENTENCE).run()
     assert not app.exception
     assert "long" not in address(app)
 

@@ -10,7 +10,7 @@ from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state import address
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
-from attnviz.ui.toolbar.controls import request_address, sentence_box_of, standing_request
+from attnviz.ui.toolbar.controls import request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
 from attnviz.ui.transformer.exhibit import Asked
 from attnviz.ui.transformer.room import forget_transformer, transformer_room
@@ -35,7 +35,7 @@ def _draw() -> None:
     request = None
     if available:
         with st.container(key="transformer_sentence"):
-            sentence_box_of("transformer")
+            sentence_box()
         request = standing_request(available)
     shown = translation_on_show(request, back=False)
     if shown.view is None:

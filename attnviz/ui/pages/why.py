@@ -12,7 +12,7 @@ from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import View
 from attnviz.ui.passage import passage
 from attnviz.ui.resources import models
-from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box_of, standing_request
+from attnviz.ui.toolbar.controls import Request, own_translation, request_address, sentence_box, standing_request
 from attnviz.ui.toolbar.translation import follow_link, open_shown, translation_on_show
 from attnviz.ui.why.room import forget_why, why_room
 from attnviz.ui.why.trio import Trio, missing, trio
@@ -37,7 +37,7 @@ def _draw() -> None:
     request = None
     if available:
         with st.container(key="why_sentence"):
-            sentence_box_of("why")
+            sentence_box()
             with st.popover(say("Another translation to force"), type="tertiary", key="own"):
                 own_translation()
         request = standing_request(available)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import say
-from attnviz.ui.carried import carry
 from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
 from attnviz.ui.resources import devices
@@ -103,33 +101,10 @@ def request_address(request: Request, models: dict[str, Path]) -> dict[str, str 
 def sentence_box() -> str:
     """Draw the box for the sentence; return what stands in it."""
     inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, opening(st.query_params))
-    return _box(inputs.SENTENCE, lambda: inputs.drop_target(st.session_state))
-
-
-def sentence_box_of(page: str) -> None:
-    """Draw the box for the sentence on another page than the first, by the name of it.
-
-    Its widget has a key of its own: who types and leaves the page at once has what was typed sent after the next page
-    was begun, and under a key that both have it would be taken for what stood there.
-    """
-    session, own = st.session_state, f"{inputs.SENTENCE}-{page}"
-    inputs.open_box(session, inputs.SENTENCE, st.query_params, opening(st.query_params))
-
-    def take() -> None:
-        session[inputs.SENTENCE] = session[own]
-        inputs.drop_target(session)
-
-    if session.get(own) != session[inputs.SENTENCE]:
-        session[own] = session[inputs.SENTENCE]
-    carry(session, own)
-    with st.container(key=inputs.SENTENCE):
-        _box(own, take)
-
-
-def _box(key: str, changed: Callable[[], None]) -> str:
     text = st.text_area(
-        say("English sentence"), key=key, height="content", label_visibility="collapsed",
-        placeholder=say("Type an English sentence of up to 200 words."), on_change=changed, persist_state="session",
+        say("English sentence"), key=inputs.SENTENCE, height="content",
+        label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
+        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
     )  # fmt: skip
     return text or ""
 

@@ -1,0 +1,1 @@
+"""The ways to the other pages: before one is taken, the server hears what was typed on this one."""
