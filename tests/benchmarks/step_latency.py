@@ -33,6 +33,9 @@ BADGE = "[class*='st-key-proof'] button"
 QUIET = 500
 """Milliseconds without a change after which a step is taken to be complete."""
 
+ALIKE = 3000
+"""Milliseconds after which a text is taken to be the same at two steps."""
+
 # `window.step` resolves with the milliseconds from the next key press to the frame of the last change it makes.
 _WATCH = """
 ([quiet, names]) => {
@@ -55,9 +58,16 @@ _WATCH = """
 """
 
 
+def _begin(page: Page) -> None:
+    """Go to the first step, from which a translation of eleven pieces is long enough."""
+    page.keyboard.press("Home")
+    page.wait_for_timeout(2 * QUIET)
+
+
 def measure(page: Page, count: int, *names: str, keys: tuple[str, str] = ("ArrowRight", "ArrowLeft")) -> list[float]:
-    """Return milliseconds of `count` presses of two keys, to and fro, until the parts of the page with these keys are
-    painted."""
+    """Return milliseconds of `count` presses of two keys, ten to and ten fro from the first step, until the parts of
+    the page with these keys are painted."""
+    _begin(page)
     times: list[float] = []
     for number in range(count):
         page.evaluate(_WATCH, [QUIET, names])
@@ -66,9 +76,10 @@ def measure(page: Page, count: int, *names: str, keys: tuple[str, str] = ("Arrow
     return times
 
 
-# `window.step` resolves with the milliseconds from the next key press to the frame of the last change of these texts.
+# `window.step` resolves with the milliseconds from the next key press to the frame of the last change of these texts,
+# or with null where they say of this step what they said of the last.
 _READ = """
-([quiet, selector]) => {
+([quiet, alike, selector]) => {
   const read = () => Array.from(document.querySelectorAll(selector), (node) => node.textContent).join();
   let before = read(), started = null, changed = null;
   addEventListener("keydown", () => { started = performance.now(); }, { capture: true, once: true });
@@ -77,6 +88,7 @@ _READ = """
       const now = read(), time = performance.now();
       if (now !== before) [before, changed] = [now, time];
       if (changed !== null && time - changed > quiet) resolve(changed - started);
+      else if (changed === null && started !== null && time - started > alike) resolve(null);
       else requestAnimationFrame(look);
     };
     look();
@@ -86,12 +98,15 @@ _READ = """
 
 
 def measure_text(page: Page, count: int, selector: str) -> list[float]:
-    """Return milliseconds of `count` presses of an arrow until the texts of what `selector` names have changed."""
+    """Return milliseconds of `count` presses of an arrow, ten to and ten fro, until the texts of what `selector` names
+    have changed, without those steps of which they say the same."""
+    _begin(page)
     times: list[float] = []
     for number in range(count):
-        page.evaluate(_READ, [QUIET, selector])
+        page.evaluate(_READ, [QUIET, ALIKE, selector])
         page.keyboard.press("ArrowLeft" if number // 10 % 2 else "ArrowRight")
-        times.append(float(page.evaluate("() => window.step")))
+        if (painted := page.evaluate("() => window.step")) is not None:
+            times.append(float(painted))
     return times
 
 
@@ -105,8 +120,7 @@ def turn(chromium: str, folder: Path, options: argparse.Namespace) -> dict[str, 
     """Return milliseconds of each kind of change, on the page of a checkout."""
     address = f"?sentence={quote(SENTENCE)}&depth=everything"
     with opened_page(chromium, options.models.resolve(), address, repository=folder) as page:
-        measure(page, 10, "stages")
-        measure(page, 10, "stages", keys=("ArrowLeft", "ArrowRight"))
+        measure(page, 20, "stages")
         return {
             "painted step, of it what is in the window": measure(page, options.steps, *IN_WINDOW),
             "painted step, all pictures": measure(page, options.steps, *PICTURES),

@@ -137,7 +137,17 @@ class Walker:
         """Wait until the page is at rest: nothing runs on the server, and the browser has told it what it waits to."""
         for _ in range(2):  # a part that follows the step asks the server once it has answered
             self.page.wait_for_timeout(200)
-            self.page.wait_for_selector(".stApp[data-test-script-state=notRunning]", timeout=PATIENCE)
+            try:
+                self.page.wait_for_selector(".stApp[data-test-script-state=notRunning]", timeout=PATIENCE)
+            except Error:
+                self.faults.append(f"not at rest after {PATIENCE / 1000:g} s, but {self._state()}")
+
+    def _state(self) -> str:
+        """Return what the page says of itself where it does not come to rest."""
+        try:
+            return str(self.page.locator(".stApp").get_attribute("data-test-script-state", timeout=5000))
+        except Error:
+            return "the browser does not answer either"
 
     def look(self) -> None:
         """Note an error that is shown, and a sentence that is no longer what was typed or chosen."""
