@@ -141,12 +141,12 @@ def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, open
     for key in ("energy", "softmax"):
         page.wait_for_function(
             "([key, places]) => JSON.stringify(Array.from(document.querySelector(`.st-key-${key} .js-plotly-plot`)"
-            "._fullData[0].y)) === JSON.stringify(places)",
+            "?._fullData?.[0].y ?? [])) === JSON.stringify(places)",
             arg=[key, places],
         )
     page.wait_for_function(
-        "() => document.querySelector('.st-key-growth .js-plotly-plot').layout.yaxis.ticktext"
-        ".map((label) => Number(label.split(/\\s+/).at(-1))).every((weight, k, all) => !k || weight <= all[k - 1])"
+        "() => document.querySelector('.st-key-growth .js-plotly-plot')?.layout?.yaxis?.ticktext"
+        "?.map((label) => Number(label.split(/\\s+/).at(-1))).every((weight, k, all) => !k || weight <= all[k - 1])"
     )
     labels = layout(page, "growth")["yaxis"]["ticktext"]
     weights = [float(label.split()[-1]) for label in labels]
