@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import beam_width, default_model, positive
+from attnviz.commands.shared import beam_width, default_model, positive, progress
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
@@ -65,9 +65,7 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print; raise AttnvizError for files and options that do not go together."""
     _check(options)
     pairs, gold, choosing = _read(options)
-    from tqdm import tqdm
-
-    with tqdm(unit="sentence", delay=1, dynamic_ncols=True) as bar:
+    with progress("sentence") as bar:
         models, judges = _load(options.models or [default_model()], options.device)
         if judges and (options.tune or options.by_length or options.sentences):
             raise AttnvizError(f"{judges[0].folder} translates nothing: leave out --tune, --by-length and --sentences.")

@@ -11,7 +11,7 @@ from attnviz.languages import say
 from attnviz.ui.admission import admitted
 from attnviz.ui.carried import arrive, arrived
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
-from attnviz.ui.components.page_links.page_links import page_links_wait
+from attnviz.ui.components.page_links.page_links import follow_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
 from attnviz.ui.page_state.address import went_through_history
@@ -62,7 +62,7 @@ def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
                     here = page.url_path == current.url_path
                     with st.container(key="page_here" if here else f"page_{page.url_path}", width="content"):
                         st.page_link(page, width="content")
-            page_links_wait()
+            follow_links(pages)
         language_switch()
         sign_out_link()
         lecture_mode(current.url_path)

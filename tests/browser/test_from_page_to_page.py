@@ -17,6 +17,17 @@ WAYS = {"Translate": "", "Why attention?": "why", "To the transformer": "transfo
 CHOSEN = "[aria-checked=true]"
 
 
+LEAVE_BUSY = """async ([number, unit]) => {
+  const soon = (milliseconds) => new Promise((then) => setTimeout(then, milliseconds));
+  document.querySelectorAll(".st-key-example_list button")[number].click();
+  await soon(60);
+  [...document.querySelectorAll("[class*='st-key-by-'] [role=radio]")].find((one) => one.innerText === unit).click();
+  await soon(60);
+  [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].find((one) => one.innerText === "Lab").click();
+}"""
+"""Have the server translate an example, choose a unit of the rows while it does, and leave."""
+
+
 def go(page: Page, name: str) -> None:
     """Go to a page by its name at the top, and wait until it is drawn."""
     page.get_by_role("link", name=name, exact=True).click()
@@ -78,12 +89,26 @@ def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(op
     expect(box).to_have_value("Dog 2 runs.")
 
 
+def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
+    page = open_page()
+    units = page.locator("[class*='st-key-by-']")
+    for number, unit in enumerate(("pieces", "words", "pieces", "words")):
+        page.locator(".st-key-examples button").first.click()
+        page.locator(".st-key-example_list button").nth(number).wait_for()
+        page.evaluate(LEAVE_BUSY, [number, unit])
+        expect(page.locator(".st-key-page_here")).to_have_text("Lab")
+        expect(units.locator(CHOSEN)).to_have_text(unit)
+        go(page, "Translate")
+        expect(units.locator(CHOSEN)).to_have_text(unit)
+
+
 def test_a_link_is_followed_at_once_where_nothing_was_typed(open_page: Opener) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
     box.click()
     box.press("Control+Enter")
-    box.fill(EXAMPLE)
+    page.wait_for_selector('.stApp[data-test-script-state="running"]')
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.evaluate(
         "document.addEventListener('click', (click) => window.stopped = click.defaultPrevented, { capture: true })"
     )

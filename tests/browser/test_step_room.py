@@ -88,7 +88,7 @@ def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, o
         expect(room.locator("h3").first).to_have_text(f"{stage.number}{stage.title}")
         expect(room.locator(".chart-box > p").first).to_have_text(stage.sentence.replace("\u00a0", " "))
         expect(room.locator(".katex").first).to_be_visible()
-        assert room.locator(".js-plotly-plot").count() >= 1
+        expect(room.locator(".js-plotly-plot").first).to_be_attached()
         expect(page.locator(".facts .outcome").nth(stage.number - 1)).to_have_text(stage.outcome.replace("\u00a0", " "))
     for key in PICTURES:
         assert len(plot(page, key).get_attribute("aria-label")) > 20

@@ -58,13 +58,13 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(open_page: Opener, wi
         at_rest(page)
         expect(page.locator("[class*='st-key-heads']")).to_have_count(0)
         expect(page).not_to_have_url(re.compile("heads="))
-        assert page.locator(".st-key-stages .js-plotly-plot").count() >= 5
+        expect(page.locator(".st-key-stages .js-plotly-plot").nth(4)).to_be_attached()
         choose_model(page, "small-transformer")
         expect(page.locator(".facts li .title").nth(2)).to_have_text("The values are mixed")
         at_rest(page)
         assert page.evaluate(CELLS) == head
         expect(page).to_have_url(re.compile(r"heads=2\.3"))
-        assert page.locator(".st-key-stages .js-plotly-plot").count() == 5
+        expect(page.locator(".st-key-stages .js-plotly-plot")).to_have_count(5)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

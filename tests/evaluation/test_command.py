@@ -46,7 +46,8 @@ def test_a_model_against_its_own_translations(evaluate, own_pairs: Path, model_f
     """Greedy, it has a BLEU and chrF of 100 by definition."""
     assert main(["evaluate", str(own_pairs), "--model", str(model_folder), "--limit", "10", "--beam", "1,2"]) == 0
     out, errors = capfd.readouterr()
-    assert errors == f"{own_pairs}: 1 malformed lines skipped\n"
+    said = [line for line in errors.splitlines() if line and not re.search(r"\dsentence \[", line)]  # on slow machines
+    assert said == [f"{own_pairs}: 1 malformed lines skipped"]
     assert re.search(r"\| own/pairs.tsv \| tiny  \| +10 \| +100\.0 \| +[\d.]+ \| +100\.0 \|", out)
     assert re.search(r"BLEU `nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:\d", out)
     assert re.search(r"chrF2 `nrefs:1\|case:mixed\|eff:yes\|nc:6\|nw:0\|space:no\|version:\d", out)

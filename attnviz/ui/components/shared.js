@@ -41,6 +41,15 @@ function findAll(root, selector, kind) {
 }
 
 /**
+ * The link to another page that a click follows, in this window; null where it follows none.
+ * @param {MouseEvent} click
+ */
+function pageLink({ target, ctrlKey, metaKey, shiftKey }) {
+  const link = target instanceof Element && target.closest("[data-testid=stPageLink-NavLink]");
+  return link instanceof HTMLAnchorElement && !ctrlKey && !metaKey && !shiftKey ? link : null;
+}
+
+/**
  * The chart of a component: Plotly makes of its element what `Chart` says.
  * @param {ParentNode} root
  * @returns {Chart}

@@ -65,8 +65,8 @@ function start(root) {
    * @param {MouseEvent} click
    */
   const leave = (click) => {
-    const link = click.target instanceof Element && click.target.closest("[data-testid=stPageLink-NavLink]");
-    if (!(link instanceof HTMLElement) || click.ctrlKey || click.metaKey || click.shiftKey) return;
+    const link = pageLink(click);
+    if (!link) return;
     if (state.told.choice || state.told.parts) tell();
     if (!state.unanswered) return;
     click.preventDefault();
@@ -75,13 +75,13 @@ function start(root) {
   };
   const here = location.pathname;
   window.addEventListener("popstate", back);
-  document.addEventListener("click", leave, true);
+  window.addEventListener("click", leave, true); // before any other program has the server asked for the page
   state.stop = () => {
     clearTimeout(state.late);
     clearTimeout(state.sent);
     for (const end of ends) end();
     window.removeEventListener("popstate", back);
-    document.removeEventListener("click", leave, true);
+    window.removeEventListener("click", leave, true);
     states.delete(root);
   };
   states.set(root, state);
