@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
+from attnviz.ui.whole_callbacks import keep_callbacks_whole
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """The header of what has another name once it is another."""
@@ -186,6 +187,7 @@ MIDDLEWARE = [Middleware(_Announcement)]
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Get ready in the background, once the server answers; then give back what visitors leave behind."""
+    keep_callbacks_whole()
     thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
     tidying = asyncio.create_task(tidy())
