@@ -62,7 +62,7 @@ def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
                     here = page.url_path == current.url_path
                     with st.container(key="page_here" if here else f"page_{page.url_path}", width="content"):
                         st.page_link(page, width="content")
-            follow_links(pages)
+            follow_links(pages, current)
         language_switch()
         sign_out_link()
         lecture_mode(current.url_path)

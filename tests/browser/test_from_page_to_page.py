@@ -7,8 +7,11 @@ from urllib.parse import quote_plus
 
 import pytest
 from playwright.sync_api import Page, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.util import calc_hash
 
 from tests.browser.conftest import Opener
+from tests.browser.settled import settled
 from tests.browser.views import EXAMPLE, on_both
 
 pytestmark = pytest.mark.browser
@@ -26,6 +29,26 @@ LEAVE_BUSY = """async ([number, unit]) => {
   [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].find((one) => one.innerText === "Lab").click();
 }"""
 """Have the server translate an example, choose a unit of the rows while it does, and leave."""
+
+
+SLOW_LINE = """
+const listen = WebSocket.prototype.addEventListener;
+WebSocket.prototype.addEventListener = function (kind, heard, ...more) {
+  const hear = (said) => window.late ? window.late.push(() => heard.call(this, said)) : heard.call(this, said);
+  listen.call(this, kind, kind === "message" ? hear : heard, ...more);
+};
+window.arrive = () => {
+  const late = window.late;
+  window.late = null;
+  for (const arrive of late) arrive();
+};"""
+"""What the server says is kept in the list `late` while there is one, until it is to `arrive`."""
+
+
+def begins(said: str | bytes, name: str) -> bool:
+    """Return whether the server says that it begins with the page of this name."""
+    message = ForwardMsg.FromString(said.encode() if isinstance(said, str) else said)
+    return message.new_session.page_script_hash == calc_hash(WAYS[name])
 
 
 def go(page: Page, name: str) -> None:
@@ -100,6 +123,24 @@ def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(o
         expect(units.locator(CHOSEN)).to_have_text(unit)
         go(page, "Translate")
         expect(units.locator(CHOSEN)).to_have_text(unit)
+
+
+@pytest.mark.parametrize("way", ["To the transformer", "Lab"])
+def test_a_choice_made_before_the_next_page_is_there_does_not_bring_back_the_last(open_page: Opener, way: str) -> None:
+    page = open_page()
+    page.add_init_script(SLOW_LINE)
+    with page.expect_websocket() as opened:
+        page.reload()
+    settled(page)
+    page.locator(".st-key-sentence textarea").fill("Dogs run.")
+    page.evaluate("window.late = []")
+    with opened.value.expect_event("framereceived", lambda said: begins(said, way)):
+        page.get_by_role("link", name=way, exact=True).click()
+    with opened.value.expect_event("framereceived", lambda said: begins(said, way)):
+        page.get_by_role("radio", name="FR").click()
+    page.evaluate("window.arrive()")
+    page.wait_for_url(f"**/{WAYS[way]}?**")
+    expect(page.locator(".st-key-page_here a")).to_have_attribute("href", WAYS[way])
 
 
 def test_a_link_is_followed_at_once_where_nothing_was_typed(open_page: Opener) -> None:

@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.ui.components.loader import component
+from attnviz.ui.page_state.address import went_through_history
+
+_KEY, _ASKED = "page_links", "page_asked_for"
 
 
-def follow_links(pages: Sequence[StreamlitPage]) -> None:
-    """Go on with that of `pages` whose link was clicked, after all that was typed and chosen before is heard."""
-    asked = component("page_links", isolate=False)(key="page_links", height=1, on_page_change=lambda: None).page
-    for page in pages:
-        if page.url_path == asked:
-            st.switch_page(page)
+def follow_links(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
+    """Go on with that of `pages` whose link was clicked on the `current` one, once all that was typed and chosen before
+    is heard.
+
+    What the browser tells before it shows the page asked for has Streamlit come back to this one, also once the other
+    is drawn: then it is to be followed again.
+    """
+    session, here = st.session_state, current.url_path
+
+    def ask() -> None:
+        session[_ASKED] = here, session[_KEY].page
+
+    component("page_links", isolate=False)(key=_KEY, height=1, on_page_change=ask)
+    left, path = session.get(_ASKED, (None, None))
+    if left != here:
+        return
+    asked = next((page for page in pages if page.url_path == path), current)
+    if asked is not current and _shown(pages) == here and not went_through_history():
+        st.switch_page(asked)
+    del session[_ASKED]  # this one was come back to
+
+
+def _shown(pages: Sequence[StreamlitPage]) -> str:
+    """Return the path of that of `pages` which the browser showed as it had this run made, whichever the run is of."""
+    context = get_script_run_ctx()
+    info = context.context_info if context else None
+    path = urlsplit(info.url).path.rstrip("/") if info else ""
+    return next((page.url_path for page in pages if page.url_path and path.endswith(f"/{page.url_path}")), "")
