@@ -36,9 +36,9 @@ def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
     """Return kind and verdict of every strong finding that the shipped model gives rise to."""
     translator = Translator.load(shipped_model, device="cpu")
     found, unjudged = [], []
-    for item in JUDGED:
+    traces = translator.translate_together([item["sentence"] for item in JUDGED], beam=5)
+    for item, trace in zip(JUDGED, traces, strict=True):
         known = {(one["kind"], one["source"], one["target"]): one["right"] for one in item["remarks"]}
-        trace = translator.translate(item["sentence"], beam=5)
         for finding in findings_of(trace):
             if finding.strong:
                 key = remark(trace, finding)

@@ -97,9 +97,11 @@ def test_nothing_in_a_title_is_clipped(open_page: Opener, tmp_path: Path, query:
     page.locator(".st-key-downloads button").first.click()
     names = page.get_by_role("button", name=re.compile(", SVG$"))
     expect(names.first).to_be_visible()
-    viewer = page.context.new_page()
-    for name in names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)"):
-        viewer.set_content(fetch(page, name, tmp_path).read_text(encoding="utf-8"))
+    told = names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)")
+    files = {name: fetch(page, name, tmp_path) for name in told}
+    viewer = page.context.new_page()  # in front: pictures of a page behind it take their time
+    for name, path in files.items():
+        viewer.set_content(path.read_text(encoding="utf-8"))
         picture, title = viewer.locator("svg.main-svg").first, viewer.locator(".gtitle")
         expect(title.locator("tspan.line")).to_have_count(3)
         outer, inner = picture.bounding_box(), title.bounding_box()
