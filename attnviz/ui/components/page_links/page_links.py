@@ -27,14 +27,14 @@ def follow_links(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None
     def ask() -> None:
         session[_ASKED] = here, session[_KEY].page
 
-    component("page_links", isolate=False)(key=_KEY, height=1, on_page_change=ask)
+    asked = component("page_links", isolate=False)(key=_KEY, height=1, on_page_change=ask).page is not None
     left, path = session.get(_ASKED, (None, None))
-    if left != here:
-        return
-    asked = next((page for page in pages if page.url_path == path), current)
-    if asked is not current and _shown(pages) == here and not went_through_history():
-        st.switch_page(asked)
-    del session[_ASKED]  # this one was come back to
+    if not asked and (_shown(pages) != left or went_through_history()):  # it was left for good, or come back to
+        session.pop(_ASKED, None)
+    elif left == here:
+        for page in pages:
+            if page.url_path == path != here:
+                st.switch_page(page)
 
 
 def _shown(pages: Sequence[StreamlitPage]) -> str:
