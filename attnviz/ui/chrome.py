@@ -14,7 +14,7 @@ from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.page_links.page_links import follow_links
 from attnviz.ui.components.plotly.plotly import load_library
 from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
-from attnviz.ui.page_state.address import went_through_history
+from attnviz.ui.page_state.address import keep_path, went_through_history
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.turns import in_turn
@@ -62,6 +62,7 @@ def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
                     here = page.url_path == current.url_path
                     with st.container(key="page_here" if here else f"page_{page.url_path}", width="content"):
                         st.page_link(page, width="content")
+            keep_path(st.session_state, current.url_path)
             follow_links(pages, current)
         language_switch()
         sign_out_link()

@@ -39,6 +39,8 @@ interface ServerRecord {
   /** All that was chosen, in a text: another where anything was chosen otherwise. */
   selection: string;
   address: AddressRecord;
+  /** The path of the page whose address it is; empty for the first. */
+  path: string;
   /** The stop of the tour, from 1, and the step and source piece that were on show before it; null where it is not on. */
   tour: { stop: number; step: number; source: number | null } | null;
 }

@@ -39,6 +39,18 @@ Parameters = dict[str, str | None]
 
 _PAGE = "address"
 _LEADING = "address_of"
+_PATH = "path"
+
+
+def keep_path(session: Session, path: str) -> None:
+    """Keep the path of the page that is drawn, empty for the first: what is on it is in its addresses alone."""
+    session[_PATH] = path
+
+
+def page_path(session: Mapping[Any, Any]) -> str:
+    """Return the path of `keep_path`."""
+    path: str = session.get(_PATH, "")
+    return path
 
 
 def keep_page(session: Session, entry: str, parameters: Parameters) -> None:

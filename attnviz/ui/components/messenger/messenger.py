@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.address import address_record
+from attnviz.ui.page_state.address import address_record, page_path
 from attnviz.ui.page_state.heatmap_choices import choose_order, shown_order
 from attnviz.ui.page_state.parts import FOLLOWING, TRANSPORT, leaving, run_again
 from attnviz.ui.page_state.selection import choose, selection_of
@@ -50,7 +50,7 @@ def messenger(view: View, take_up: TakeUp) -> None:
         "room": view.key("room"), "identity": view.identity, "selection": selection.name,
         "step": selection.step, "chosen": selection.source, "word": selection.word,
         "order": shown_order(session, view), "tour": tour_record(session, view),
-        "address": address_record(session, view),
+        "address": address_record(session, view), "path": page_path(session),
     }  # fmt: skip
     component("messenger", isolate=False)(key=key, data=record, on_chosen_change=chosen, height=1)
 
