@@ -96,8 +96,20 @@ def run(options: argparse.Namespace) -> None:
             print(f"… and {about.skipped - _SHOWN} more.", file=sys.stderr)
     rows, lines, skipped = (sum(getattr(one, name) for one in made.values()) for name in ("rows", "lines", "skipped"))
     print(f"{rows} rows of {lines} lines, {skipped} skipped: {options.output}")
+    if not options.translate and (alone := sum(map(_found, made))):
+        print(f"{alone} of them have a translation of the model's own: their lines are of English alone.")
+    if not rows:
+        raise AttnvizError(f"No line of {options.file} could be used: the table is empty.")
     if options.vectors:
         _write_vectors(options)
+
+
+def _found(table: Path) -> int:
+    """Return how many targets of a table the model found, and was not given."""
+    from pyarrow import compute, parquet
+
+    batches = parquet.ParquetFile(table).iter_batches(columns=["search"])
+    return sum(compute.sum(compute.not_equal(batch["search"], "forced")).as_py() or 0 for batch in batches)
 
 
 def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, About]:

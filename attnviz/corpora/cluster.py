@@ -20,7 +20,7 @@ import numpy as np
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import WINDOW, Job, Progress
-from attnviz.corpora.lines import SPELT, bare_name, readable
+from attnviz.corpora.lines import bare_name, readable, spelt_endings
 from attnviz.corpora.parts import About, write_part
 from attnviz.corpora.settings import Settings
 from attnviz.errors import AttnvizError
@@ -95,7 +95,7 @@ def _tables(path: Path, output: Path) -> list[tuple[Path, Path]]:
         raise AttnvizError(f"With --ray the output is a folder, and {output} is a file.")
     files = sorted(file for file in path.iterdir() if readable(file)) if path.is_dir() else [path]
     if not files:
-        raise AttnvizError(f"There is no file in {path} that ends in {SPELT}.")
+        raise AttnvizError(f"There is no file in {path} that ends in {spelt_endings()}.")
     tables: dict[Path, Path] = {}
     for file in files:
         table = output / f"{bare_name(file)}.parquet"

@@ -28,12 +28,12 @@ from attnviz.languages import say
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """And the first three followed by `.gz` or `.xz`."""
-SPELT = f"{', '.join(ENDINGS)}, or, but for the last, in one of them with .gz or .xz after it"
-"""The same in a sentence."""
 _LONGEST_LINE = 2 * 20 * LONGEST_SENTENCE + 1000
 _COLUMNS = (("source", "en", "english"), ("target", "fr", "french", "reference", "translation"))
 """Names that columns of a Parquet file may have."""
 _READ_AT_ONCE = 1000
+_HEAD = 1024
+"""Bytes at the beginning of a text in which no zero may stand: pictures have some there, and other encodings."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,14 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
 def check_name(path: Path) -> None:
     """Raise AttnvizError unless the name of a file ends as one that can be read, and the file is there."""
     if not readable(path):
-        raise AttnvizError(f"The file {path} must end in {SPELT}.")
+        raise AttnvizError(f"The file {path} must end in {spelt_endings()}.")
     if not path.is_file():
         raise AttnvizError(f"There is no file {path}.")
+
+
+def spelt_endings() -> str:
+    """Return what a name can end in, as a part of a sentence."""
+    return say("{endings}, or, but for the last, in one of them with .gz or .xz after it", endings=", ".join(ENDINGS))
 
 
 def readable(path: Path) -> bool:
@@ -209,6 +214,10 @@ def _inside(gold: GoldAlignment) -> bool:
 def _text(path: Path) -> Iterator[str]:
     """Yield the lines without their ends; of one that is far too long, what is enough to see that."""
     with _reading(path), _opened(path) as raw:
+        if b"\0" in raw.read(_HEAD):
+            raise AttnvizError(say("The file {path} is no text in UTF-8: it begins with bytes that none has.",
+                                   path=path))  # fmt: skip
+        raw.seek(0)
         # Lines end at a line feed alone: a sentence may hold the other characters that Python takes for an end.
         file = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
         while line := file.readline(_LONGEST_LINE):

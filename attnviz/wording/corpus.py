@@ -9,7 +9,7 @@ def measure_names() -> dict[str, str]:
     """Return the name of each measure, by its column."""
     return {
         "log_probability_per_word": say("log p per word"),
-        "perplexity": say("perplexity"),
+        "perplexity": say("perplexity per piece"),
         "entropy": say("entropy of a row, bits"),
         "largest_weight": say("largest weight of a row"),
         "least_coverage": say("least coverage"),

@@ -12,13 +12,14 @@ from playwright.sync_api import expect
 from attnviz.corpora import Settings, analyse_file
 from attnviz.ui.shelf import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
+from tests.browser.contrast import faint
 from tests.browser.select_box import choose
 from tests.browser.server import running_server
+from tests.browser.settled import stays
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
 
-CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 ROWS = "[data-testid=stDataFrame]"
 SOME = re.compile(r"^\D*(?!200)[1-9]\d* of 200 pairs")
 
@@ -98,17 +99,33 @@ def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opene
     own = tmp_path / "miennes.tsv"
     own.write_text("I am hungry.\tJ'ai faim.\none\ttwo\tthree\nIt rains.\tIl pleut.\n", encoding="utf-8")
     page.locator(".st-key-corpus_own button").click()
-    page.locator(".st-key-corpus_file input[type=file]").set_input_files(own)
-    page.locator(".st-key-corpus_measure button").click()
+    box = page.locator("[data-testid=stPopoverBody] [data-testid=stFileUploader]")
+    said_of_it = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
+    assert said_of_it == '"Choisir un fichier"'
+    box.locator("input[type=file]").set_input_files(own)
     expect(said).to_contain_text("2 paires sur 2 de miennes.tsv", timeout=60_000)
-    expect(page.locator(".st-key-corpus_measure")).to_have_count(0)  # the box is closed
+    expect(box).to_have_count(0)  # it is closed
     said.get_by_role("button", name="Lignes qui n’ont pas pu servir\u00a0: 1").click()
     expect(page.get_by_text(re.compile("^Ligne 2\u00a0: "))).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text(re.compile("^Ligne 2\u00a0: "))).to_be_hidden()
+
+    picture = tmp_path / "miennes.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    for name in ("miennes.png", "empty.tsv", "miennes.png"):
+        (tmp_path / "empty.tsv").touch()
+        stays(page.locator(".st-key-corpus_own button"))
+        page.locator(".st-key-corpus_own button").click()
+        box.locator("input[type=file]").set_input_files(tmp_path / name)
+        # What was given last is what is told of, and the table before it is still there.
+        expect(page.locator(".st-key-corpus_problem")).to_contain_text(name, timeout=60_000)
+        expect(said).to_contain_text("2 paires sur 2 de miennes.tsv")
+    page.locator(".st-key-corpus_sample button").click()
+    expect(said).to_contain_text("200 paires sur 200", timeout=60_000)
+    expect(page.locator(".st-key-corpus_problem")).to_have_count(0)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_all_text_stands_out(open_page: Opener, dark: bool) -> None:
     page = open_page("?table=mine&brush=0_9_-99_0", path="corpus", ready=ROWS, dark=dark)
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 15
-    assert found["offenders"] == []
+    assert faint(page, more_than=15) == []

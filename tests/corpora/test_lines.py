@@ -105,7 +105,15 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -
         list(read_lines(path))
 
 
-@given(st.binary(max_size=200))
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n:\t7\n", "A dog.\tUn chien.\n".encode("utf-16")])
+def test_what_is_no_text_is_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(content)
+    with pytest.raises(AttnvizError, match=r"pairs\.tsv is no text in UTF-8"):
+        list(read_lines(path))
+
+
+@given(st.binary(max_size=200).filter(lambda content: b"\0" not in content))
 def test_any_bytes_are_lines_or_skipped(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     path.write_bytes(content)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
+from attnviz.commands.program import main
 from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.parts import about
@@ -114,6 +115,34 @@ def test_parts_of_another_run_go(pairs_file: Path, model_folder: Path, tmp_path:
 def test_gold_links_of_a_translation_that_is_not_given_are_refused(pairs_file: Path, model_folder: Path) -> None:
     with pytest.raises(AttnvizError, match="leave out --translate"):
         analyse(pairs_file, "out.parquet", model_folder, Settings(translate=True), gold=pairs_file)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"a\tb\tc\n", b"\xff\xfe\n"])
+def test_a_file_of_which_nothing_can_be_used_is_no_success(
+    model_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
+    pairs.write_bytes(content)
+    for _ in range(2):  # the second finds the table of the first
+        made = main(["corpus", str(pairs), "-o", str(output), "--model", str(model_folder), "--device", "cpu"])
+        said = capsys.readouterr()
+        assert made == 2
+        assert f"No line of {pairs} could be used: the table is empty." in said.err
+        assert said.err.count("was skipped") == len(content.splitlines())
+
+
+@pytest.mark.parametrize(("options", "alone"), [([], 2), (["--translate"], 0)])
+def test_how_many_lines_were_of_english_alone_is_told(
+    model_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], alone: int
+) -> None:
+    pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
+    pairs.write_text("A dog.\tUn chien.\nTwo dogs.\nThe snow.\n")
+    assert not main(["corpus", str(pairs), "-o", str(output), "--model", str(model_folder), "--device", "cpu",
+                     "--workers", "1", "--beam", "1", "--kind", "none", *options])  # fmt: skip
+    said = capsys.readouterr().out
+    assert said.startswith("3 rows of 3 lines, 0 skipped")
+    assert (f"{alone} of them have a translation of the model's own" in said) == bool(alone)
+    assert ("English alone" in said) == bool(alone)
 
 
 def _command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess.Popen[bytes]:

@@ -23,9 +23,9 @@ from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
 from attnviz.languages import speak
 from attnviz.translator import Translator
-from attnviz.ui.corpus import jobs
+from attnviz.ui.corpus import jobs, room
 from attnviz.ui.corpus.choices import brush_of, brush_text
-from attnviz.ui.corpus.jobs import MOST_BYTES, begin, job_of
+from attnviz.ui.corpus.jobs import MOST_MEGABYTES, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
     PRESETS,
@@ -41,6 +41,7 @@ from attnviz.ui.page_state.gold import bring_gold, gold_of, open_gold
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
 from tests.ui.opening import Run, open_alone
+from tests.ui.shown_records import texts
 
 
 @pytest.fixture(autouse=True)
@@ -141,8 +142,12 @@ def test_a_search_finds_words_of_either_sentence_and_none_is_said(corpus: Run) -
     app.text_input(key="corpus_find").set_value("nowhere to be found").run()
     assert not app.exception
     assert not app.dataframe
+    assert "None of these pairs has “nowhere to be found”" in texts(app)
     app.button_group(key="lang").set_value("fr").run()
     assert app.text_input(key="corpus_find").value == "nowhere to be found"
+    app.button(key="corpus_find_all").click().run()
+    assert app.text_input(key="corpus_find").value == ""
+    assert len(app.dataframe[0].value) == 200
 
 
 def test_a_link_to_a_table_that_is_gone_and_with_nonsense_says_so(corpus: Run) -> None:
@@ -163,10 +168,75 @@ def test_a_file_without_a_pair_and_one_too_large_are_told(models_folder: Path) -
     made(job.identity)
     assert "No line of ../x.tsv" in job.problem
     with pytest.raises(AttnvizError, match="larger than 1 MB"):
-        begin("x.tsv", b"x" * (MOST_BYTES + 1), model)
-    wrong = begin("x.\0/docx", b"x", model)
-    made(wrong.identity)
-    assert "must end in" in wrong.problem
+        begin("x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
+    for name in ("x.\0/docx", "x.png", "tsv", ""):
+        with pytest.raises(AttnvizError, match="must end in"):
+            begin(name, b"x", model)
+    picture = begin("x.tsv", b"\x89PNG\r\n\x1a\n\0\0", model)
+    made(picture.identity)
+    assert "x.tsv is no text" in picture.problem
+
+
+def test_a_file_that_comes_to_nothing_leaves_the_table_that_was_on_show(corpus: Run, models_folder: Path) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    made(app.session_state["corpus_table"])
+    shown = app.run().dataframe[0].value
+    for _ in range(2):
+        useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
+        made(useless.identity)
+        app.session_state["corpus_table"] = useless.identity
+        app.run()
+        assert "No line of empty.tsv could be used" in texts(app)
+        assert app.dataframe[0].value.equals(shown)
+        app.button_group(key="corpus_show-en").set_value("copied").run()
+        assert "No line of empty.tsv could be used" in texts(app)
+        app.button_group(key="corpus_show-en").set_value("all").run()
+        app.button(key="corpus_sample").click().run().run()
+        assert "empty.tsv" not in texts(app)
+        assert app.dataframe[0].value.equals(shown)
+
+
+def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves_the_table(
+    corpus: Run, models_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = corpus()
+    app.button(key="corpus_sample").click().run()
+    made(app.session_state["corpus_table"])
+    shown = app.run().dataframe[0].value
+    ways_in, ended = room._ways_in, []
+
+    def end_meanwhile(model: str) -> None:
+        ways_in(model)
+        if not ended:
+            jobs._ONE.release()
+            made(useless.identity)
+            ended.append(useless.identity)
+
+    monkeypatch.setattr(room, "_ways_in", end_meanwhile)
+    jobs._ONE.acquire()
+    useless = begin("empty.tsv", b"", str(models_folder / "en-fr"))
+    app.session_state["corpus_table"] = useless.identity
+    app.run()
+    assert ended
+    assert "No line of empty.tsv could be used" in texts(app)
+    assert app.dataframe[0].value.equals(shown)
+
+
+def test_files_are_taken_one_after_another_each_by_an_empty_box(corpus: Run) -> None:
+    app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
+    given = [("own.tsv", pair, ""), ("own.png", b"?", "own.png was not measured"), ("own.tsv", pair, ""),
+             ("empty.tsv", b"", "No line of empty.tsv"), ("own.png", b"?", "own.png was not measured")]  # fmt: skip
+    for name, content, problem in given:
+        (box,) = app.get("file_uploader")
+        assert box.value is None
+        box.set_value((name, content, "text/plain")).run()
+        made(app.session_state["corpus_table"])
+        app.run()
+        assert not app.exception
+        assert problem in texts(app)
+        assert problem or "not measured" not in texts(app)
+        assert "1 of 1 pairs of own.tsv" in texts(app)
 
 
 def test_a_job_that_is_cancelled_can_be_begun_again(models_folder: Path) -> None:

@@ -68,7 +68,12 @@ def test_a_saved_trace_is_read_again(trace: Trace) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "damaged"), (b"{}", "lacks the mark"), (b"\x89PNG\r\n\x1a\n\xff", "not a text file"), (b"[1, 2", "damaged")],
+    [
+        (b"", "lacks the mark"),
+        (b"{}", "lacks the mark"),
+        (b"\x89PNG\r\n\x1a\n\xff", "not a text file"),
+        (b"{1, 2", "damaged"),
+    ],
 )
 def test_a_foreign_file_is_a_sentence(content: bytes, said: str) -> None:
     with pytest.raises(AttnvizError, match=said):

@@ -74,6 +74,12 @@ def all_of_it() -> None:
     st.session_state[key(BRUSH)], st.session_state[key(PART)] = "", "1"
 
 
+def find_all() -> None:
+    """Search for nothing."""
+    st.session_state[key(QUERY)] = ""
+    all_of_it()
+
+
 def brush_of(text: str) -> Brush | None:
     """Return the brush of an address, as `brush_text` writes it; None where it is none."""
     try:

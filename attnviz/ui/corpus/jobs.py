@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 import threading
 import time
 from collections import OrderedDict
+from functools import cache
 from pathlib import Path
 
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
-from attnviz.corpora.lines import ENDINGS
+from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
 from attnviz.languages import language, say, speak
+from attnviz.ui.corpus.passing_folder import passing_folder
 from attnviz.ui.resources import translator_in
 from attnviz.ui.shelf import shelved
 
 MOST_LINES = 1000
 """Of a file that a visitor gives; the command takes any number."""
-MOST_BYTES = 1 << 20
+MOST_MEGABYTES = 1
 _KEPT = 20
 """Tables that are kept, the newest: a link to another says that it is gone."""
 _NAMED = 100
@@ -46,6 +47,11 @@ class Job:
         self.done = False
         self._unwanted = threading.Event()
         self._began = 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is a table, or will be none."""
+        return self.done or bool(self.problem)
 
     @property
     def left(self) -> float | None:
@@ -98,17 +104,25 @@ class Job:
 _ONE = threading.Lock()
 _REGISTRY = threading.Lock()
 _JOBS: OrderedDict[str, Job] = OrderedDict()
-_FOLDER = tempfile.TemporaryDirectory(prefix="attnviz-corpora-", ignore_cleanup_errors=True)
+
+
+@cache
+def _folder() -> Path:
+    """Where the files of visitors are: nowhere else, and not after the server has stopped."""
+    return passing_folder("attnviz-corpora-")
 
 
 def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
     """Have the pairs of a file measured by the model of a folder; the same of the same are measured once.
 
-    Raise AttnvizError for a file that is too large.
+    Raise AttnvizError for a file of another kind, or one that is too large.
     """
-    if len(content) > MOST_BYTES:
+    if not readable(Path(name)):
+        raise AttnvizError(say("{name} was not measured: its name must end in {endings}.", name=name,
+                               endings=spelt_endings()))  # fmt: skip
+    if len(content) > MOST_MEGABYTES << 20:
         raise AttnvizError(say("{name} is larger than {most} MB. Let the command attnviz corpus measure it.",
-                               name=name, most=MOST_BYTES >> 20))  # fmt: skip
+                               name=name, most=MOST_MEGABYTES))  # fmt: skip
     parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
     identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     with _REGISTRY:
@@ -116,7 +130,7 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
         if known is not None and not known.problem:
             _JOBS.move_to_end(identity)
             return known
-        folder = Path(_FOLDER.name) / f"{identity}-{time.monotonic_ns()}"
+        folder = _folder() / f"{identity}-{time.monotonic_ns()}"
         folder.mkdir()
         job = _JOBS[identity] = Job(identity, name, folder / "table.parquet")
         while len(_JOBS) > _KEPT:

@@ -28,6 +28,9 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
             if st.session_state[key(axis)] != before:  # this table has no value of it
                 all_of_it()
     x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
+    if not len(drawn):
+        st.caption(say("There is no pair to draw."))
+        return
     values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
     brush = choices.chosen(st.session_state).brush
     if x == y:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,20 @@ from attnviz import AttnvizError
 from attnviz.languages import say
 from attnviz.ui.corpus import choices, table
 from attnviz.ui.corpus.choices import all_of_it, key
-from attnviz.ui.corpus.jobs import MOST_BYTES, MOST_LINES, Job, begin, job_of
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
 from attnviz.ui.corpus.picture import plot
+from attnviz.ui.file_box import file_box, files_taken
 from attnviz.ui.language import localised, speak_as_chosen
 from attnviz.ui.passage import passage
 from attnviz.ui.shelf import SAMPLE, SAMPLE_LINKS, shelved
 from attnviz.ui.turns import in_turn
 from attnviz.wording.corpus import measure_names, preset_names, preset_told
+from attnviz.wording.labels import shorten
 from attnviz.wording.why_story import Passage
 
-_ENDINGS = ("tsv", "txt", "jsonl", "gz", "xz", "parquet")
-_COUNT = "corpus_files_given"
+_FILE = "corpus_file"
+_BEFORE, _REFUSED = "corpus_before", "corpus_refused"
+"""In the session: the table that was on show last, and why the file that was given since is none, with that table."""
 _PART = 200
 """Rows that are sent to the browser at once."""
 
@@ -34,49 +38,65 @@ Open = Callable[[table.Pair], None]
 
 def corpus_room(model: str, open_pair: Open) -> None:
     """Draw the page, which measures by the model of the folder `model`."""
+    job = _job_on_show()
+    going_on = job is not None and not job.ended  # asked once: it may end at any moment
+    if job is not None and not going_on:
+        job = _settle(job)
     with st.container(key="corpus_opening"):
         passage(Passage(say("Corpus"), (_about(),)))
         _ways_in(model)
-    job = job_of(st.session_state[key(choices.TABLE)])
+    told, over = st.session_state.get(_REFUSED, ("", ""))
+    if told and over == st.session_state[key(choices.TABLE)]:
+        _problem(told)
     if job is None:
         if st.session_state[key(choices.TABLE)]:
             _problem(say("That table is not kept any more: give the file again."))
+    elif going_on:
+        _progress(job)
     elif job.done:
         _table(job, open_pair)
-    elif job.problem:
-        _problem(job.problem)
     else:
-        _progress(job)
+        _problem(job.problem)
     choices.write_address(st.session_state)
+
+
+def _job_on_show() -> Job | None:
+    return job_of(st.session_state[key(choices.TABLE)])
+
+
+def _settle(ended: Job) -> Job | None:
+    """Remember a table that was made; where a file came to nothing, say why, and return the table before it."""
+    session = st.session_state
+    if ended.done:
+        session[_BEFORE] = session[key(choices.TABLE)]
+    elif session.get(_BEFORE):
+        session[key(choices.TABLE)] = session[_BEFORE]
+        _refuse(ended.problem)
+    return _job_on_show()
 
 
 def _about() -> str:
     return say(
         "Many sentence pairs at once: the model is led through each French sentence, and every pair is measured. Sort "
-        "and search them, mark a region of the picture, and click a pair to see its every step. The sample has 200 "
+        "and search them, mark a region of the picture, and open a pair to see its every step. The sample has 200 "
         "pairs, some of them wrong on purpose."
     )
 
 
 def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
-        if st.button(say("Take the sample"), type="primary", key="corpus_sample"):
-            _begin(SAMPLE.name, SAMPLE.read_bytes(), model, SAMPLE_LINKS.read_bytes())
-        count = st.session_state.get(_COUNT, 0)  # another box after each: closed
-        with st.container(key="corpus_own", width="content"), st.popover(say("A file of yours"), key=f"own_{count}"):
-            given = st.file_uploader(
-                say("English, a tab, French on each line"), type=list(_ENDINGS), key="corpus_file",
-                max_upload_size=MOST_BYTES >> 20,
-            )  # fmt: skip
+        st.button(say("Take the sample"), type="primary", key="corpus_sample", on_click=_begin_sample, args=(model,))
+        box = f"corpus_box_{files_taken(_FILE)}"  # another box after each: closed
+        with st.container(key="corpus_own", width="content"), st.popover(say("A file of yours"), key=box):
+            file_box(
+                say("English, a tab, French on each line"), partial(_begin, model), key=_FILE, megabytes=MOST_MEGABYTES
+            )
             st.caption(say(
                 "A line may also be an English sentence alone, which is translated. At most {lines} lines and {size} "
                 "MB are taken; .tsv, .txt, .jsonl with links, these also as .gz or .xz, or .parquet. The file stays on "
                 "this server, and goes when it stops. The command attnviz corpus takes any number.",
-                lines=MOST_LINES, size=MOST_BYTES >> 20,
+                lines=MOST_LINES, size=MOST_MEGABYTES,
             ))  # fmt: skip
-            taken = st.button(say("Measure"), disabled=given is None, key="corpus_measure", on_click=_close)
-            if taken and given is not None:
-                _begin(given.name, given.getvalue(), model)
 
     offered, kept = shelved(), st.session_state[key(choices.TABLE)]
     if offered:
@@ -88,22 +108,28 @@ def _ways_in(model: str) -> None:
         )  # fmt: skip
 
 
-def _close() -> None:
-    """Close the box in which a file is given."""
-    st.session_state[_COUNT] = st.session_state.get(_COUNT, 0) + 1
+def _begin_sample(model: str) -> None:
+    speak_as_chosen()  # called before the page runs
+    _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
 
 
-def _begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> None:
+def _begin(model: str, name: str, content: bytes, gold: bytes | None = None) -> None:
     try:
         job = begin(name, content, model, gold)
     except AttnvizError as error:
-        _problem(str(error))
+        _refuse(str(error))
         return
     _take(job.identity)
 
 
+def _refuse(told: str) -> None:
+    """Have `told` why a file is none, as long as the table is on show that was when it was given."""
+    st.session_state[_REFUSED] = told, st.session_state[key(choices.TABLE)]
+
+
 def _take(identity: str) -> None:
     """Have another table on show, and of it all."""
+    st.session_state.pop(_REFUSED, None)
     st.session_state[key(choices.TABLE)] = identity
     all_of_it()
 
@@ -118,7 +144,7 @@ def _problem(told: str) -> None:
 def _progress(job: Job) -> None:
     """Say how far it is, until it is done."""
     speak_as_chosen()
-    if job.done or job.problem:
+    if job.ended:
         st.rerun()
     told, left = job.progress, job.left
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
@@ -162,6 +188,10 @@ def _table(job: Job, open_pair: Open) -> None:
         if len(listed):
             _rows(job.table, listed, whole, open_pair)
             _downloads(job, listed)
+        elif chosen.query.strip():
+            asked = shorten(chosen.query.strip(), 40)
+            st.text(say("None of these pairs has “{query}” in either sentence.", query=asked))
+            st.button(say("Clear the search"), on_click=choices.find_all, key="corpus_find_all")
 
 
 def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
@@ -172,7 +202,8 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
         if job.progress and job.progress.skipped:
             _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
-            st.button(say("The marked region alone: show all again"), type="tertiary", key="corpus_unbrush",
+            st.text(say("Only the marked region is listed."), width="content")
+            st.button(say("Show all again"), type="tertiary", key="corpus_unbrush",
                       on_click=all_of_it)  # fmt: skip
 
 
@@ -188,7 +219,7 @@ def _order(whole: Any) -> None:
     """Draw the choice of the order of the rows."""
     names, session = measure_names(), st.session_state
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
-        orders = {"": say("as the choice above has it"), "number": say("line of the file"),
+        orders = {"": say("that of the choice at the top"), "number": say("line of the file"),
                   **{name: names[name] for name in table.known_measures(whole)}}  # fmt: skip
         localised(st.selectbox, say("Order"), orders, key=key(choices.SORT), default="", width=240)
         if session[key(choices.SORT)]:

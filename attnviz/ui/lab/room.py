@@ -190,6 +190,8 @@ def _tables(view: View, section: Section) -> None:
         follow(view, TABLES)
         with st.spinner(say("Computing…")):
             found = list(section.tables(view, st.session_state))
+        if not found:
+            st.caption(say("Nothing is drawn here, so there are no numbers."))
         for name, table in found:
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)

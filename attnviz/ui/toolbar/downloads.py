@@ -56,10 +56,11 @@ def picture_box(
     if not box.open:
         return
     with box, st.container(key=key("files"), width=WIDTH, gap="small"):
-        st.caption(say("The pictures as they are on show."))
         with st.spinner(say("Drawing…")):
             files = list(pictures())
-        picture_file_buttons(files, key=key("export"))
+        st.caption(say("The pictures as they are on show.") if files else say("There is no picture to take away."))
+        if files:
+            picture_file_buttons(files, key=key("export"))
         if told is None:
             return
         st.download_button(

@@ -3,7 +3,6 @@ leaves it."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from attnviz.importing.found import AttentionFile
 from attnviz.importing.reading import read_attention
 from attnviz.languages import say
 from attnviz.trace import Branches
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.file_box import file_box
 from attnviz.ui.page_state.view import Session
 
 LARGEST_FILE = 64
@@ -67,32 +66,17 @@ class Choice:
 
 def opener() -> None:
     """Draw the place that takes a file."""
-    count = st.session_state.get(_COUNT, 0)  # another after each file, ready for the same one again
-    st.html(f"<style>{_own_words()}</style>")
-    st.file_uploader(
+    file_box(
         say("Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
             "attention: JSON, NumPy, Marian, OpenNMT-py, eole, Pharaoh."),
-        key=f"file_{count}", max_upload_size=LARGEST_FILE, on_change=_take_file, args=(f"file_{count}",),
+        _take, key="file", megabytes=LARGEST_FILE,
     )  # fmt: skip
 
 
-def _own_words() -> str:
-    """Return the style that writes our words over Streamlit's, which knows those of its box in English only."""
-    box, size = "[data-testid='stFileUploaderDropzone", say("up to {size} MB", size=LARGEST_FILE)
-    return "".join(
-        f"{where} {{ font-size: 0; }} {where}::after {{ content: {json.dumps(words, ensure_ascii=False)}; "
-        "font-size: 1rem; }"
-        for where, words in ((f"{box}'] button p", say("Choose a file")), (f"{box}Instructions'] span", size))
-    )
-
-
-def _take_file(key: str) -> None:
-    speak_as_chosen()  # called before the page runs
-    file = st.session_state[key]
-    if file is not None:
-        open_file(st.session_state, file.name, file.getvalue())
-        st.session_state[BOX] = False
-        st.rerun()
+def _take(name: str, content: bytes) -> None:
+    open_file(st.session_state, name, content)
+    st.session_state[BOX] = False
+    st.rerun()
 
 
 def open_file(session: Session, name: str, content: bytes) -> None:
@@ -122,7 +106,7 @@ def attention_in(content: bytes) -> AttentionFile | None:
     try:
         file = read_attention(content)
     except AttnvizError:
-        if content.lstrip()[:1] in (b"", b"{", b"["):
+        if content.lstrip()[:1] in (b"{", b"["):
             return None
         raise
     first = file.sentences[0]

@@ -1,0 +1,52 @@
+"""A place that takes a visitor's file: what is chosen is taken at once, and the place is empty again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.languages import say
+from attnviz.ui.language import speak_as_chosen
+
+Take = Callable[[str, bytes], None]
+"""Is told the name and the content of a file."""
+
+
+def file_box(label: str, take: Take, *, key: str, megabytes: int) -> None:
+    """Draw the place, under `label`, for a file of at most so many `megabytes`; `take` gets it before the page is drawn
+    anew.
+
+    Files of any kind are offered for choice: where Streamlit itself refuses one, the file before stays in its place.
+    """
+    own = f"{key}_{files_taken(key)}"  # another place after each file: ready for the same one again
+    st.html(f"<style>{_own_words(megabytes)}</style>")
+    st.file_uploader(label, key=own, max_upload_size=megabytes, on_change=_take_file, args=(key, own, take))
+
+
+def files_taken(key: str) -> int:
+    """Return how many files the place of this `key` has taken in this session."""
+    return int(st.session_state.get(_count(key), 0))
+
+
+def _count(key: str) -> str:
+    return f"{key}_files_taken"
+
+
+def _own_words(megabytes: int) -> str:
+    """Return the style that writes our words over Streamlit's, which knows those of its box in English only."""
+    box, size = "[data-testid='stFileUploaderDropzone", say("up to {size} MB", size=megabytes)
+    return "".join(
+        f"{where} {{ font-size: 0; }} {where}::after {{ content: {json.dumps(words, ensure_ascii=False)}; "
+        "font-size: 1rem; }"
+        for where, words in ((f"{box}'] button p", say("Choose a file")), (f"{box}Instructions'] span", size))
+    )
+
+
+def _take_file(key: str, own: str, take: Take) -> None:
+    speak_as_chosen()  # called before the page runs
+    file = st.session_state[own]
+    if file is not None:
+        st.session_state[_count(key)] = files_taken(key) + 1
+        take(file.name, file.getvalue())
