@@ -14,6 +14,7 @@ from attnviz.commands.shared import about, add_head_options, add_model_options, 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
+    from attnviz.importing.found import Found
     from attnviz.trace import Attention, Branches, Trace
 
 
@@ -154,17 +155,26 @@ def _attention(options: argparse.Namespace) -> Attention:
 
         return load_checkpoint(options.checkpoint).attention(options.text, options.target)
     found = open_attention(options.attention)
-    try:
-        with about(f"{options.attention}, sentence {options.sentence}"):
-            trace = found.sentence(options.sentence).attention(
-                options.source_tokens, options.target, normalise=options.normalise
-            )
-    except AttnvizError as error:
-        hint = "What a file lacks is given by --source-tokens and --target; --normalise scales its rows."
-        raise AttnvizError(f"{error} {hint}") from error
+    with about(f"{options.attention}, sentence {options.sentence}"):
+        sentence = found.sentence(options.sentence)
+        try:
+            trace = sentence.attention(options.source_tokens, options.target, normalise=options.normalise)
+        except AttnvizError as error:
+            raise AttnvizError(f"{error} {_remedy(sentence, options)}".strip()) from error
     for remark in remarks_of(trace):
         print(remark, file=sys.stderr)
     return trace
+
+
+def _remedy(sentence: Found, options: argparse.Namespace) -> str:
+    """Return which options might open what could not be opened, in a sentence; nothing where none would."""
+    if None in (options.source_tokens or sentence.tokens("source"), options.target or sentence.tokens("target")):
+        return "What a file lacks is given by --source-tokens and --target."
+    try:
+        sentence.attention(options.source_tokens, options.target, normalise=True)
+    except AttnvizError:
+        return ""
+    return "--normalise does."
 
 
 def _from_0(number: int | None) -> int | None:

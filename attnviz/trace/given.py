@@ -83,7 +83,7 @@ def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.
         raise AttnvizError(say("{name} must have rows and columns; found is {shape}.", name=name, shape=shape))
     fine = np.isfinite(found) | (found == -np.inf if empty else False)
     if not fine.all() or np.abs(found[np.isfinite(found)]).max(initial=0) > 1e30:
-        raise AttnvizError(say("{name} holds numbers that are none, or beyond all bounds.", name=name))
+        raise AttnvizError(say("{name} holds what is no number, is infinite, or is larger than 1e30.", name=name))
     return found
 
 
@@ -129,8 +129,8 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
     if wrong.any():
         row = int(wrong.argmax())
         raise AttnvizError(say(
-            "Row {row} adds up to {sum}, not to 1; the rows add up to {least} to {most}. If these are weights, have "
-            "every row scaled to add up to 1.", row=row + 1, sum=f"{sums[row]:.4g}", least=f"{sums.min():.4g}",
+            "Row {row} adds up to {sum}, not to 1, and all rows to between {least} and {most}. If these are weights, "
+            "have every row scaled to add up to 1.", row=row + 1, sum=f"{sums[row]:.4g}", least=f"{sums.min():.4g}",
             most=f"{sums.max():.4g}",
         ))  # fmt: skip
     if (sums == 0).any():

@@ -82,7 +82,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     Raise AttnvizError where `text` is no trace or one of a later version; ValueError, KeyError, TypeError and their
     like where it is damaged.
     """
-    record = json.loads(text)
+    record: Any = json.loads(text) if text.lstrip()[:1] == "{" else None
     mark = record.get("format") if isinstance(record, dict) else None
     if mark != saved_as.mark:
         if isinstance(mark, str) and mark in MARKS:

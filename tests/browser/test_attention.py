@@ -25,6 +25,17 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(open_page: Opener
     form = page.locator(".st-key-attention_form")
     expect(form).to_contain_text("soft.txt was not opened. The file has no source tokens")
     box = form.get_by_label("Source tokens, with blanks between them")
+    for typed in ("An area", "An area of"):  # what was typed is there again after another page was on show
+        box.fill(typed)
+        box.press("Tab")
+        form.get_by_role("button", name="Open", exact=True).click()
+        expect(form).to_contain_text("soft.txt was not opened. The matrix has")
+        box.fill(f"{typed} of")
+        for other in ("Lab", "Corpus"):
+            page.get_by_role("link", name=other, exact=True).click()
+            page.wait_for_url(re.compile(other.lower()))
+            page.get_by_role("link", name="Translate", exact=True).click()
+            expect(box).to_have_value(f"{typed} of")
     box.fill(" ".join(SOURCE))
     box.press("Tab")
     form.get_by_role("button", name="Open", exact=True).click()

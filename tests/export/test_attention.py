@@ -84,11 +84,19 @@ def test_the_command_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "taken for </s>" in capsys.readouterr().err
     assert np.allclose(json.loads(made.read_text(encoding="utf-8"))["matrix"], matrix(1), atol=1e-5)
     assert main([*common, "--sentence", "2"]) == 2
-    assert "soft.txt, sentence 2: Row 1 adds up to 0.5" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "soft.txt, sentence 2: Row 1 adds up to 0.5" in said
+    assert "--normalise does." in said
+    assert "--source-tokens" not in said, "nothing is lacking"
+    assert main([*common, "--sentence", "3"]) == 2
+    assert "--" not in capsys.readouterr().err, "no option helps"
     assert main([*common, "--sentence", "2", "--normalise"]) == 0
     assert main([*common, "--face", "after"]) == 2
     assert main([*common, "--layer", "1"]) == 2
     assert main(["figure", "--attention", str(soft), "-o", str(made)]) == 2
-    assert "has no source tokens" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "has no source tokens" in said
+    assert "given by --source-tokens" in said
+    assert "--normalise" not in said
     assert main(["figure", "x", "--attention", str(soft), "-o", str(made)]) == 2
     assert main(["figure", "--trace", str(made), "-o", str(tmp_path / "again.csv")]) == 0

@@ -29,7 +29,8 @@ def attention_form() -> None:
                 args=(choice,), width=420,
             )  # fmt: skip
         if choice.problem:
-            st.text(say("{name} was not opened.", name=choice.name) + " " + choice.problem)
+            with st.container(key="attention_problem"):
+                st.text(say("{name} was not opened.", name=choice.name) + " " + choice.problem)
             _tokens(choice)
 
 
@@ -44,8 +45,9 @@ def _tokens(choice: Choice) -> None:
               "target": say("Target tokens, with blanks between them")}  # fmt: skip
     for side, label in labels.items():
         st.text_area(label, getattr(choice, side) or found.tokens(side) or "", key=_key(choice, side),
-                     height=68, max_chars=LONGEST)  # fmt: skip
-    st.toggle(say("Scale every row to add up to 1"), choice.normalise, key=_key(choice, "normalise"))
+                     height=68, max_chars=LONGEST, persist_state="session")  # fmt: skip
+    st.toggle(say("Scale every row to add up to 1"), choice.normalise, key=_key(choice, "normalise"),
+              persist_state="session")  # fmt: skip
     with st.container(horizontal=True):
         st.button(say("Open"), type="primary", key="attention_open", on_click=_asked, args=(choice,))
         st.button(say("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
