@@ -42,7 +42,7 @@ def _mutual(rate: ErrorRate | None) -> str:
     """Return the rate of the mutual links alone."""
     if rate is None:
         return ""
-    return say("Of its mutual links alone, the largest of row and column: {aer}.", aer=decimal(rate.aer))
+    return say("Of its mutual links alone, the largest share of both their words: {aer}.", aer=decimal(rate.aer))
 
 
 def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:

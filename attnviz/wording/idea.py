@@ -15,7 +15,7 @@ from attnviz.trace.looks import Looks
 from attnviz.wording.interventions import done_by_hand
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent, thousands
-from attnviz.wording.stages import MOST, Stage, capital, was_given
+from attnviz.wording.stages import MOST, Stage, capital, outcome_of, was_given
 
 
 def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
@@ -149,4 +149,4 @@ def written(trace: Record, step: int) -> tuple[str, str]:
                    other=quoted_name(second), q=percent(less))  # fmt: skip
     known = thousands(int(trace.config["vocabulary_size"]))
     start = say("Each of the {count} pieces it knows gets a chance.", count=known)
-    return f"{start} {rest}", f"{word}, {p}"
+    return f"{start} {rest}", outcome_of(trace, step)

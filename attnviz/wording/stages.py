@@ -178,7 +178,6 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
     """Return which word of 0-based `step` was taken before which other, and the word with its probability."""
     word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
-    outcome = f"{word}, {percent(p)}"
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
         if was_given(trace, step):
@@ -191,7 +190,13 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
         second, less = trace.top(step, 2)[1]
         rest = say("{word} leads with {p}, before {other} with {q}.",
                    word=capital(word), p=percent(p), other=quoted_name(second), q=percent(less))  # fmt: skip
-    return rest, outcome
+    return rest, outcome_of(trace, step)
+
+
+def outcome_of(trace: Record, step: int) -> str:
+    """Return the word of 0-based `step` with its probability, and whether it was given."""
+    word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
+    return say("{word} (given), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
 
 
 def was_given(trace: Record, step: int) -> bool:

@@ -48,7 +48,7 @@ def race() -> Passage:
 def forced(model: str, *, given: bool) -> Passage:
     """Return what it means that all are led through one translation, made by `model` or `given` by the visitor."""
     whose = (
-        say("It is your own translation.") if given
+        say("It is the translation that was given.") if given
         else say("It is the translation that {model} makes; give another above, and see.", model=model)
     )  # fmt: skip
     return Passage(say("2. The same words, forced through all three"), (

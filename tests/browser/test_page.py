@@ -185,7 +185,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
 
 def test_a_given_translation_is_forced(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(NEW)}&target={quote('Deux chiens.')}")
-    expect(page.locator(".st-key-status")).to_contain_text("your own translation")
+    expect(page.locator(".st-key-status")).to_contain_text("given translation")
     expect(page.locator(".player .target")).to_contain_text(re.compile(r"Deux\s*chiens\s*\."))
 
 
@@ -197,7 +197,7 @@ def test_the_heading_tells_the_word_of_the_translation_on_show(open_page: Opener
     page.locator(".st-key-own button").click()
     page.locator(".st-key-target textarea").fill("Maison verte.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".st-key-status")).to_contain_text("your own translation")
+    expect(page.locator(".st-key-status")).to_contain_text("given translation")
     expect(page.locator(".player .target")).to_contain_text("verte")
     first = page.locator(".player .target .piece").first.inner_text()
     expect(sentence).to_contain_text(f"the decoder was given “{first}” with probability")

@@ -93,17 +93,17 @@ def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:
     app.selectbox(key="search-en").set_value("beam 3").run()
     assert "beam search, width 3" in texts(app)
     app.text_area(key="target").set_value("C'est là-bas !").run()
-    assert "your own translation" in texts(app)
+    assert "given translation" in texts(app)
     assert app.selectbox(key="search-en").disabled
 
 
 def test_what_of_a_given_translation_was_never_seen_is_told(page: Run) -> None:
     app = page()
     app.text_area(key="target").set_value("C'est 北京 !").run()
-    assert "Of your translation the model has never seen these stretches" in texts(app)
+    assert "Of that translation the model has never seen these stretches" in texts(app)
     assert "<unk> for each: 北京" in texts(app)
     app.text_area(key="target").set_value("C'est là-bas !").run()
-    assert "Of your translation" not in texts(app)
+    assert "Of that translation" not in texts(app)
 
 
 def test_the_likely_pieces_say_what_a_click_opens(page: Run) -> None:
@@ -133,11 +133,11 @@ def test_a_step_is_told_once_for_a_translation_and_language(page: Run, monkeypat
 def test_a_given_translation_is_told_and_cleared(page: Run) -> None:
     app = page()
     app.text_area(key="target").set_value("C'est là-bas !").run()
-    assert "Led through your own translation" in texts(app)
+    assert "Led through a translation that was given" in texts(app)
     app.button(key="clear").click().run()
     assert app.text_area(key="target").value == ""
     assert "beam search, width 5" in texts(app)
-    assert "your own translation" not in texts(app)
+    assert "given translation" not in texts(app)
 
 
 def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
@@ -151,7 +151,7 @@ def test_a_given_translation_does_not_outlive_its_sentence(page: Run) -> None:
 def test_a_linked_translation_is_led_through_its_sentence(page: Run) -> None:
     linked = page(sentence="Two dogs play in the snow.", target="Deux chiens.")
     assert linked.text_area(key="target").value == "Deux chiens."
-    assert "Led through your own translation" in texts(linked)
+    assert "Led through a translation that was given" in texts(linked)
 
 
 def test_only_what_was_translated_is_in_the_address(page: Run) -> None:

@@ -145,7 +145,7 @@ def test_another_translation_is_what_all_are_led_through(page: Run) -> None:
     assert address(app)["target"] == "Deux chiens jouent."
     forced = fetched(mounted(app, "chart")[0]["at"])
     assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
-    assert "It is your own translation." in "\n".join(str(one.proto.body) for one in app.get("html"))
+    assert "It is the translation that was given." in "\n".join(str(one.proto.body) for one in app.get("html"))
 
 
 @pytest.mark.parametrize("name", MODELS)

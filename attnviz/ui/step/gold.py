@@ -39,7 +39,7 @@ def gold_box(view: View) -> None:
             st.button(say("Show them"), type="primary", key=view.key("gold_show"), on_click=_give, args=(view,))
             st.button(say("Take them off"), key=view.key("gold_off"), on_click=take_off, args=(session, view))
         if problem := problem_of(session, view):
-            st.text(problem)
+            st.container(key=view.key("gold_problem_within")).text(problem)
 
 
 def _numbered(words: tuple[str, ...]) -> str:
@@ -58,7 +58,7 @@ def gold_panel(view: View, face: Face) -> None:
     session = st.session_state
     with st.container(key=view.key("gold_panel")):  # always there, so that nothing below is drawn anew
         if problem := problem_of(session, view):
-            st.text(problem)
+            st.container(key=view.key("gold_problem")).text(problem)
         elif waits(session, view):
             st.text(no_links_here())
         gold = gold_of(session, view)

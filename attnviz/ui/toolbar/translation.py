@@ -208,7 +208,7 @@ def _given(name: str, trace: Attention, back: bool) -> None:
 
 def _method(trace: Trace) -> str:
     """Return how the translation came about."""
-    return search_name(trace, say("your own translation"))
+    return search_name(trace, say("given translation"))
 
 
 def _notice(trace: Trace, given: str) -> None:
@@ -219,12 +219,12 @@ def _notice(trace: Trace, given: str) -> None:
     with st.container(key="notice"):
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(say("Led through your own translation."), width="content")
+                st.text(say("Led through a translation that was given."), width="content")
                 st.button(say("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
             unseen = tokenizer.unknown_characters(given) if tokenizer else ()
             if unseen:
                 st.text(say(
-                    "Of your translation the model has never seen these stretches, and was given <unk> for each: "
+                    "Of that translation the model has never seen these stretches, and was given <unk> for each: "
                     "{listed}", listed="  ".join(unseen[:20]),
                 ))  # fmt: skip
         _unknown(trace)
