@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.contrast import faint
 from tests.browser.server import READY
 from tests.browser.settled import settled, unfold
 from tests.browser.views import SHOWN
@@ -23,7 +23,6 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 SHORT = "Two dogs play."
-CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 BOXES = ("choices", "own", "downloads", "proof", "glossary")
 """What opens above the page: keys of the buttons."""
 
@@ -70,22 +69,16 @@ def close_box(page: Page) -> None:
     expect(box).to_have_count(0)
 
 
-def unreadable(page: Page) -> list[str]:
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 200
-    return list(found["offenders"])
-
-
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=3", dark=dark)
     settled(page)
-    assert unreadable(page) == []
+    assert faint(page, more_than=200) == []
     for key in BOXES:
         page.locator(f".st-key-{key} button").first.click()
         page.wait_for_selector(BOX)
         settled(page)
-        assert unreadable(page) == [], key
+        assert faint(page, more_than=200) == [], key
         close_box(page)
 
 
@@ -162,7 +155,7 @@ def test_a_sentence_is_translated_and_read_by_keyboard_alone(open_page: Opener) 
     page.wait_for_function(f"() => {SHOWN}.order === 'strongest'")
     reach(page, "ledger_rival-en")
     page.keyboard.press("ArrowDown")
-    page.get_by_role("option").nth(3).wait_for()
+    page.get_by_test_id("stSelectboxVirtualDropdown").get_by_role("option").nth(3).wait_for()
     for _ in range(3):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

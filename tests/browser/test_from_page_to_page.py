@@ -23,12 +23,12 @@ CHOSEN = "[aria-checked=true]"
 LEAVE_BUSY = """async ([number, unit]) => {
   const soon = (milliseconds) => new Promise((then) => setTimeout(then, milliseconds));
   document.querySelectorAll(".st-key-example_list button")[number].click();
-  await soon(60);
+  while (document.querySelector(".stApp").dataset.testScriptState !== "running") await soon(5);
   [...document.querySelectorAll("[class*='st-key-by-'] [role=radio]")].find((one) => one.innerText === unit).click();
   await soon(60);
   [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].find((one) => one.innerText === "Lab").click();
 }"""
-"""Have the server translate an example, choose a unit of the rows while it does, and leave."""
+"""Have the server translate an example, choose a unit of the rows once it does, and leave."""
 
 
 SLOW_LINE = """

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
+from tests.browser.contrast import faint
 from tests.browser.server import READY
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import on_both
@@ -18,7 +19,6 @@ pytestmark = pytest.mark.browser
 
 ANSWERS, TRIALS = ".st-key-answers .js-plotly-plot .ytick", ".st-key-trials .js-plotly-plot .xtick"
 """Selectors that match once the picture of a section is drawn."""
-CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
@@ -230,9 +230,7 @@ def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
     ready = {"answers": ANSWERS, "trials": TRIALS}[name]
     page = open_page(f"?{SENTENCE}&section={name}&step=2", path="lab", ready=ready, dark=dark)
     at_rest(page)
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 60
-    assert found["offenders"] == []
+    assert faint(page, more_than=60) == []
 
 
 @on_both

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from attnviz.commands.program import main
 from attnviz.trace.snapshots import Snapshots
 from tests.browser.conftest import Opener
+from tests.browser.contrast import faint
 from tests.browser.server import running_server
 from tests.browser.views import everywhere, on_both
 from tests.conftest import SHIPPED_MODEL
@@ -23,7 +24,6 @@ from tests.small_run import LINKS, MOMENTS, kept_run
 pytestmark = pytest.mark.browser
 
 READY = ".st-key-heatmap_1-learns .js-plotly-plot .ytick"
-CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +142,7 @@ def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> 
 def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
     page = learns(open_page)
     page.wait_for_timeout(500)
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 60
-    assert found["offenders"] == []
+    assert faint(page, more_than=60) == []
 
 
 def test_the_way_to_it_and_back(open_page: Opener) -> None:

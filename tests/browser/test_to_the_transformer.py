@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
+from tests.browser.contrast import faint
 from tests.browser.views import on_both
 from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.browser
 
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
-CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 READY = ".st-key-gallery-head button.cell canvas"
 
 
@@ -36,12 +35,6 @@ def rung(page: Page, name: str, *, keys: bool = False) -> None:
     at_rest(page)
 
 
-def legible(page: Page) -> None:
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 30
-    assert found["offenders"] == []
-
-
 def no_wider_than_the_window(page: Page) -> None:
     assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
@@ -53,7 +46,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
     at_rest(page)
     expect(page.locator("button.cell")).to_have_count(36)
     keys = page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
-    legible(page)
+    assert faint(page, more_than=30) == []
     no_wider_than_the_window(page)
     opened = page.locator("button.cell[aria-checked='true']")
     expect(opened).to_have_attribute("data-code", "cross.2.2")
@@ -88,7 +81,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
         box.scroll_into_view_if_needed()
         expect(box.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
     no_wider_than_the_window(page)
-    legible(page)
+    assert faint(page, more_than=30) == []
     page.keyboard.press("ArrowRight")
     expect(page.locator(".player")).to_have_attribute("data-confirmed", "1")
     expect(page.locator(".microscope-box h3").first).to_contain_text("step 2")
@@ -99,7 +92,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
         expect(page.locator(".st-key-heatmap-two .js-plotly-plot")).to_be_visible()
         no_wider_than_the_window(page)
         expect(page.locator(".st-key-bag-two .xtitle")).to_have_text("192 units")  # the English alone
-        legible(page)
+        assert faint(page, more_than=30) == []
         swap = page.get_by_role("button", name="Swap them")
         if keys:
             swap.focus()
@@ -117,7 +110,7 @@ def test_up_the_ladder(open_page: Opener) -> None:
     page.wait_for_url(re.compile("rung=answers"))
     expect(page.locator(".lane")).to_have_count(5)
     no_wider_than_the_window(page)
-    legible(page)
+    assert faint(page, more_than=30) == []
     if keys:
         page.keyboard.press("End")
     else:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.contrast import faint
 from tests.browser.settled import settled
-from tests.browser.test_accessibility import CONTRAST
 from tests.browser.test_page import query
 from tests.browser.views import SHOWN, on_both
 
@@ -55,11 +55,6 @@ def uncovered(page: Page) -> None:
     }""")
 
 
-def faint(page: Page) -> list[str]:
-    """Return what of the card's text does not stand out."""
-    return [text for text in page.evaluate(CONTRAST)["offenders"] if "tour" in text]
-
-
 def answer_all(card: Locator, *, keys: bool) -> int:
     """Answer every question, by the mouse or by keys; return how many there were."""
     count = 0
@@ -73,7 +68,7 @@ def answer_all(card: Locator, *, keys: bool) -> int:
         else:
             card.locator(".word").nth(3).click()
             expect(card.locator(".given")).to_have_count(1)
-            assert faint(card.page) == []
+            assert faint(card.page, more_than=30, within="tour") == []
             card.locator(".onward").click()
         count += 1
     return count
@@ -100,7 +95,7 @@ def test_from_stop_to_stop_to_the_score(open_page: Opener) -> None:
         if number == 4:
             pulled(page, card)
         if number in (4, 7):
-            assert faint(page) == []
+            assert faint(page, more_than=30, within="tour") == []
     assert page.evaluate(f"{SHOWN}.step") == 4, "homme, which turned out to be about man"
     card.locator(".next").click()
     stop(page, 8)

@@ -30,6 +30,7 @@ def choose_model(page: Page, name: str) -> None:
     page.get_by_role("button", name=re.compile("^Model")).click()
     choose(page, ".st-key-model", name)
     page.keyboard.press("Escape")
+    expect(page.locator(".st-key-model")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [1440, 390])

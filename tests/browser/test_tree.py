@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.test_accessibility import CONTRAST
+from tests.browser.contrast import faint
 from tests.browser.test_lab import at_rest
 from tests.browser.test_page import NEW, query
 from tests.browser.views import everywhere, on_both
@@ -254,7 +254,7 @@ def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, addre
 def test_all_text_stands_out(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5", width="12")
-    assert page.evaluate(CONTRAST)["offenders"] == []
+    assert faint(page, more_than=30) == []
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ class Walker:
                 self.page.keyboard.press(self.chance.choice(("ArrowRight", "ArrowLeft", "Home", "End")))
         elif kind == "select box":
             control.click(timeout=2000)
-            options = self.page.get_by_role("option")
+            options = self.page.get_by_test_id("stSelectboxVirtualDropdown").get_by_role("option")
             options.first.wait_for(timeout=2000)
             if not (count := options.count()):
                 raise Error("the options are gone, for the part of the page that they are in was drawn anew")

@@ -128,4 +128,4 @@ def test_the_linter_finds_nothing(tmp_path: Path) -> None:
 
 def test_it_is_formatted(tmp_path: Path) -> None:
     checked = _deno(tmp_path, "fmt", "--check", "--config", CONFIG, *WRITTEN)
-    assert checked.returncode == 0, f"deno fmt --config tests/javascript/deno.json attnviz\n{checked.stderr}"
+    assert checked.returncode == 0, f"deno fmt --config tests/javascript/deno.json FILE\n{checked.stderr}"
