@@ -6,10 +6,22 @@ const BOXES = ".stTextArea textarea, .stTextInput input, .stNumberInput input"; 
 
 /** The page on which something was typed last. @type {string | null} */
 let typedOn = null;
+/** The page that is left, from when another was asked for until that is in the address. @type {string | null} */
+let left = null;
 /** Asks the server for a page. @type {(name: "page", path: string) => void} */
 let ask;
 
 const atRest = () => find(document, ".stApp").getAttribute("data-test-script-state") === "notRunning";
+
+// Before it goes to another page, the server has Streamlit take all out of the address of the one that is left, as an entry
+// of the browser's history of its own: Back would lead to that, and not to what was on show.
+const { pushState } = history;
+history.pushState = (state, unused, url) => {
+  const { pathname, search } = new URL(url ?? "", location.href);
+  if (pathname !== left) left = null;
+  else if (!search) return;
+  pushState.call(history, state, unused, url);
+};
 
 document.addEventListener("input", ({ target }) => {
   if (target instanceof Element && target.matches(BOXES)) typedOn = location.pathname;
@@ -20,6 +32,7 @@ document.addEventListener("click", (click) => {
   click.preventDefault();
   click.stopImmediatePropagation();
   typedOn = null;
+  left = location.pathname;
   const path = link.getAttribute("href") ?? ""; // the first page's is empty
   afterPaint(() => ask("page", path), true); // by then Streamlit has what was typed
 }, true);

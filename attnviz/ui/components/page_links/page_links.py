@@ -24,8 +24,8 @@ def follow_links(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None
     """
     session, here = st.session_state, current.url_path
 
-    def ask() -> None:
-        session[_ASKED] = here, session[_KEY].page
+    def ask() -> None:  # may be called as the page after this one begins, which then is the one to leave
+        session[_ASKED] = _shown(pages), session[_KEY].page
 
     asked = component("page_links", isolate=False)(key=_KEY, height=1, on_page_change=ask).page is not None
     left, path = session.get(_ASKED, (None, None))
