@@ -4,6 +4,8 @@
 
 const BOXES = ".stTextArea textarea, .stTextInput input, .stNumberInput input"; // of them the server hears once they are left
 
+const PATIENT = 1500; // milliseconds between two looks whether a link was followed
+
 /** The page on which something was typed last. @type {string | null} */
 let typedOn = null;
 /** The page that is left, from when another was asked for until that is in the address. @type {string | null} */
@@ -26,8 +28,34 @@ history.pushState = (state, unused, url) => {
 document.addEventListener("input", ({ target }) => {
   if (target instanceof Element && target.matches(BOXES)) typedOn = location.pathname;
 }, true);
+/** Asks for the page of the link that was clicked last again, where nothing has come of it. @type {number | undefined} */
+let again;
+
+/**
+ * Has the server asked, again, for the page at `path` once nothing has come of the link: what it is told as it begins with
+ * a page may be taken by it for told before, or in place of something else.
+ * @param {string} path
+ */
+function insist(path) {
+  const from = location.pathname;
+  const check = () => {
+    if (location.pathname !== from) return;
+    if (atRest()) {
+      left = from;
+      ask("page", path);
+    }
+    again = setTimeout(check, PATIENT);
+  };
+  again = setTimeout(check, PATIENT);
+}
+
+window.addEventListener("popstate", () => clearTimeout(again));
 document.addEventListener("click", (click) => {
   const link = pageLink(click);
+  if (link) {
+    clearTimeout(again);
+    if (link.pathname !== location.pathname) insist(link.getAttribute("href") ?? "");
+  }
   if (!link || (typedOn !== location.pathname && atRest())) return;
   click.preventDefault();
   click.stopImmediatePropagation();

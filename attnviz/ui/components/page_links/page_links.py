@@ -31,7 +31,7 @@ def follow_links(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None
     left, path = session.get(_ASKED, (None, None))
     if not asked and (_shown(pages) != left or went_through_history()):  # it was left for good, or come back to
         session.pop(_ASKED, None)
-    elif left == here:
+    elif asked or left == here:  # asked as the next page began, it may be the one before that runs, in Streamlit's view
         for page in pages:
             if page.url_path == path != here:
                 st.switch_page(page)
