@@ -31,6 +31,12 @@ document.addEventListener("input", ({ target }) => {
 /** Asks for the page of the link that was clicked last again, where nothing has come of it. @type {number | undefined} */
 let again;
 
+/** @param {string} path */
+function leaveFor(path) {
+  left = location.pathname;
+  ask("page", path);
+}
+
 /**
  * Has the server asked, again, for the page at `path` once nothing has come of the link: what it is told as it begins with
  * a page may be taken by it for told before, or in place of something else.
@@ -38,31 +44,25 @@ let again;
  */
 function insist(path) {
   const from = location.pathname;
-  const check = () => {
+  again = setTimeout(() => {
     if (location.pathname !== from) return;
-    if (atRest()) {
-      left = from;
-      ask("page", path);
-    }
-    again = setTimeout(check, PATIENT);
-  };
-  again = setTimeout(check, PATIENT);
+    if (atRest()) leaveFor(path);
+    insist(path);
+  }, PATIENT);
 }
 
 window.addEventListener("popstate", () => clearTimeout(again));
 document.addEventListener("click", (click) => {
   const link = pageLink(click);
-  if (link) {
-    clearTimeout(again);
-    if (link.pathname !== location.pathname) insist(link.getAttribute("href") ?? "");
-  }
-  if (!link || (typedOn !== location.pathname && atRest())) return;
+  if (!link) return;
+  const path = link.getAttribute("href") ?? ""; // the first page's is empty, and so no address of its own
+  clearTimeout(again);
+  if (!link.closest(".st-key-page_here")) insist(path);
+  if (typedOn !== location.pathname && atRest()) return;
   click.preventDefault();
   click.stopImmediatePropagation();
   typedOn = null;
-  left = location.pathname;
-  const path = link.getAttribute("href") ?? ""; // the first page's is empty
-  afterPaint(() => ask("page", path), true); // by then Streamlit has what was typed
+  afterPaint(() => leaveFor(path), true); // by then Streamlit has what was typed
 }, true);
 
 /** @param {Mounted<null>} mounted */
