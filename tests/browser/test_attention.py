@@ -34,6 +34,8 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(open_page: Opener
         for other in ("Lab", "Corpus"):
             page.get_by_role("link", name=other, exact=True).click()
             page.wait_for_url(re.compile(other.lower()))
+            expect(page.locator(".st-key-page_here")).to_have_text(other)  # what is drawn until then moves
+            page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
             page.get_by_role("link", name="Translate", exact=True).click()
             expect(box).to_have_value(f"{typed} of")
     box.fill(" ".join(SOURCE))

@@ -25,13 +25,16 @@ def follow_links(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None
     session, here = st.session_state, current.url_path
 
     def ask() -> None:  # may be called as the page after this one begins, which then is the one to leave
-        session[_ASKED] = _shown(pages), session[_KEY].page
+        if said := session.get(_KEY):  # none where Streamlit has cleared up after the page before: the run hears it
+            session[_ASKED] = _shown(pages), said.page
 
-    asked = component("page_links", isolate=False)(key=_KEY, height=1, on_page_change=ask).page is not None
+    asked = component("page_links", isolate=False)(key=_KEY, height=1, on_page_change=ask).page
+    if asked is not None:
+        session[_ASKED] = _shown(pages), asked
     left, path = session.get(_ASKED, (None, None))
-    if not asked and (_shown(pages) != left or went_through_history()):  # it was left for good, or come back to
+    if asked is None and (_shown(pages) != left or went_through_history()):  # it was left for good, or come back to
         session.pop(_ASKED, None)
-    elif asked or left == here:  # asked as the next page began, it may be the one before that runs, in Streamlit's view
+    elif asked is not None or left == here:  # asked as the next page began, this may run as the one before it
         for page in pages:
             if page.url_path == path != here:
                 st.switch_page(page)
