@@ -29,7 +29,7 @@ FLOORS = {
 """A room imports from lower floors and from itself."""
 
 UI_FLOORS = {
-    "carried": 0, "whole_callbacks": 0,
+    "carried": 0, "unheard": 0, "whole_callbacks": 0,
     "language": 1, "glossary": 1, "passage": 1, "pictures": 1, "turns": 1, "admission": 1, "sign_in": 1, "shelf": 1,
     "file_box": 2, "resources": 2,
     "by_length": 3, "page_state": 3, "records": 3,

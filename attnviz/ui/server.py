@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
+from attnviz.ui.unheard import hear_all
 from attnviz.ui.whole_callbacks import keep_callbacks_whole
 
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -188,6 +189,7 @@ MIDDLEWARE = [Middleware(_Announcement)]
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Get ready in the background, once the server answers; then give back what visitors leave behind."""
     keep_callbacks_whole()
+    hear_all()
     thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
     asyncio.get_running_loop().call_later(0.3, thread.start)
     tidying = asyncio.create_task(tidy())

@@ -23,7 +23,7 @@ CHOSEN = "[aria-checked=true]"
 LEAVE_BUSY = """async ([number, unit]) => {
   const soon = (milliseconds) => new Promise((then) => setTimeout(then, milliseconds));
   document.querySelectorAll(".st-key-example_list button")[number].click();
-  while (document.querySelector(".stApp").dataset.testScriptState !== "running") await soon(5);
+  await soon(60);
   [...document.querySelectorAll("[class*='st-key-by-'] [role=radio]")].find((one) => one.innerText === unit).click();
   await soon(60);
   [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].find((one) => one.innerText === "Lab").click();
@@ -171,3 +171,29 @@ def test_back_leads_to_what_was_left_also_where_the_server_followed_the_link(ope
         expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
         assert page.url == left
         page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+
+
+AT_ONCE = """async (names) => {
+  const soon = (milliseconds) => new Promise((then) => setTimeout(then, milliseconds));
+  const links = () => [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")];
+  for (const name of names) {
+    let link;
+    while (!(link = links().find((one) => one.innerText === name))) await soon(1);
+    const path = "/" + (link.getAttribute("href") ?? "");
+    link.click();
+    for (let since = performance.now(); location.pathname !== path;) {
+      if (performance.now() - since > 15000) throw new Error(`${name} was not gone to`);
+      await soon(1);
+    }
+  }
+}"""
+"""Go from page to page, each time as soon as the address is that of the one before."""
+
+
+def test_links_are_followed_as_soon_as_the_page_before_begins(open_page: Opener) -> None:
+    page = open_page()
+    for names in (["Corpus", "Translate"], ["Lab", "Why attention?", "Corpus", "Lab"], ["Corpus", "Translate"]) * 3:
+        page.evaluate(AT_ONCE, names)
+        expect(page.locator(".st-key-page_here")).to_have_text(names[-1])
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+        expect(page.locator(".st-key-page_here")).to_have_text(names[-1])
