@@ -278,6 +278,7 @@ def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, open
 def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
+    settled(page)  # what is drawn anew meanwhile takes no click
     press_on(page, "candidates", 0.3, 1)  # anywhere in the row: the bar itself may be too short to be hit
     page.wait_for_url(re.compile(rf"word={opening.top_ids[1][1]}\b"))
     page.keyboard.press("ArrowRight")
