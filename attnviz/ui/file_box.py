@@ -20,9 +20,14 @@ def file_box(label: str, take: Take, *, key: str, megabytes: int) -> None:
 
     Files of any kind are offered for choice: where Streamlit itself refuses one, the file before stays in its place.
     """
-    own = f"{key}_{files_taken(key)}"  # another place after each file: ready for the same one again
+    own = _place(key)
     st.html(f"<style>{_own_words(megabytes)}</style>")
     st.file_uploader(label, key=own, max_upload_size=megabytes, on_change=_take_file, args=(key, own, take))
+
+
+def _place(key: str) -> str:
+    """Return the key of the place itself: another one after each file, ready for the same one again."""
+    return f"{key}_{files_taken(key)}"
 
 
 def files_taken(key: str) -> int:
@@ -47,6 +52,6 @@ def _own_words(megabytes: int) -> str:
 def _take_file(key: str, own: str, take: Take) -> None:
     speak_as_chosen()  # called before the page runs
     file = st.session_state[own]
-    if file is not None:
+    if file is not None and own == _place(key):  # until its page is drawn to the end, the browser tells of it again
         st.session_state[_count(key)] = files_taken(key) + 1
         take(file.name, file.getvalue())
