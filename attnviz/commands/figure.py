@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import about, add_head_options, add_model_options, load_translator, positive, seen_by_heads
+from attnviz.commands.shared import (
+    about,
+    add_head_options,
+    add_model_options,
+    default_model,
+    load_translator,
+    positive,
+    seen_by_heads,
+)
 
 if TYPE_CHECKING:
     from attnviz.analysis.grid import Face
@@ -125,6 +133,10 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError("Give a sentence, --trace FILE or --attention FILE, one of the three.")
     if options.trace and options.target:
         raise AttnvizError("A saved trace has its translation: --target goes with a sentence.")
+    if options.attention and options.model != default_model():
+        raise AttnvizError("Attention of another program is drawn without a model: leave out --model.")
+    if options.checkpoint and options.model != default_model():
+        raise AttnvizError("Give --checkpoint or --model, one of the two.")
     if options.checkpoint and options.text is None:
         raise AttnvizError("A checkpoint translates a sentence: give its tokens.")
 

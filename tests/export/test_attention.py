@@ -93,6 +93,8 @@ def test_the_command_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main([*common, "--sentence", "2", "--normalise"]) == 0
     assert main([*common, "--face", "after"]) == 2
     assert main([*common, "--layer", "1"]) == 2
+    assert main([*common, "--model", str(tmp_path)]) == 2
+    assert "leave out --model" in capsys.readouterr().err
     assert main(["figure", "--attention", str(soft), "-o", str(made)]) == 2
     said = capsys.readouterr().err
     assert "has no source tokens" in said

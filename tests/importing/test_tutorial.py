@@ -116,4 +116,7 @@ def test_the_command_draws_it(peer: Seq2Seq, tmp_path: Path, capsys: pytest.Capt
     assert "5 </s>" in made.read_text(encoding="utf-8-sig")
     assert main(["figure", "--checkpoint", str(tmp_path), "--attention", "x", "-o", str(made)]) == 2
     assert main(["figure", "ein", "--checkpoint", str(tmp_path / "none"), "-o", str(made)]) == 2
-    assert "Traceback" not in capsys.readouterr().err
+    assert main(["figure", "ein", "--checkpoint", str(tmp_path), "--model", str(tmp_path), "-o", str(made)]) == 2
+    said = capsys.readouterr().err
+    assert "--checkpoint or --model" in said
+    assert "Traceback" not in said
