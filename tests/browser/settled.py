@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+WAYS = {"Translate": "", "Why attention?": "why", "To the transformer": "transformer", "Lab": "lab", "Corpus": "corpus"}
+"""The paths of the pages, by their names at the top."""
 
 
 def settled(page: Page, last: str = ".st-key-contrast") -> None:
@@ -10,6 +15,15 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
     page.wait_for_selector(f"{last} .js-plotly-plot")
     page.wait_for_selector("[data-waiting]", state="detached")
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+
+
+def go(page: Page, name: str) -> None:
+    """Go to a page by its name at the top, and wait until it is drawn."""
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.locator(".st-key-page_here")).to_have_text(name)
+    page.wait_for_url(re.compile(rf"/{WAYS[name]}(\?|$)"))
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")
 
 
 def stays(node: Locator) -> None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import settled
+from tests.browser.settled import go, settled
 from tests.importing.given import SOURCE, marian, matrix
 
 pytestmark = pytest.mark.browser
@@ -32,10 +32,7 @@ def test_marians_attention_from_its_file_to_its_steps_and_back(open_page: Opener
         expect(form).to_contain_text("soft.txt was not opened. The matrix has")
         box.fill(f"{typed} of")
         for other in ("Lab", "Corpus"):
-            page.get_by_role("link", name=other, exact=True).click()
-            page.wait_for_url(re.compile(other.lower()))
-            expect(page.locator(".st-key-page_here")).to_have_text(other)  # what is drawn until then moves
-            page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+            go(page, other)  # what is drawn until it is there moves
             page.get_by_role("link", name="Translate", exact=True).click()
             expect(box).to_have_value(f"{typed} of")
     box.fill(" ".join(SOURCE))

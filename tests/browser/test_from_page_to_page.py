@@ -6,17 +6,16 @@ import re
 from urllib.parse import quote_plus
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 
 from tests.browser.conftest import Opener
-from tests.browser.settled import settled
+from tests.browser.settled import WAYS, go, settled
 from tests.browser.views import EXAMPLE, on_both
 
 pytestmark = pytest.mark.browser
 
-WAYS = {"Translate": "", "Why attention?": "why", "To the transformer": "transformer", "Lab": "lab"}
 CHOSEN = "[aria-checked=true]"
 
 
@@ -49,15 +48,6 @@ def begins(said: str | bytes, name: str) -> bool:
     """Return whether the server says that it begins with the page of this name."""
     message = ForwardMsg.FromString(said.encode() if isinstance(said, str) else said)
     return message.new_session.page_script_hash == calc_hash(WAYS[name])
-
-
-def go(page: Page, name: str) -> None:
-    """Go to a page by its name at the top, and wait until it is drawn."""
-    page.get_by_role("link", name=name, exact=True).click()
-    expect(page.locator(".st-key-page_here")).to_have_text(name)
-    page.wait_for_url(re.compile(rf"/{WAYS[name]}(\?|$)"))
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    expect(page.locator(".stApp")).not_to_contain_text("The sentence is empty")
 
 
 @on_both

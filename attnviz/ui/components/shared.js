@@ -50,6 +50,19 @@ function pageLink({ target, ctrlKey, metaKey, shiftKey }) {
 }
 
 /**
+ * Whether the browser is on that page. What is drawn may still be the page before, and one gone back from may be drawn to
+ * its end.
+ * @param {string} path
+ */
+function isOnPage(path) {
+  const last = location.pathname.split("/").filter(Boolean).pop() ?? "";
+  const others = [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].map((link) =>
+    link.getAttribute("href")
+  );
+  return last === path || (path === "" && !others.includes(last)); // a base path may come before
+}
+
+/**
  * The chart of a component: Plotly makes of its element what `Chart` says.
  * @param {ParentNode} root
  * @returns {Chart}

@@ -10,18 +10,6 @@ const BEHIND = 3000; // milliseconds after Back for which the server may still b
 const isBehind = (state) => performance.now() - (state.wentBack ?? -BEHIND) < BEHIND;
 
 /**
- * Whether the browser is on that page still. Gone back from, it may be drawn to its end.
- * @param {string} path
- */
-function isOn(path) {
-  const last = location.pathname.split("/").filter(Boolean).pop() ?? "";
-  const others = [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].map((link) =>
-    link.getAttribute("href")
-  );
-  return last === path || (path === "" && !others.includes(last)); // a base path may come before
-}
-
-/**
  * Whether the address says already what the server has on show.
  * @param {AddressRecord} record
  */

@@ -107,7 +107,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   state.address = data.address;
   if (isInAddress(data.address)) state.wentBack = undefined;
   if (state.unanswered) answered(state);
-  const note = () => states.has(root) && isOn(data.path) && writeAddress(state, state.address);
+  const note = () => states.has(root) && isOnPage(data.path) && writeAddress(state, state.address);
   if (other) afterPaint(note, true); // a new entry takes as long as a frame, which is the translation's
   else note();
   return state.stop;

@@ -25,12 +25,6 @@ history.pushState = (state, unused, url) => {
   pushState.call(history, state, unused, url);
 };
 
-/** The path of the page that is in the address: what is drawn may still be the one before. */
-function pathShown() {
-  const paths = [...document.querySelectorAll(".st-key-pages a")].map((link) => link.getAttribute("href") ?? "");
-  return paths.find((path) => path && location.pathname.endsWith(`/${path}`)) ?? "";
-}
-
 document.addEventListener("input", ({ target }) => {
   if (target instanceof Element && target.matches(BOXES)) typedOn = location.pathname;
 }, true);
@@ -63,7 +57,7 @@ document.addEventListener("click", (click) => {
   if (!link) return;
   const path = link.getAttribute("href") ?? ""; // the first page's is empty, and so no address of its own
   clearTimeout(again);
-  if (path !== pathShown()) insist(path);
+  if (!isOnPage(path)) insist(path);
   if (typedOn !== location.pathname && atRest()) return;
   click.preventDefault();
   click.stopImmediatePropagation();
