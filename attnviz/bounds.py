@@ -12,9 +12,15 @@ MOST_LAYERS = 64
 LARGEST_GUIDANCE = 1000
 """Weight of the pull of attention towards word links, beside a loss of 1."""
 SIZES = (
-    "embedding_size", "hidden_size", "alignment_size", "maxout_size", "model_size", "feedforward_size",
-    "source_embedding_size", "encoder_size",
-)  # fmt: skip
+    "embedding_size",
+    "hidden_size",
+    "alignment_size",
+    "maxout_size",
+    "model_size",
+    "feedforward_size",
+    "source_embedding_size",
+    "encoder_size",
+)
 COUNTS = ("heads", "layers", "encoder_layers")
 TRANSLATORS = ("rnnsearch", "transformer", "seq2seq")
 ARCHITECTURES = (*TRANSLATORS, "decomposable")

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text, replacing
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.model_folder import (
     CONFIG,
     FORMAT,
@@ -86,10 +86,13 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
     """
     config = _read_config(Path(folder))
     if isinstance(config, DecomposableConfig):
-        raise AttnvizError(say(
-            "The model in {folder} does not translate: it tells whether a sentence is the translation of another. Give "
-            "the folder of a translator.", folder=folder,
-        ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The model in {folder} does not translate: it tells whether a sentence is the translation of another. "
+                "Give the folder of a translator.",
+                folder=folder,
+            )
+        )
     return _built(Path(folder), config)
 
 
@@ -98,10 +101,13 @@ def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
     `load_model`, and where the folder holds a translator."""
     config = _read_config(Path(folder))
     if not isinstance(config, DecomposableConfig):
-        raise AttnvizError(say(
-            "The model in {folder} is a translator: it cannot tell whether a sentence is the translation of another. "
-            "Give the folder of a detector.", folder=folder,
-        ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The model in {folder} is a translator: it cannot tell whether a sentence is the translation of "
+                "another. Give the folder of a detector.",
+                folder=folder,
+            )
+        )
     return _built(Path(folder), config)
 
 
@@ -121,8 +127,13 @@ def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
 
 def _read_config(folder: Path) -> AnyConfig:
     if not folder.is_dir():
-        raise AttnvizError(say("There is no model folder {folder}. Give the path of a folder that holds {file}.",
-                               folder=folder, file=CONFIG))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "There is no model folder {folder}. Give the path of a folder that holds {file}.",
+                folder=folder,
+                file=CONFIG,
+            )
+        )
     try:
         return read_fields(read_config(folder))
     except (ValueError, TypeError) as error:
@@ -134,10 +145,15 @@ def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
         return _read_vocabularies(folder, config)
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     if len(tokenizer) != config.vocabulary_size:
-        raise AttnvizError(say(
-            "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
-            tokenizer=folder / TOKENIZER, found=len(tokenizer), config=folder / CONFIG, expected=config.vocabulary_size,
-        ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
+                tokenizer=folder / TOKENIZER,
+                found=len(tokenizer),
+                config=folder / CONFIG,
+                expected=config.vocabulary_size,
+            )
+        )
     return tokenizer
 
 
@@ -147,10 +163,16 @@ def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
     sizes = ((found.source, config.source_vocabulary_size), (found, config.vocabulary_size))
     for vocabulary, expected in sizes:
         if len(vocabulary) != expected:
-            raise AttnvizError(say(
-                "{tokenizer} has {found} tokens but {config} says {expected}: the files belong to different models.",
-                tokenizer=folder / VOCABULARIES, found=len(vocabulary), config=folder / CONFIG, expected=expected,
-            ))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "{tokenizer} has {found} tokens but {config} says {expected}: the files belong to different "
+                    "models.",
+                    tokenizer=folder / VOCABULARIES,
+                    found=len(vocabulary),
+                    config=folder / CONFIG,
+                    expected=expected,
+                )
+            )
     return found
 
 
@@ -171,12 +193,19 @@ def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor
     path, weights = folder / WEIGHTS, load_weights(folder)
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
-        raise AttnvizError(say("The model's {path} does not fit its config: {names} is missing or too much.",
-                               path=path, names=odd))  # fmt: skip
+        raise AttnvizError(
+            gettext("The model's {path} does not fit its config: {names} is missing or too much.", path=path, names=odd)
+        )
     for name, values in weights.items():
         if values.shape != expected[name].shape:
-            raise AttnvizError(say("The model's {path} does not fit its config: {name} is {found}, not {expected}.",
-                                   path=path, name=name, found=values.shape,
-                                   expected=tuple(expected[name].shape)))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "The model's {path} does not fit its config: {name} is {found}, not {expected}.",
+                    path=path,
+                    name=name,
+                    found=values.shape,
+                    expected=tuple(expected[name].shape),
+                )
+            )
     check_finite(folder, weights)
     return {name: torch.from_numpy(np.array(values, dtype=np.float32)) for name, values in weights.items()}

@@ -13,8 +13,21 @@ from pathlib import Path
 
 from attnviz.errors import AttnvizError
 
-DAMAGED = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError,
-           OverflowError, SyntaxError, struct.error, zipfile.BadZipFile, zlib.error)  # fmt: skip
+DAMAGED = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    OverflowError,
+    SyntaxError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 """What NumPy raises on reading a file of arrays that is none."""
 
 

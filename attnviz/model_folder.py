@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 FORMAT = "attnviz-model"
 VERSION = 1
@@ -90,10 +90,11 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
         if odd:
             raise ValueError(f"{odd[0]} holds no floating-point numbers")
     except FileNotFoundError as error:
-        raise AttnvizError(say("The model's {path} is missing. Restore the file.", path=path)) from error
+        raise AttnvizError(gettext("The model's {path} is missing. Restore the file.", path=path)) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, safetensors.SafetensorError) as error:
-        message = say("The model's {path} is damaged or cut short ({error}). Restore the file.", path=path,
-                      error=str(error)[:300])  # fmt: skip
+        message = gettext(
+            "The model's {path} is damaged or cut short ({error}). Restore the file.", path=path, error=str(error)[:300]
+        )
         raise AttnvizError(message) from error
     return weights
 
@@ -123,16 +124,20 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         if record["format"] != FORMAT:
             raise ValueError("it is not marked as one of this program's")
         if record["version"] != VERSION:
-            raise AttnvizError(say(
-                "{path} has format version {found}; this program reads version {known}. Update it.", path=path,
-                found=bounds.shown(record["version"]), known=VERSION,
-            ))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "{path} has format version {found}; this program reads version {known}. Update it.",
+                    path=path,
+                    found=bounds.shown(record["version"]),
+                    known=VERSION,
+                )
+            )
         settings = record["model"]
         bounds.check_model(settings)
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:
-        message = say("The model's {path} is damaged: {name} is missing. Restore the file.", path=path, name=error)
+        message = gettext("The model's {path} is damaged: {name} is missing. Restore the file.", path=path, name=error)
         raise AttnvizError(message) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise AttnvizError(damaged(path, error)) from error
@@ -159,14 +164,19 @@ def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
     not all finite."""
     for name, values in weights.items():
         if not np.isfinite(values).all():
-            raise AttnvizError(say("The model's {path} is damaged: {name} holds numbers that are not finite.",
-                                   path=Path(folder) / WEIGHTS, name=name))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "The model's {path} is damaged: {name} holds numbers that are not finite.",
+                    path=Path(folder) / WEIGHTS,
+                    name=name,
+                )
+            )
 
 
 def damaged(path: Path, why: object) -> str:
     """Return the sentence that says `path` is damaged."""
-    return say("The model's {path} is damaged: {error}. Restore the file.", path=path, error=why)
+    return gettext("The model's {path} is damaged: {error}. Restore the file.", path=path, error=why)
 
 
 def _unreadable(path: Path, error: OSError) -> str:
-    return say("The model's {path} cannot be read: {error}.", path=path, error=error.strerror)
+    return gettext("The model's {path} cannot be read: {error}.", path=path, error=error.strerror)

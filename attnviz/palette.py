@@ -20,9 +20,16 @@ GREYS: ColourScale = [(0.0, "#000000"), (1.0, "#ffffff")]
 """The scale of the paper's Fig. 3: black 0, white 1."""
 
 CIVIDIS: ColourScale = [
-    (0.0, "#00204c"), (0.125, "#00336f"), (0.25, "#39486b"), (0.375, "#575c6d"), (0.5, "#707173"),
-    (0.625, "#8a8779"), (0.75, "#a69d75"), (0.875, "#c4b56c"), (1.0, "#ffe945"),
-]  # fmt: skip
+    (0.0, "#00204c"),
+    (0.125, "#00336f"),
+    (0.25, "#39486b"),
+    (0.375, "#575c6d"),
+    (0.5, "#707173"),
+    (0.625, "#8a8779"),
+    (0.75, "#a69d75"),
+    (0.875, "#c4b56c"),
+    (1.0, "#ffe945"),
+]
 """Even in lightness, and read alike with and without colour blindness."""
 
 ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
@@ -106,13 +113,31 @@ def _mix(one: str, other: str, share: float) -> str:
 
 
 LIGHT = Palette(
-    paper="#fbfaf6", sheet="#ffffff", ink="#23211e", quiet="#6d6860", line="#dcd7cc", bar="#57534c",
-    encoder="#23774a", decoder="#6a45b5", context="#b8560f", plus="#2364ad", minus="#b93a32",
-)  # fmt: skip
+    paper="#fbfaf6",
+    sheet="#ffffff",
+    ink="#23211e",
+    quiet="#6d6860",
+    line="#dcd7cc",
+    bar="#57534c",
+    encoder="#23774a",
+    decoder="#6a45b5",
+    context="#b8560f",
+    plus="#2364ad",
+    minus="#b93a32",
+)
 DARK = Palette(
-    paper="#17171a", sheet="#17171a", ink="#eae6de", quiet="#a39d92", line="#39373a", bar="#bdb7ab",
-    encoder="#70c898", decoder="#b297f2", context="#f0a15c", plus="#6fb0f0", minus="#f08378",
-)  # fmt: skip
+    paper="#17171a",
+    sheet="#17171a",
+    ink="#eae6de",
+    quiet="#a39d92",
+    line="#39373a",
+    bar="#bdb7ab",
+    encoder="#70c898",
+    decoder="#b297f2",
+    context="#f0a15c",
+    plus="#6fb0f0",
+    minus="#f08378",
+)
 
 
 def palette(theme: ThemeName) -> Palette:

@@ -56,9 +56,13 @@ class SharedTranslator:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="translating")
 
     def translate(
-        self, text: str, *, beam: int = 1, target: str | Sequence[int] | None = None,
+        self,
+        text: str,
+        *,
+        beam: int = 1,
+        target: str | Sequence[int] | None = None,
         interventions: Sequence[Intervention] = (),
-    ) -> Trace:  # fmt: skip
+    ) -> Trace:
         """Return what `Translator.translate` returns, and raise what it raises, in the language of this thread."""
         self.translator.check(text, beam=beam, target=target, interventions=interventions)
         request = _Request(text, beam, target, tuple(interventions), language(), Future())
@@ -96,8 +100,10 @@ class SharedTranslator:
     def _translate_alone(self, request: _Request) -> None:
         speak(request.language)
         try:
-            request.trace.set_result(self.translator.translate(
-                request.text, beam=request.beam, target=request.target, interventions=request.interventions
-            ))  # fmt: skip
+            request.trace.set_result(
+                self.translator.translate(
+                    request.text, beam=request.beam, target=request.target, interventions=request.interventions
+                )
+            )
         except Exception as error:  # noqa: BLE001  it belongs to whoever asked
             request.trace.set_exception(error)

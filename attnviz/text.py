@@ -10,7 +10,7 @@ from pathlib import Path
 import sentencepiece
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 """Ids of the four special pieces in every tokenizer of this project."""
@@ -179,11 +179,14 @@ class Tokenizer:
         try:
             return cls(path.read_bytes())
         except OSError as error:
-            message = say("The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror)
+            message = gettext("The tokenizer {path} cannot be read: {error}.", path=path, error=error.strerror)
             raise AttnvizError(message) from error
         except ValueError as error:
-            message = say("The tokenizer {path} is damaged or not one of this program's ({error}). Restore the file.",
-                          path=path, error=error)  # fmt: skip
+            message = gettext(
+                "The tokenizer {path} is damaged or not one of this program's ({error}). Restore the file.",
+                path=path,
+                error=error,
+            )
             raise AttnvizError(message) from error
 
 

@@ -153,10 +153,15 @@ class Translator(Generic[RecordT]):
             memory, limit = self._memory([source]), longest_target(len(source))
             found = search(self._decoder, memory, [limit], beam, length_penalty, None, interventions, growth)[0]
         return BeamTree(
-            source_text=text, nodes=nodes_of(growth, self._pieces), hypotheses=self._told(found), beam=beam,
-            length_penalty=length_penalty, model=self.name, weights_digest=self.weights_digest,
+            source_text=text,
+            nodes=nodes_of(growth, self._pieces),
+            hypotheses=self._told(found),
+            beam=beam,
+            length_penalty=length_penalty,
+            model=self.name,
+            weights_digest=self.weights_digest,
             interventions=tuple(interventions),
-        )  # fmt: skip
+        )
 
     def attributions(self, trace: Trace) -> Attributions:
         """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
@@ -168,9 +173,13 @@ class Translator(Generic[RecordT]):
         return signals_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(
-        self, text: str, *, beam: int = 1, target: str | Sequence[int] | None = None,
+        self,
+        text: str,
+        *,
+        beam: int = 1,
+        target: str | Sequence[int] | None = None,
         interventions: Sequence[Intervention] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Raise AttnvizError where `translate` would, given these, but for interventions at a step that is not
         reached."""
         source = sentence_ids(self.tokenizer, text)
@@ -180,9 +189,13 @@ class Translator(Generic[RecordT]):
         self.prepared.check(interventions, len(source))
 
     def _search(
-        self, memory: Any, limits: list[int], beam: int, length_penalty: float,
+        self,
+        memory: Any,
+        limits: list[int],
+        beam: int,
+        length_penalty: float,
         interventions: tuple[Intervention, ...] = (),
-    ) -> list[_Translation]:  # fmt: skip
+    ) -> list[_Translation]:
         """Return the best translation of each sentence in `memory`, of at most so many pieces."""
         how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
@@ -268,9 +281,14 @@ class Translator(Generic[RecordT]):
         return self.prepared.memory(ids.to(self.device), lengths)
 
     def _trace(
-        self, text: str, source: Sequence[int], memory: Any, found: _Translation, started: float,
+        self,
+        text: str,
+        source: Sequence[int],
+        memory: Any,
+        found: _Translation,
+        started: float,
         interventions: tuple[Intervention, ...] = (),
-    ) -> RecordT:  # fmt: skip
+    ) -> RecordT:
         """Bring the numbers of one translation together, `memory` having its sentence alone."""
         ids, how = found.course.ids, found.search
         arrays = self.prepared.recorded(source, memory, found.course)

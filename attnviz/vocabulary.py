@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
 
 CONTINUES = "@@"
@@ -113,11 +113,17 @@ def load_tokenizer(path: Path) -> WordTokenizer:
     try:
         return WordTokenizer(path.read_bytes())
     except OSError as error:
-        raise AttnvizError(say("The vocabularies {path} cannot be read: {error}.", path=path,
-                               error=error.strerror)) from error  # fmt: skip
+        raise AttnvizError(
+            gettext("The vocabularies {path} cannot be read: {error}.", path=path, error=error.strerror)
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise AttnvizError(say("The vocabularies {path} are damaged ({error}). Import the model again.", path=path,
-                               error=str(error)[:200])) from error  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The vocabularies {path} are damaged ({error}). Import the model again.",
+                path=path,
+                error=str(error)[:200],
+            )
+        ) from error
 
 
 def _tokens(record: Mapping[str, Any], side: str) -> list[str]:

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
+from tests.snapshots import SentenceSnapshot
 
 settings.register_profile(
     "attnviz", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -52,6 +54,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if report.skipped and os.environ.get("CI"):
         report.outcome, report.longrepr = "failed", f"{item.nodeid} must not be skipped in CI: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """Compare sentences with the snapshot file of the test's module and language.
+
+    `pytest --snapshot-update` rewrites the files; the change is reviewed as a diff.
+    """
+    return snapshot.use_extension(SentenceSnapshot)
 
 
 @pytest.fixture(scope="session")

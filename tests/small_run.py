@@ -23,12 +23,31 @@ def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at:
     train.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
     validation.write_text("".join(lines[3::4]), encoding="utf-8")
     config = TrainingConfig(
-        data=(str(train),), validation=(str(validation),), output=str(folder / name), vocabulary_size=90,
-        embedding_size=16, hidden_size=24, alignment_size=16, maxout_size=16, batch_tokens=120, updates=MOMENTS[-1],
-        warmup=10, learning_rate=1e-2, matrix_rate=0.0, validate_every=50, checkpoint_every=50, bleu_sentences=6,
-        snapshots=4, keep_at=keep_at, dropout=0.0, device="cpu", precision="fp32", threads=1, patience=0,
+        data=(str(train),),
+        validation=(str(validation),),
+        output=str(folder / name),
+        vocabulary_size=90,
+        embedding_size=16,
+        hidden_size=24,
+        alignment_size=16,
+        maxout_size=16,
+        batch_tokens=120,
+        updates=MOMENTS[-1],
+        warmup=10,
+        learning_rate=1e-2,
+        matrix_rate=0.0,
+        validate_every=50,
+        checkpoint_every=50,
+        bleu_sentences=6,
+        snapshots=4,
+        keep_at=keep_at,
+        dropout=0.0,
+        device="cpu",
+        precision="fp32",
+        threads=1,
+        patience=0,
         guidance=guidance,
-    )  # fmt: skip
+    )
     run(config)
     return folder / name
 
@@ -37,11 +56,17 @@ LINKS = "".join(
     json.dumps({"id": str(k), "en": en.split(), "fr": fr.split(), "S": links, "P": []}) + "\n"
     for k, (en, fr, links) in enumerate(
         [
-            ("the cat sees a red house .", "le chat voit une maison rouge .",
-             [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]]),
-            ("a girl likes the black sea .", "une fille aime la mer noire .",
-             [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]]),
+            (
+                "the cat sees a red house .",
+                "le chat voit une maison rouge .",
+                [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]],
+            ),
+            (
+                "a girl likes the black sea .",
+                "une fille aime la mer noire .",
+                [[0, 0], [1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [6, 6]],
+            ),
         ]
     )
-)  # fmt: skip
+)
 """Links of two of its sentences, as files of gold links have them."""

@@ -5,10 +5,25 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 _MARKUP = (
-    "**bold** _it_ `code`", "<script>alert(1)</script>", "<b>x</b>&amp;&lt;", "$\\frac{1}{2}$", ":red[word]",
-    "[a](javascript:x)", "![](x)", "# Title\n---", "| a | b |", "{{x}} ${x} %s %(x)s {0}", "</s> <s> <pad> <unk>",
-    "\u2581\u2581", "'; DROP TABLE words; --", "\\u0000 \\n", ":material/home:", "<!-- -->", "=SUM(A1)", "../../x",
-)  # fmt: skip
+    "**bold** _it_ `code`",
+    "<script>alert(1)</script>",
+    "<b>x</b>&amp;&lt;",
+    "$\\frac{1}{2}$",
+    ":red[word]",
+    "[a](javascript:x)",
+    "![](x)",
+    "# Title\n---",
+    "| a | b |",
+    "{{x}} ${x} %s %(x)s {0}",
+    "</s> <s> <pad> <unk>",
+    "\u2581\u2581",
+    "'; DROP TABLE words; --",
+    "\\u0000 \\n",
+    ":material/home:",
+    "<!-- -->",
+    "=SUM(A1)",
+    "../../x",
+)
 _CHARACTERS = st.one_of(
     st.characters(),
     st.characters(categories=("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp")),

@@ -76,8 +76,13 @@ def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
     assert command[0] == "python"
     command[command.index("--port") + 1] = str(port)
     with log.open("wb") as output:
-        process = subprocess.Popen([sys.executable, *command[1:]], cwd=tmp_path / "image", env=environment(),
-                                   stdout=output, stderr=subprocess.STDOUT)  # fmt: skip
+        process = subprocess.Popen(
+            [sys.executable, *command[1:]],
+            cwd=tmp_path / "image",
+            env=environment(),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
@@ -85,8 +90,14 @@ def test_what_the_image_holds_serves_the_page(tmp_path: Path) -> None:
     finally:
         process.terminate()
         process.wait(timeout=20)
-    read = subprocess.run([sys.executable, "-c", READ_THE_PAGE], cwd=tmp_path / "image", env=environment(),
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    read = subprocess.run(
+        [sys.executable, "-c", READ_THE_PAGE],
+        cwd=tmp_path / "image",
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     problems, _, rest = read.stdout.strip().partition("] ")
     assert problems == "["
     assert int(rest.split()[-1]) > 5, "the example is translated, and shown"

@@ -97,11 +97,14 @@ def test_a_missing_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("config.json", b"{", "config.json is damaged"), ("model.safetensors", b"\0" * 9, "is damaged or cut short"),
-        ("tokenizer.model", b"x", "tokenizer .* is damaged"), ("config.json", None, "config.json"),
-        ("model.safetensors", None, "is missing"), ("tokenizer.model", None, "cannot be read"),
+        ("config.json", b"{", "config.json is damaged"),
+        ("model.safetensors", b"\0" * 9, "is damaged or cut short"),
+        ("tokenizer.model", b"x", "tokenizer .* is damaged"),
+        ("config.json", None, "config.json"),
+        ("model.safetensors", None, "is missing"),
+        ("tokenizer.model", None, "cannot be read"),
     ],
-)  # fmt: skip
+)
 def test_damaged_folders_are_told(folder: Path, tmp_path: Path, file: str, content: bytes | None, message: str) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     if content is None:
@@ -114,9 +117,13 @@ def test_damaged_folders_are_told(folder: Path, tmp_path: Path, file: str, conte
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [("model_size", 9, "is .* not"), ("vocabulary_size", 151, "belong to different models"),
-     ("heads", 2, "unknown field heads"), ("embedding_size", 0, "whole number")],
-)  # fmt: skip
+    [
+        ("model_size", 9, "is .* not"),
+        ("vocabulary_size", 151, "belong to different models"),
+        ("heads", 2, "unknown field heads"),
+        ("embedding_size", 0, "whole number"),
+    ],
+)
 def test_a_config_that_does_not_fit_is_told(folder: Path, tmp_path: Path, field: str, value: int, message: str) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     record = json.loads((copy / "config.json").read_text())

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 import attnviz
-from attnviz.languages import LANGUAGES, catalogue, language, say, speak
+from attnviz.languages import LANGUAGES, catalogue, gettext, language, speak
 
 PACKAGE = Path(attnviz.__file__).parent
 OTHERS = [code for code in LANGUAGES if code != "en"]
 
 
 def said() -> Iterator[tuple[str, str]]:
-    """Yield the place and the sentence of every call of `say` in the package."""
+    """Yield the place and the sentence of every call of `gettext` in the package."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "gettext":
                 place = f"{path.relative_to(PACKAGE)}:{node.lineno}"
                 assert isinstance(node.args[0], ast.Constant), f"{place}: say needs a literal sentence"
                 yield place, node.args[0].value
@@ -68,5 +68,5 @@ def test_no_words_stand_in_the_markup(path: Path) -> None:
 def test_a_language_that_is_unknown_is_english() -> None:
     speak("xx")
     assert language() == "en"
-    assert say("Nothing {here} is replaced") == "Nothing {here} is replaced"
-    assert say("{count} words", count=3) == "3 words"
+    assert gettext("Nothing {here} is replaced") == "Nothing {here} is replaced"
+    assert gettext("{count} words", count=3) == "3 words"

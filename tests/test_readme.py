@@ -60,8 +60,10 @@ def folder(tmp_path: Path, shipped_model: Path) -> Path:
 
 def _attention(folder: Path) -> None:
     """Put the attention of other programs in the folder, as they would write it."""
-    soft = ["La maison verte . ||| 1,0,0,0,0 0,0,1,0,0 0,1,0,0,0 0,0,0,1,0 0,0,0,0,1",
-            "Deux chiens jouent . ||| 1,0,0,0,0 0,1,0,0,0 0,0,1,0,0 0,0,0,1,0 0,0,0,0,1"]  # fmt: skip
+    soft = [
+        "La maison verte . ||| 1,0,0,0,0 0,0,1,0,0 0,1,0,0,0 0,0,0,1,0 0,0,0,0,1",
+        "Deux chiens jouent . ||| 1,0,0,0,0 0,1,0,0,0 0,0,1,0,0 0,0,0,1,0 0,0,0,0,1",
+    ]
     (folder / "marian.txt").write_text("\n".join(soft) + "\n", encoding="utf-8")
     np.save(folder / "weights.npy", np.eye(4) + 0.1)
     (folder / "tut3").mkdir()
@@ -79,8 +81,12 @@ def _environment() -> dict[str, str]:
 def test_a_python_block(folder: Path, block: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", block],
-        cwd=folder, env=_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "looked most at" in done.stdout
     assert (folder / "trace.json").is_file()

@@ -93,8 +93,14 @@ def test_another_search_is_another_batch_and_a_given_translation_one_by_itself(
     translator: Translator, held: Held, ask: Ask
 ) -> None:
     a, b, c, d = SENTENCES[:4]
-    hows = [(a, {"beam": 2}), (b, {"beam": 3}), (c, {"target": "Un chien."}), (d, {"beam": 2}),
-            (a, {"target": "Un chat."}), (c, {"beam": 3})]  # fmt: skip
+    hows = [
+        (a, {"beam": 2}),
+        (b, {"beam": 3}),
+        (c, {"target": "Un chien."}),
+        (d, {"beam": 2}),
+        (a, {"target": "Un chat."}),
+        (c, {"beam": 3}),
+    ]
     asked = [ask(text, **how) for text, how in hows]
     held.go.set()
     for (text, how), future in zip(hows, asked, strict=True):

@@ -31,9 +31,22 @@ def translators(make_network: ModelFactory, tokenizer: Tokenizer) -> dict[tuple[
 
 def assert_alike(one: Trace, other: Trace) -> None:
     """Assert that two traces tell of the same translation, to the accuracy of float32."""
-    for name in ("source_text", "translation", "source_pieces", "target_pieces", "source_ids", "target_ids",
-                 "source_surfaces", "unknown_characters", "search", "config", "model", "weights_digest",
-                 "device", "interventions"):  # fmt: skip
+    for name in (
+        "source_text",
+        "translation",
+        "source_pieces",
+        "target_pieces",
+        "source_ids",
+        "target_ids",
+        "source_surfaces",
+        "unknown_characters",
+        "search",
+        "config",
+        "model",
+        "weights_digest",
+        "device",
+        "interventions",
+    ):
         assert getattr(one, name) == getattr(other, name), name
     for quantity in RECORDED:
         if quantity.name != "top_ids":  # of two pieces alike likely, either may come first

@@ -33,9 +33,14 @@ def bayes(prior: Array, logarithms: Array) -> Array:
 
 
 def reading(
-    decoder: Weights, config: Mapping[str, Any], annotations: Array, states: Array, words: Array,
-    pieces: Sequence[int], alignment: Array,
-) -> Array:  # fmt: skip
+    decoder: Weights,
+    config: Mapping[str, Any],
+    annotations: Array,
+    states: Array,
+    words: Array,
+    pieces: Sequence[int],
+    alignment: Array,
+) -> Array:
     """Return what the heatmap shows after the word, (Ty, Tx): (alpha p)^(3/4) exp(fit / 4) in shares of each row, over
     the square root of its column's sum, in shares again. From s_{i-1} (Ty, n), E y_{i-1} (Ty, m), y_i, alpha (Ty, Tx).
     """

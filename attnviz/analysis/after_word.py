@@ -42,6 +42,8 @@ def after_word(trace: Trace, weights: Weights, reading: Array | None = None) -> 
     """
     readouts = Readouts(trace, weights)
     return AfterWord(
-        readouts.alignment, np.exp(readouts.alone), bayes(readouts.alignment, readouts.alone),
+        readouts.alignment,
+        np.exp(readouts.alone),
+        bayes(readouts.alignment, readouts.alone),
         posterior_of(readouts) if reading is None else reading,
-    )  # fmt: skip
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.trace import Trace
 
@@ -27,15 +27,21 @@ def linked_look(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> 
     ends = len(words.source) - 1, len(words.target) - 1
     for j, i in links:
         if not (0 <= j < ends[0] and 0 <= i < ends[1]):
-            raise AttnvizError(say(
-                "The link {link} names a word that is not there: words are counted from 0, and there are {source} and "
-                "{target}.", link=f"{j}-{i}", source=ends[0], target=ends[1],
-            ))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "The link {link} names a word that is not there: words are counted from 0, and there are {source} "
+                    "and {target}.",
+                    link=f"{j}-{i}",
+                    source=ends[0],
+                    target=ends[1],
+                )
+            )
     word = next(i for i, group in enumerate(words.target_groups) if step in group)
     linked = sorted({j for j, i in links if i == word})
     if not linked:
-        raise AttnvizError(say("None of these links is of the word “{name}”: there is no look to borrow.",
-                               name=words.target[word]))  # fmt: skip
+        raise AttnvizError(
+            gettext("None of these links is of the word “{name}”: there is no look to borrow.", name=words.target[word])
+        )
     weights = np.zeros(len(trace.source_pieces))
     for j in linked:
         group = list(words.source_groups[j])
@@ -64,8 +70,12 @@ def _overlaps(ours: Sequence[str], theirs: Sequence[str]) -> Array:
     """
     texts = [[piece.replace(SPACE, "") for piece in side[:-1]] + ["\0"] for side in (ours, theirs)]
     if "".join(texts[0]) != "".join(texts[1]):
-        raise AttnvizError(say("The two models do not have the same text in their pieces, so that the look of one is "
-                               "none of the other’s."))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The two models do not have the same text in their pieces, so that the look of one is "
+                "none of the other’s."
+            )
+        )
     owners = [index for index, text in enumerate(texts[0]) for _ in text]
     shares, place = np.zeros((len(ours), len(theirs))), 0
     for column, text in enumerate(texts[1]):

@@ -10,13 +10,57 @@ from numpy.typing import NDArray
 
 LEAST_WORDS = 4
 """Words of the shortest clause."""
-_OPENING = frozenset({
-    "that", "which", "who", "whom", "whose", "where", "when", "while", "because", "although", "if", "so", "until",
-    "before", "after", "since", "and", "but", "or", "to", "in", "on", "at", "with", "by", "for", "from", "based",
-})  # fmt: skip
+_OPENING = frozenset(
+    {
+        "that",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "where",
+        "when",
+        "while",
+        "because",
+        "although",
+        "if",
+        "so",
+        "until",
+        "before",
+        "after",
+        "since",
+        "and",
+        "but",
+        "or",
+        "to",
+        "in",
+        "on",
+        "at",
+        "with",
+        "by",
+        "for",
+        "from",
+        "based",
+    }
+)
 """Words that a clause may begin with where no mark stands before it: conjunctions, pronouns, prepositions."""
-_STRONG = frozenset({"that", "which", "who", "whom", "whose", "where", "when", "while", "because", "although", "to",
-                     "and", "but", "based"})  # fmt: skip
+_STRONG = frozenset(
+    {
+        "that",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "where",
+        "when",
+        "while",
+        "because",
+        "although",
+        "to",
+        "and",
+        "but",
+        "based",
+    }
+)
 """Those of them at which it is cut as soon as a clause has enough words."""
 _PATIENCE = 8
 """Words after which a clause ends at the next word of any of both kinds."""

@@ -100,13 +100,18 @@ def compare(
     )
     source, target = shared_axis(one.source, two.source), shared_axis(one.target, two.target)
     return Comparison(
-        by, face, source, target,
-        _placed(trace, one, target.first, source.first), _placed(other, two, target.other, source.other),
-        _logs(trace, one, target.first), _logs(other, two, target.other),
+        by,
+        face,
+        source,
+        target,
+        _placed(trace, one, target.first, source.first),
+        _placed(other, two, target.other, source.other),
+        _logs(trace, one, target.first),
+        _logs(other, two, target.other),
         {"first": _groups(one.steps, target.first), "other": _groups(two.steps, target.other)},
         {"first": _groups(one.pieces, source.first), "other": _groups(two.pieces, source.other)},
         looks=trace.attends and other.attends,
-    )  # fmt: skip
+    )
 
 
 def _placed(record: Record, cells: Grid, rows: Sequence[int | None], columns: Sequence[int | None]) -> Array:

@@ -48,9 +48,13 @@ def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     m, d = int(config["embedding_size"]), int(config["model_size"])
     shapes: dict[str, tuple[int, ...]] = {
         "embedding.weight": (int(config["vocabulary_size"]), m),
-        "source_projection.weight": (d, m), "target_projection.weight": (d, m),
-        "aggregate.weight": (d, 2 * d), "aggregate.bias": (d,), "output.weight": (2, d), "output.bias": (2,),
-    }  # fmt: skip
+        "source_projection.weight": (d, m),
+        "target_projection.weight": (d, m),
+        "aggregate.weight": (d, 2 * d),
+        "aggregate.bias": (d,),
+        "output.weight": (2, d),
+        "output.bias": (2,),
+    }
     for name, inputs in (("attend", d), ("compare", 2 * d)):
         shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
         shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}

@@ -66,9 +66,9 @@ class _Moves:
     def __init__(self, readouts: Readouts) -> None:
         self.readouts = readouts
         self.real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
-        logits = np.concatenate([
-            readouts.rough_logits(steps, self.real[steps, None])[:, 0] for steps in readouts.blocks(1)
-        ])  # fmt: skip
+        logits = np.concatenate(
+            [readouts.rough_logits(steps, self.real[steps, None])[:, 0] for steps in readouts.blocks(1)]
+        )
         order = np.argsort(-logits[:, EOS:], axis=1)[:, : _RIVALS + 1] + EOS
         self.first, self.rivals = order[:, 0], order[:, 1:]
         """(S,) and (S, at most _RIVALS)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace
 from attnviz.trace.quantities import check_shapes, sizes
 
@@ -43,7 +43,7 @@ def check_weight_shapes(
 
 def misfit(trace: Computation, what: object) -> str:
     """Return the sentence that says a record does not fit the weights, and `what` of it."""
-    return say("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
+    return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=what)
 
 
 def _weight_shapes(trace: Trace, m: int) -> dict[str, tuple[int, ...]]:
@@ -51,17 +51,24 @@ def _weight_shapes(trace: Trace, m: int) -> dict[str, tuple[int, ...]]:
     size = sizes(trace)
     n, c, wide, vocabulary = size["n"], size["c"], 2 * size["l"], size["K"]
     shapes: dict[str, tuple[int, ...]] = {
-        "encoder.embedding.weight": (vocabulary, m), "decoder.embedding.weight": (vocabulary, m),
-        "decoder.initial.weight": (n, n), "decoder.initial.bias": (n,),
-        "decoder.readout_state.weight": (wide, n), "decoder.readout_state.bias": (wide,),
-        "decoder.readout_word.weight": (wide, m), "decoder.readout_context.weight": (wide, c),
-        "decoder.output.weight": (vocabulary, size["l"]), "decoder.output.bias": (vocabulary,),
-    }  # fmt: skip
+        "encoder.embedding.weight": (vocabulary, m),
+        "decoder.embedding.weight": (vocabulary, m),
+        "decoder.initial.weight": (n, n),
+        "decoder.initial.bias": (n,),
+        "decoder.readout_state.weight": (wide, n),
+        "decoder.readout_state.bias": (wide,),
+        "decoder.readout_word.weight": (wide, m),
+        "decoder.readout_context.weight": (wide, c),
+        "decoder.output.weight": (vocabulary, size["l"]),
+        "decoder.output.bias": (vocabulary,),
+    }
     grus = (("encoder.gru.{}_l0", m), ("encoder.gru.{}_l0_reverse", m), ("decoder.gru.{}", m + c))
     for name, inputs in grus:
         shapes |= {
-            name.format("weight_ih"): (3 * n, inputs), name.format("weight_hh"): (3 * n, n),
-            name.format("bias_ih"): (3 * n,), name.format("bias_hh"): (3 * n,),
-        }  # fmt: skip
+            name.format("weight_ih"): (3 * n, inputs),
+            name.format("weight_hh"): (3 * n, n),
+            name.format("bias_ih"): (3 * n,),
+            name.format("bias_hh"): (3 * n,),
+        }
     attention = scorer_of(trace.config).weight_shapes(n, size["n'"])
     return shapes | {f"decoder.{name}": shape for name, shape in attention.items()}

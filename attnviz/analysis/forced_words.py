@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -47,8 +47,13 @@ def forced_words(traces: Sequence[Trace]) -> ForcedWords:
     words = traces[0].words().target
     for trace in traces:
         if trace.words().target != words or trace.source_text != traces[0].source_text:
-            raise AttnvizError(say("{model} and {other} were led through different words: they do not compare.",
-                                   model=traces[0].model, other=trace.model))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "{model} and {other} were led through different words: they do not compare.",
+                    model=traces[0].model,
+                    other=trace.model,
+                )
+            )
     logs = [
         [float(trace.log_probabilities[list(group)].astype(np.float64).sum()) for group in trace.words().target_groups]
         for trace in traces

@@ -14,7 +14,7 @@ from attnviz.analysis.alignment_error import ErrorRate, Link, error_rate, mutual
 from attnviz.analysis.measures import links
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention, Words
 
 MOST_LINKS = 600
@@ -83,17 +83,28 @@ def within(gold: GoldLinks, words: Words) -> GoldLinks:
     many."""
     drawn = gold.sure | gold.possible
     if len(drawn) > MOST_LINKS:
-        raise AttnvizError(say("There are {count} links; at most {most} can be shown.", count=len(drawn),
-                               most=MOST_LINKS))  # fmt: skip
+        raise AttnvizError(
+            gettext("There are {count} links; at most {most} can be shown.", count=len(drawn), most=MOST_LINKS)
+        )
     source, target = counted_words(words)
     for j, i in sorted(drawn, key=lambda link: link[::-1]):
         link = f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
         if j >= len(source):
-            raise AttnvizError(say("The link {link} is out of range: the source words count from 0 to {last}.",
-                                   link=link, last=len(source) - 1))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "The link {link} is out of range: the source words count from 0 to {last}.",
+                    link=link,
+                    last=len(source) - 1,
+                )
+            )
         if i >= len(target):
-            raise AttnvizError(say("The link {link} is out of range: the target words count from 0 to {last}.",
-                                   link=link, last=len(target) - 1))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "The link {link} is out of range: the target words count from 0 to {last}.",
+                    link=link,
+                    last=len(target) - 1,
+                )
+            )
     return gold
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Record
 from attnviz.trace.looks import Looks
@@ -104,9 +104,16 @@ def grid(
     if face == "difference":
         bits = bits - entropy(chosen)
     return Grid(
-        source[:columns], target[:rows], alpha[:rows, :columns], face, shown[:rows, :columns], steps[:rows],
-        pieces[:columns], coverage(shown)[:columns], np.array([bits[list(group)].mean() for group in steps[:rows]]),
-    )  # fmt: skip
+        source[:columns],
+        target[:rows],
+        alpha[:rows, :columns],
+        face,
+        shown[:rows, :columns],
+        steps[:rows],
+        pieces[:columns],
+        coverage(shown)[:columns],
+        np.array([bits[list(group)].mean() for group in steps[:rows]]),
+    )
 
 
 def _numbers(
@@ -118,10 +125,13 @@ def _numbers(
     if face == "before":
         return alignment
     if not isinstance(trace, Record):
-        raise AttnvizError(say("There is no reading after the word of attention alone: it takes the whole model."))
+        raise AttnvizError(gettext("There is no reading after the word of attention alone: it takes the whole model."))
     if posterior is None:
-        told = say("What a step was about after its word is reckoned from the weights of the model {model}: give them, "
-                   "or show the alignment before the word.", model=trace.model)  # fmt: skip
+        told = gettext(
+            "What a step was about after its word is reckoned from the weights of the model {model}: give them, "
+            "or show the alignment before the word.",
+            model=trace.model,
+        )
         raise AttnvizError(told)
     return posterior if face == "after" else posterior - alignment
 

@@ -78,8 +78,10 @@ def untaught(gold: Sequence[Gold]) -> dict[str, dict[str, float]]:
     """Return what each measure of `learnt` is for looks that nobody had to learn, `alike` and `diagonal`, and for the
     `links` themselves: a row of each target word that has sure links, alike on these."""
     looks: Mapping[str, Callable[[Gold], Alignment]] = {
-        "alike": everywhere_alike, "diagonal": along_the_diagonal, "links": on_the_links,
-    }  # fmt: skip
+        "alike": everywhere_alike,
+        "diagonal": along_the_diagonal,
+        "links": on_the_links,
+    }
     levels: dict[str, dict[str, float]] = {}
     for name, look in looks.items():
         for measure, one in learnt(gold, [look(pair) for pair in gold]).items():

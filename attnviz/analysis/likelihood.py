@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.fit import check_fit
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
@@ -38,8 +38,12 @@ class Readouts:
         Raise AttnvizError where the model has no attention, or where the weights are not its own.
         """
         if not trace.attends:
-            raise AttnvizError(say("A model without attention has no weights to try and no posterior: there is nothing "
-                                   "to choose from, for all its words are written from one context."))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "A model without attention has no weights to try and no posterior: there is nothing "
+                    "to choose from, for all its words are written from one context."
+                )
+            )
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
         self.current = trace.config["readout_state"] == "current"

@@ -31,9 +31,13 @@ class Neighbour:
 
 
 def nearest(
-    vectors: NDArray[Any], query: NDArray[Any], count: int = 10, metric: Metric = "cosine",
-    without: NDArray[np.bool_] | None = None, single: Single | None = None,
-) -> list[Neighbour]:  # fmt: skip
+    vectors: NDArray[Any],
+    query: NDArray[Any],
+    count: int = 10,
+    metric: Metric = "cosine",
+    without: NDArray[np.bool_] | None = None,
+    single: Single | None = None,
+) -> list[Neighbour]:
     """Return the `count` of `vectors` (N, d) that are nearest to `query` (d,), nearest first, of equals the first.
 
     Every vector is looked at: those of the largest cosine, or of the least Euclidean distance, are found in single
@@ -42,10 +46,16 @@ def nearest(
     """
     if metric not in METRICS:
         raise ValueError(f"the metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    scores = np.concatenate([
-        _scores((single or _single)(vectors[start : start + _BLOCK]), query.astype(np.float32), metric)
-        for start in range(0, len(vectors), _BLOCK)
-    ]) if len(vectors) else np.zeros(0, np.float32)  # fmt: skip
+    scores = (
+        np.concatenate(
+            [
+                _scores((single or _single)(vectors[start : start + _BLOCK]), query.astype(np.float32), metric)
+                for start in range(0, len(vectors), _BLOCK)
+            ]
+        )
+        if len(vectors)
+        else np.zeros(0, np.float32)
+    )
     if without is not None:
         scores[without] = -np.inf
     kept = min(count + _SPARE, int(np.isfinite(scores).sum()))

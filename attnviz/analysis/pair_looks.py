@@ -116,7 +116,9 @@ def largest_difference(one: Judgement, other: Judgement, places: list[int]) -> f
     """Return by how much the vectors of the source pieces, the sums and the verdict of `other` differ at most from
     those of `one`, its pieces at these `places`."""
     pairs = [
-        (one.source_comparisons[places], other.source_comparisons), (one.source_sum, other.source_sum),
-        (one.target_sum, other.target_sum), (one.probabilities, other.probabilities),
-    ]  # fmt: skip
+        (one.source_comparisons[places], other.source_comparisons),
+        (one.source_sum, other.source_sum),
+        (one.target_sum, other.target_sum),
+        (one.probabilities, other.probabilities),
+    ]
     return max(float(np.abs(first - second).max()) for first, second in pairs)

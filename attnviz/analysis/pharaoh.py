@@ -6,7 +6,7 @@ import re
 
 from attnviz.analysis.measures import links
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Words
 
 
@@ -29,10 +29,12 @@ def read_pharaoh(text: str) -> list[tuple[int, int]]:
     found = [re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})", one) for one in text.split()]
     if not found or None in found:
         wrong = next((one for one, link in zip(text.split(), found, strict=True) if link is None), text)
-        raise AttnvizError(say(
-            "“{found}” is no link. Write them as 0-0 1-2: a source word before a target word, both counted from 0.",
-            found=wrong[:40],
-        ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "“{found}” is no link. Write them as 0-0 1-2: a source word before a target word, both counted from 0.",
+                found=wrong[:40],
+            )
+        )
     return [(int(link[1]), int(link[2])) for link in found if link]
 
 
@@ -46,9 +48,12 @@ def read_gold_links(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tu
     for one in text.split() or [text]:
         link = re.fullmatch(r"([0-9]{1,6})([-?p])([0-9]{1,6})", one)
         if link is None:
-            raise AttnvizError(say(
-                "“{found}” is no link. Write them as 0-0 1?2: a source word before a target word, both counted from 0, "
-                "with - where the link is sure and ? where it is only possible.", found=one[:40],
-            ))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "“{found}” is no link. Write them as 0-0 1?2: a source word before a target word, both counted "
+                    "from 0, with - where the link is sure and ? where it is only possible.",
+                    found=one[:40],
+                )
+            )
         (sure if link[2] == "-" else possible).add((int(link[1]), int(link[3])))
     return frozenset(sure), frozenset(possible)

@@ -161,6 +161,11 @@ def _shares(scores: Array, otherwise: Array) -> Array:
 
 
 _SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
-    "balanced": _balanced, "blend": _blend, "posterior": _bayes, "fit": _fit, "erased": _erased, "ledger": _ledger,
-}  # fmt: skip
+    "balanced": _balanced,
+    "blend": _blend,
+    "posterior": _bayes,
+    "fit": _fit,
+    "erased": _erased,
+    "ledger": _ledger,
+}
 """The logarithm of what is normalised, (Ty, Tx)."""

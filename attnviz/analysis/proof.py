@@ -108,10 +108,14 @@ class Prover:
         """
         trace = self.trace
         found = decode_step(
-            self._decoder, trace.config, _exact(trace.annotations), _exact(trace.keys),
-            _exact(trace.previous_states[step]), _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
+            self._decoder,
+            trace.config,
+            _exact(trace.annotations),
+            _exact(trace.keys),
+            _exact(trace.previous_states[step]),
+            _exact(self._decoder["embedding.weight"][trace.previous_ids[step]]),
             acting_on(trace.interventions, step),
-        )  # fmt: skip
+        )
         probabilities, logits = found["probabilities"], found["logits"]
         pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
         recorded = [quantity.name for quantity in RECORDED if quantity.name in found]
@@ -141,9 +145,13 @@ class Prover:
         logarithms = shown.log_likelihood(steps=slice(step, step + 1))
         word = _exact(self._decoder["embedding.weight"][trace.previous_ids[step]])
         expected = again.log_likelihood(
-            self._decoder, trace.config, _exact(trace.annotations), _exact(trace.previous_states[step]), word,
+            self._decoder,
+            trace.config,
+            _exact(trace.annotations),
+            _exact(trace.previous_states[step]),
+            word,
             trace.target_ids[step],
-        )  # fmt: skip
+        )
         found: dict[str, tuple[Any, Array]] = {
             "likelihood": (np.exp(logarithms[0]), np.exp(expected)),
             "log_likelihood": (logarithms[0], expected),
@@ -158,10 +166,14 @@ class Prover:
         """What the heatmap shows after the word, as recomputed, (Ty, Tx)."""
         trace = self.trace
         return again.reading(
-            self._decoder, trace.config, _exact(trace.annotations), _exact(trace.previous_states),
-            _exact(self._decoder["embedding.weight"][list(trace.previous_ids)]), trace.target_ids,
+            self._decoder,
+            trace.config,
+            _exact(trace.annotations),
+            _exact(trace.previous_states),
+            _exact(self._decoder["embedding.weight"][list(trace.previous_ids)]),
+            trace.target_ids,
             self._alignment,
-        )  # fmt: skip
+        )
 
     @cached_property
     def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
@@ -173,10 +185,11 @@ class Prover:
         pairs: dict[str, tuple[Any, Array]] = {
             "annotations": (trace.annotations, encode(encoder, trace.source_ids)),
             "initial_state": (
-                trace.initial_state, np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
+                trace.initial_state,
+                np.tanh(decoder["initial.weight"] @ backward + decoder["initial.bias"]),
             ),
             "keys": (trace.keys, scorer_of(trace.config).keys(decoder, annotations)),
-        }  # fmt: skip
+        }
         if trace.score_vector.size:
             pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
         return pairs
@@ -191,10 +204,12 @@ class Prover:
     def _alignment(self) -> Array:
         """The alignment as recomputed, (Ty, Tx)."""
         trace, keys = self.trace, _exact(self.trace.keys)
-        return np.stack([
-            attend(self._decoder, trace.config, keys, _exact(state), acting_on(trace.interventions, i))[2]
-            for i, state in enumerate(trace.previous_states)
-        ])  # fmt: skip
+        return np.stack(
+            [
+                attend(self._decoder, trace.config, keys, _exact(state), acting_on(trace.interventions, i))[2]
+                for i, state in enumerate(trace.previous_states)
+            ]
+        )
 
 
 def prove(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Proof:

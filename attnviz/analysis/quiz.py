@@ -51,7 +51,7 @@ class Odds:
 
 def questions(
     record: Record, after: Array | None, most: int = QUESTIONS, told: Collection[int] = ()
-) -> tuple[Question, ...]:  # fmt: skip
+) -> tuple[Question, ...]:
     """Return up to `most` words to be asked about, in the order of the translation; `after` is their posterior,
     of shape (Ty, Tx) in words, where that is known, and `told` are words whose answer was given before.
 

@@ -127,9 +127,12 @@ def decode_step(
     query, energies, alignment = attend(decoder, config, keys, state, interventions)
     context = alignment @ annotations[:, : scorer_of(config).context_size(len(state))]
     return {
-        "queries": query, "energies": energies, "alignment": alignment, "entropy": _entropy(alignment),
+        "queries": query,
+        "energies": energies,
+        "alignment": alignment,
+        "entropy": _entropy(alignment),
         "contexts": context,
-    } | decode_from(decoder, config, context, state, word)  # fmt: skip
+    } | decode_from(decoder, config, context, state, word)
 
 
 def decode_from(
@@ -141,18 +144,27 @@ def decode_from(
     readout = maxout(wide(decoder, context, following if config["readout_state"] == "current" else state, word))
     logits = readout @ decoder["output.weight"].T + decoder["output.bias"]
     return {
-        "states": following, "reset_gates": reset, "update_gates": update, "candidates": candidate,
-        "readouts": readout, "logits": logits, "probabilities": softmax(logits),
-    }  # fmt: skip
+        "states": following,
+        "reset_gates": reset,
+        "update_gates": update,
+        "candidates": candidate,
+        "readouts": readout,
+        "logits": logits,
+        "probabilities": softmax(logits),
+    }
 
 
 def moved(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[Array, Array, Array, Array]:
     """Return s_i, r_i, z_i and the candidate, each (..., n), of contexts (..., c), s_{i-1} (n,) and E y_{i-1} (m,)."""
     words = np.broadcast_to(word, (*context.shape[:-1], len(word)))
     return _gru(
-        decoder["gru.weight_ih"], decoder["gru.weight_hh"], decoder["gru.bias_ih"], decoder["gru.bias_hh"],
-        np.concatenate([words, context], axis=-1), state,
-    )  # fmt: skip
+        decoder["gru.weight_ih"],
+        decoder["gru.weight_hh"],
+        decoder["gru.bias_ih"],
+        decoder["gru.bias_hh"],
+        np.concatenate([words, context], axis=-1),
+        state,
+    )
 
 
 def wide(decoder: Weights, context: Array, seen: Array, word: Array) -> Array:

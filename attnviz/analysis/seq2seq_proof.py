@@ -107,10 +107,12 @@ def weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     vocabulary, linear = int(config["vocabulary_size"]), config["family"] == "tutorial"
     shapes: dict[str, tuple[int, ...]] = {
         "encoder.embedding.weight": (int(config["source_vocabulary_size"]), read),
-        "decoder.embedding.weight": (vocabulary, words), "decoder.output.bias": (vocabulary,),
+        "decoder.embedding.weight": (vocabulary, words),
+        "decoder.output.bias": (vocabulary,),
         "decoder.output.weight": (vocabulary, n + seen + words if linear else n),
-        "decoder.key.weight": (units, seen), "decoder.key.bias": (units,),
-    }  # fmt: skip
+        "decoder.key.weight": (units, seen),
+        "decoder.key.bias": (units,),
+    }
     if config["attention"] in _WEIGHED:
         shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
     if config["first_state"] == "bridge":

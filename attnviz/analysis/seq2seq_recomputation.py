@@ -129,9 +129,11 @@ def recompute(
     weights = exact(weights)
     annotations = encode(weights, config, source_ids)
     found = {
-        "annotations": annotations, "initial_state": first_state(weights, config, annotations),
-        "keys": keys_of(weights, annotations), "score_vector": score_of(weights),
-    }  # fmt: skip
+        "annotations": annotations,
+        "initial_state": first_state(weights, config, annotations),
+        "keys": keys_of(weights, annotations),
+        "score_vector": score_of(weights),
+    }
     left, steps = start(config, found["initial_state"]), list[dict[str, Array]]()
     for previous in (BOS, *target_ids[:-1]):
         arrays, left = step(weights, config, annotations, found["keys"], left, previous)

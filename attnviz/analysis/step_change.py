@@ -73,20 +73,32 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
         moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
     now = _known(after, step)
     changes = {
-        piece: PieceChange(piece, (now.get(piece) or known[piece])[0], *(
-            one[piece][1] if piece in one else None for one in (known, now)
-        ))
+        piece: PieceChange(
+            piece,
+            (now.get(piece) or known[piece])[0],
+            *(one[piece][1] if piece in one else None for one in (known, now)),
+        )
         for piece in {**now, **known}
-    }  # fmt: skip
+    }
     written = changes[after.target_ids[step]]
     written_before = None if moment == "none" else changes[before.target_ids[step]]
-    numbers = (0.0, 0.0) if moment == "none" else (
-        _relative(before.contexts[step], after.contexts[step]), _relative(before.states[step], after.states[step])
-    )  # fmt: skip
+    numbers = (
+        (0.0, 0.0)
+        if moment == "none"
+        else (
+            _relative(before.contexts[step], after.contexts[step]),
+            _relative(before.states[step], after.states[step]),
+        )
+    )
     return StepChange(
-        step, moment, *numbers, _likeliest(changes, most, written, written_before), written, written_before,
+        step,
+        moment,
+        *numbers,
+        _likeliest(changes, most, written, written_before),
+        written,
+        written_before,
         (_least(before, step), _least(after, step)),
-    )  # fmt: skip
+    )
 
 
 def _known(trace: Trace, step: int) -> dict[int, tuple[str, float]]:

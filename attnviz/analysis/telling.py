@@ -54,8 +54,10 @@ class Looks:
         digit, and the model knows them."""
         words, record = self.record.words(), self.record
         source = self.sources[word]
-        sides = ((words.target[word], words.target_groups[word], record.target_pieces),
-                 (words.source[source], words.source_groups[source], record.source_pieces))  # fmt: skip
+        sides = (
+            (words.target[word], words.target_groups[word], record.target_pieces),
+            (words.source[source], words.source_groups[source], record.source_pieces),
+        )
         return not any(is_mark(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides)
 
     def is_clear(self, word: int) -> bool:
@@ -103,9 +105,16 @@ def telling_word(record: Record) -> Telling:
         whole = len(words.target_groups[word]) == len(words.source_groups[source]) == 1
         by_hand = record.attends_once and bool(acting_on(record.interventions, int(first[word])))
         return (
-            looks.makes_sense(word), not by_hand, looks.is_clear(word), looks.crosses(word), source != word,
-            is_content(words.target[word], "target"), whole, share <= SHARED, share,
-        )  # fmt: skip
+            looks.makes_sense(word),
+            not by_hand,
+            looks.is_clear(word),
+            looks.crosses(word),
+            source != word,
+            is_content(words.target[word], "target"),
+            whole,
+            share <= SHARED,
+            share,
+        )
 
     best = max(range(len(words.target)), key=rank)
     return Telling(best, int(first[best]), looks.sources[best])

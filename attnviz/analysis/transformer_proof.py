@@ -38,10 +38,12 @@ class TransformerProver:
 
         `pieces` and `reading`, for which `Prover` proves ledgers and α′, ask for nothing more: there are none here.
         """
-        return Proof(tuple(
-            compared(name, _of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
-            for name, values in self._expected.items()
-        ))  # fmt: skip
+        return Proof(
+            tuple(
+                compared(name, _of_step(name, getattr(self.trace, name), step), _of_step(name, values, step))
+                for name, values in self._expected.items()
+            )
+        )
 
     @cached_property
     def _expected(self) -> dict[str, Array]:
@@ -85,9 +87,11 @@ def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         shapes |= {f"{name}.{matrix}.weight": (d, d) for matrix in ("query", "key", "value", "projection")}
     for name in blocks:
         shapes |= {
-            f"{name}.inner.weight": (wide, d), f"{name}.inner.bias": (wide,),
-            f"{name}.outer.weight": (d, wide), f"{name}.outer.bias": (d,),
-        }  # fmt: skip
+            f"{name}.inner.weight": (wide, d),
+            f"{name}.inner.bias": (wide,),
+            f"{name}.outer.weight": (d, wide),
+            f"{name}.outer.bias": (d,),
+        }
     return shapes
 
 

@@ -132,9 +132,12 @@ class _Pass:
         matrices = below(self.weights, f"{name}.")
         queries, keys, values = (
             self.keep(f"{kind}_{plural}", self._heads(vectors @ np.asarray(matrices[f"{matrix}.weight"], np.float64).T))
-            for plural, matrix, vectors in (("queries", "query", asking), ("keys", "key", asked),
-                                            ("values", "value", asked))
-        )  # fmt: skip
+            for plural, matrix, vectors in (
+                ("queries", "query", asking),
+                ("keys", "key", asked),
+                ("values", "value", asked),
+            )
+        )
         scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
         if kind == "decoder":  # a step does not see those after it
             scores = np.where(np.tri(len(asking), dtype=bool), scores, -np.inf)

@@ -53,9 +53,14 @@ class Trials:
 
 
 def trials(
-    trace: Trace, weights: Weights, step: int, *, permutations: int = PERMUTATIONS, seed: int = 0,
+    trace: Trace,
+    weights: Weights,
+    step: int,
+    *,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
     bound: float = BOUND,
-) -> Trials:  # fmt: skip
+) -> Trials:
     """Return the trials of 0-based `step`; a `seed` draws the same `permutations` every time, and the adversary keeps
     the total variation of p(w) within `bound`.
 
@@ -67,10 +72,15 @@ def trials(
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")
     look = Look(trace, weights, step)
     count = len(look.alignment)
-    looks = np.concatenate([
-        look.alignment[None], np.full((1, count), 1 / count), without_strongest(look.alignment)[None],
-        permuted(look.alignment, permutations, seed, look.step), farthest(look, bound)[None],
-    ])  # fmt: skip
+    looks = np.concatenate(
+        [
+            look.alignment[None],
+            np.full((1, count), 1 / count),
+            without_strongest(look.alignment)[None],
+            permuted(look.alignment, permutations, seed, look.step),
+            farthest(look, bound)[None],
+        ]
+    )
     real, uniform, without, *drawn, adversary = look.tried(looks)
     return Trials(look.step, real, uniform, tuple(drawn), without, adversary)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 VectorKind = Literal["state", "context", "annotation"]
 """s_i and c_i of a target piece; h_j of a source piece."""
@@ -72,8 +72,13 @@ class Vectors:
 
     def save(self, path: Path) -> None:
         """Write the file (.npz); raise AttnvizError where it cannot be written."""
-        told = {"format": _FORMAT, "version": _VERSION, "model": self.model, "weights_digest": self.weights_digest,
-                "pairs": [asdict(pair) for pair in self.pairs]}  # fmt: skip
+        told = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "model": self.model,
+            "weights_digest": self.weights_digest,
+            "pairs": [asdict(pair) for pair in self.pairs],
+        }
         text = np.frombuffer(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace"), np.uint8)
         with replacing(path) as beside, beside.open("wb") as file:
             arrays: dict[str, Any] = {kind: self.arrays[kind] for kind in VECTOR_KINDS}
@@ -116,7 +121,7 @@ def _read(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
             yield told, file
     except DAMAGED as error:
         raise AttnvizError(
-            say("{name} has no vectors of a corpus: {error}.", name=path.name, error=str(error)[:80])
+            gettext("{name} has no vectors of a corpus: {error}.", name=path.name, error=str(error)[:80])
         ) from error
 
 

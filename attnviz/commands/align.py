@@ -33,15 +33,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", nargs="?", default="-", help="source<TAB>target a line; - or nothing: standard input")
     when = command.add_mutually_exclusive_group()
     when.add_argument(
-        "--after", dest="after", action="store_true", default=None,
+        "--after",
+        dest="after",
+        action="store_true",
+        default=None,
         help="by the posterior, once the word written is known; the default, for it draws better links on the "
         "development links (see the card of en-fr), but for a transformer or an import, which have none",
-    )  # fmt: skip
+    )
     when.add_argument(
         "--before", dest="after", action="store_false", help="by attention, which is chosen before the word is known"
     )
-    command.add_argument("--threshold", type=share, help="link all words with at least this share of the posterior "
-                         "(or, with --before, of attention)")  # fmt: skip
+    command.add_argument(
+        "--threshold",
+        type=share,
+        help="link all words with at least this share of the posterior (or, with --before, of attention)",
+    )
     command.add_argument(
         "--words", action="store_true", help="print the words that the numbers count, before the links"
     )

@@ -35,27 +35,63 @@ def add_options(command: argparse.ArgumentParser) -> None:
     from attnviz.corpora.settings import READINGS, Settings
 
     add, default = command.add_argument, Settings()
-    add("file", type=Path, help="a sentence or source<TAB>target a line (.tsv, .txt, with .gz or .xz after it), gold "
-        "links (.jsonl), or columns source and target (.parquet)")  # fmt: skip
+    add(
+        "file",
+        type=Path,
+        help="a sentence or source<TAB>target a line (.tsv, .txt, with .gz or .xz after it), gold "
+        "links (.jsonl), or columns source and target (.parquet)",
+    )
     add("-o", "--output", type=Path, required=True, metavar="FILE", help="the table, .parquet")
-    add("--translate", action="store_true", help="translate the sources, and measure the translations by the targets; "
-        "otherwise the decoder is led through the targets")  # fmt: skip
-    add("--kind", choices=[*READINGS, "none"], default=DEFAULT, help="what links after the word are drawn by: fit is "
-        "quicker, none leaves them out")  # fmt: skip
-    add("--threshold", type=share, default=default.threshold, help="keep the links of at least this share, and the "
-        "largest of each word")  # fmt: skip
-    add("--gold", type=Path, metavar="FILE", help="links that people drew, those of a pair a line: i-j (sure) and "
-        "i?j (possible), of words divided by blanks, from 0")  # fmt: skip
+    add(
+        "--translate",
+        action="store_true",
+        help="translate the sources, and measure the translations by the targets; "
+        "otherwise the decoder is led through the targets",
+    )
+    add(
+        "--kind",
+        choices=[*READINGS, "none"],
+        default=DEFAULT,
+        help="what links after the word are drawn by: fit is quicker, none leaves them out",
+    )
+    add(
+        "--threshold",
+        type=share,
+        default=default.threshold,
+        help="keep the links of at least this share, and the largest of each word",
+    )
+    add(
+        "--gold",
+        type=Path,
+        metavar="FILE",
+        help="links that people drew, those of a pair a line: i-j (sure) and "
+        "i?j (possible), of words divided by blanks, from 0",
+    )
     add("--batch-size", type=positive, default=default.batch_size, metavar="N", help="pairs computed together, at most")
     add("--limit", type=positive, metavar="N", help="take the first so many lines")
-    add("--vectors", type=_count, nargs="?", const=DEFAULT_VECTORS, metavar="N",
+    add(
+        "--vectors",
+        type=_count,
+        nargs="?",
+        const=DEFAULT_VECTORS,
+        metavar="N",
         help="beside the table (.vectors.npz) also states, contexts and annotations of pairs drawn by lot, at most N "
-        f"of each ({DEFAULT_VECTORS:,} unless said, at most {MOST_VECTORS:,}), to find neighbours in")  # fmt: skip
-    add("--workers", type=positive, metavar="N", default=argparse.SUPPRESS,
-        help="processes that share the work (default: as many as processor cores; one on a GPU)")  # fmt: skip
+        f"of each ({DEFAULT_VECTORS:,} unless said, at most {MOST_VECTORS:,}), to find neighbours in",
+    )
+    add(
+        "--workers",
+        type=positive,
+        metavar="N",
+        default=argparse.SUPPRESS,
+        help="processes that share the work (default: as many as processor cores; one on a GPU)",
+    )
     add_model_options(command, beam=True)
-    _add_cluster_options(command.add_argument_group("on a Ray cluster", "a folder of files in, a folder of tables out, "
-                                                    "at paths that all machines see, and the model too"))  # fmt: skip
+    _add_cluster_options(
+        command.add_argument_group(
+            "on a Ray cluster",
+            "a folder of files in, a folder of tables out, at paths that all machines see, and the model too",
+        )
+    )
 
 
 def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
@@ -66,10 +102,20 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
     add(
         "--address", default=absent, help="of a cluster that runs, as host:port, or auto where one does on this machine"
     )
-    add("--actors", type=positive, default=absent, metavar="N", help="each with the model (default: as many as the "
-        "cluster has processor cores, or graphics cards, for)")  # fmt: skip
-    add("--num-gpus-per-actor", type=float, default=absent, metavar="X", help="graphics cards of an actor, or its "
-        "share of one; where left out, it has a processor core")  # fmt: skip
+    add(
+        "--actors",
+        type=positive,
+        default=absent,
+        metavar="N",
+        help="each with the model (default: as many as the cluster has processor cores, or graphics cards, for)",
+    )
+    add(
+        "--num-gpus-per-actor",
+        type=float,
+        default=absent,
+        metavar="X",
+        help="graphics cards of an actor, or its share of one; where left out, it has a processor core",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -77,8 +123,13 @@ def run(options: argparse.Namespace) -> None:
     keep_few_shapes()
     from attnviz.corpora import Settings
 
-    settings = Settings(options.translate, options.beam, None if options.kind == "none" else options.kind,
-                        options.threshold, options.batch_size)  # fmt: skip
+    settings = Settings(
+        options.translate,
+        options.beam,
+        None if options.kind == "none" else options.kind,
+        options.threshold,
+        options.batch_size,
+    )
     with progress("pair") as bar:
 
         def show(told: Progress) -> None:
@@ -123,9 +174,16 @@ def _here(options: argparse.Namespace, settings: Settings, show: Show) -> dict[P
     if options.output.suffix != ".parquet":
         raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
     made = analyse_file(
-        options.file, options.output, options.model, settings, gold=options.gold, limit=options.limit,
-        device=options.device, workers=_workers(options), advance=show,
-    )  # fmt: skip
+        options.file,
+        options.output,
+        options.model,
+        settings,
+        gold=options.gold,
+        limit=options.limit,
+        device=options.device,
+        workers=_workers(options),
+        advance=show,
+    )
     return {options.output: made}
 
 
@@ -155,8 +213,9 @@ def _write_vectors(options: argparse.Namespace) -> None:
 
     translator = load_translator(options)
     with progress("vector", options.vectors) as bar:
-        found = write_vectors(options.output, beside(options.output), translator, options.vectors,
-                              lambda done: bar.update(done - bar.n))  # fmt: skip
+        found = write_vectors(
+            options.output, beside(options.output), translator, options.vectors, lambda done: bar.update(done - bar.n)
+        )
     counts = ", ".join(f"{len(array)} {kind}s" for kind, array in found.arrays.items())
     print(f"{counts} of {len(found.pairs)} pairs: {beside(options.output)}")
 

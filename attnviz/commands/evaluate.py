@@ -40,18 +40,35 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
     add = command.add_argument
     add("files", nargs="*", type=Path, help="pairs, source<TAB>reference a line (.tsv, .tsv.xz); gold links (.jsonl)")
-    add("--model", dest="models", type=Path, action="append", metavar="FOLDER",
-        help=f"folder of a model; give it once for each model ({default_model()} where left out)")  # fmt: skip
+    add(
+        "--model",
+        dest="models",
+        type=Path,
+        action="append",
+        metavar="FOLDER",
+        help=f"folder of a model; give it once for each model ({default_model()} where left out)",
+    )
     add("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     add("--beam", dest="beams", type=beams, default="1,5", metavar="N,N", help="widths of the searches; 1 is greedy")
-    add("--length-penalty", type=_penalty, default=1.0, metavar="X",
-        help="hypotheses are compared by log probability divided by length to this power")  # fmt: skip
+    add(
+        "--length-penalty",
+        type=_penalty,
+        default=1.0,
+        metavar="X",
+        help="hypotheses are compared by log probability divided by length to this power",
+    )
     add("--limit", type=positive, metavar="N", help="use the first so many pairs of each file")
     add("--by-length", action="store_true", help="BLEU by source length too, all files together, by the widest beam")
     add("--csv", type=Path, metavar="FILE", help="write the table by length to this file")
     add("--figure", type=Path, metavar="FILE", help="draw the table by length: .html, or .json for Plotly")
-    add("--threshold-from", type=Path, action="append", default=[], metavar="FILE",
-        help="gold links (.jsonl) to choose a threshold of attention on; may be given more than once")  # fmt: skip
+    add(
+        "--threshold-from",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="gold links (.jsonl) to choose a threshold of attention on; may be given more than once",
+    )
     add("--heads", action="store_true", help="the alignment error of every head of a transformer too")
     add("--heads-csv", type=Path, metavar="FILE", help="write the table of the heads to this file")
     add("--tune", action="store_true", help="try out widths and length penalties on the files instead")
@@ -170,9 +187,14 @@ def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge
 
 
 def _measure(
-    models: Sequence[Model], judges: Sequence[Judge], pairs: Corpora, gold: Gold, choosing: Gold,
-    options: argparse.Namespace, progress: Advance,
-) -> list[Section]:  # fmt: skip
+    models: Sequence[Model],
+    judges: Sequence[Judge],
+    pairs: Corpora,
+    gold: Gold,
+    choosing: Gold,
+    options: argparse.Namespace,
+    progress: Advance,
+) -> list[Section]:
     from attnviz.evaluation import detection, report
     from attnviz.evaluation import models as measured
 

@@ -40,44 +40,83 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("text", nargs="?", help="the sentence; left out, --trace says what to draw")
     add("--trace", type=Path, metavar="FILE", help="a saved trace to draw, without any model")
-    add("--attention", type=Path, metavar="FILE",
+    add(
+        "--attention",
+        type=Path,
+        metavar="FILE",
         help="attention of another program to draw: JSON (see the README), .npy, .npz, Marian's --alignment, Pharaoh's "
-        "links, a log of OpenNMT-py or eole")  # fmt: skip
-    add("--checkpoint", type=Path, metavar="FOLDER",
+        "links, a log of OpenNMT-py or eole",
+    )
+    add(
+        "--checkpoint",
+        type=Path,
+        metavar="FOLDER",
         help="a checkpoint of the seq2seq tutorial or of Joey NMT (see the README) that translates the sentence, given "
-        "in its tokens with blanks between them, in the place of --model")  # fmt: skip
+        "in its tokens with blanks between them, in the place of --model",
+    )
     add("--sentence", type=positive, default=1, metavar="N", help="of --attention: which of the file's, from 1")
-    add("--source-tokens", metavar="TEXT",
+    add(
+        "--source-tokens",
+        metavar="TEXT",
         help="of --attention: the source's tokens with blanks between them, where the file has none; those of the "
-        "target are given by --target")  # fmt: skip
+        "target are given by --target",
+    )
     add("--normalise", action="store_true", help="of --attention: scale rows that do not add up to 1")
-    add("-o", "--output", type=Path, required=True, metavar="FILE",
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
         help=".png, .svg, .pdf: the picture; .csv: its numbers; .html: all steps, for a lecture; .tex: TikZ; "
-        ".json: the trace; .pharaoh: word links")  # fmt: skip
-    add("--target", metavar="TEXT",
-        help="a translation to lead the decoder through, instead of a search; of --attention, the target's "
-        "tokens")  # fmt: skip
-    add("--picture", default="heatmap", metavar="NAME",
+        ".json: the trace; .pharaoh: word links",
+    )
+    add(
+        "--target",
+        metavar="TEXT",
+        help="a translation to lead the decoder through, instead of a search; of --attention, the target's tokens",
+    )
+    add(
+        "--picture",
+        default="heatmap",
+        metavar="NAME",
         help="heatmap, or a picture of the step: attention, energy, microscope, softmax, context, state, maxout, "
         "candidates, posterior, ledger, trials; of a transformer scores, weights, values, stream, "
-        "candidates")  # fmt: skip
+        "candidates",
+    )
     add("--step", type=positive, metavar="N", help="the step, from 1: framed in the heatmap, shown first in .html")
-    add("--source", type=positive, metavar="N",
-        help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest")  # fmt: skip
+    add(
+        "--source",
+        type=positive,
+        metavar="N",
+        help="the source piece, from 1, of the microscope and among the ledger's rows; else the strongest",
+    )
     add("--by", choices=("words", "pieces"), default="words", help="rows and columns")
-    add("--face", choices=("before", "after", "difference"),
+    add(
+        "--face",
+        choices=("before", "after", "difference"),
         help="of the heatmap: attention, before the word is known (the default); its posterior, after (that of links); "
-        "their difference")  # fmt: skip
+        "their difference",
+    )
     add("--colours", choices=("paper", "cividis"), default="paper", help="black to white, or safe for colour blindness")
     add("--root", action="store_true", help="colour by the square root, so that small weights are seen")
     add("--no-end", action="store_true", help="leave out </s>")
-    add("--margins", action="store_true",
-        help="coverage of the columns and entropy of the rows beside the heatmap; not in .tex")  # fmt: skip
-    add("--gold", metavar="LINKS",
+    add(
+        "--margins",
+        action="store_true",
+        help="coverage of the columns and entropy of the rows beside the heatmap; not in .tex",
+    )
+    add(
+        "--gold",
+        metavar="LINKS",
         help="links that people drew, marked on the heatmap: 0-0 1?2, a source word before a target word, both from 0, "
-        "- where sure and ? where only possible; of --attention, those of the file are marked anyhow")  # fmt: skip
-    add("--no-title", action="store_true",
-        help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions")  # fmt: skip
+        "- where sure and ? where only possible; of --attention, those of the file are marked anyhow",
+    )
+    add(
+        "--no-title",
+        action="store_true",
+        help="no title above the picture in .png, .svg and .pdf: for a paper, which has captions",
+    )
     add("--theme", choices=("light", "dark"), default="light", help="of .png, .svg and .pdf")
     add_head_options(command)
     add_model_options(command, beam=True)
@@ -95,10 +134,18 @@ def run(options: argparse.Namespace) -> None:
     if ending == "pharaoh" and face == "difference":
         raise AttnvizError("Links are drawn before or after the word: there are none of the difference.")
     look = Look(
-        picture=options.picture, step=_from_0(options.step), source=_from_0(options.source), by=options.by,
-        face=face, colours=options.colours, root=options.root, end=not options.no_end, margins=options.margins,
-        title=not options.no_title, theme=options.theme,
-    )  # fmt: skip
+        picture=options.picture,
+        step=_from_0(options.step),
+        source=_from_0(options.source),
+        by=options.by,
+        face=face,
+        colours=options.colours,
+        root=options.root,
+        end=not options.no_end,
+        margins=options.margins,
+        title=not options.no_title,
+        theme=options.theme,
+    )
     trace, branches = _shown(options)
     if options.gold:
         from attnviz.analysis.gold import read_links
@@ -123,8 +170,9 @@ def run(options: argparse.Namespace) -> None:
     if weights is None and ending in WITHOUT_THE_MODEL and not by_attention:
         print(
             f"{WITHOUT_THE_MODEL[ending]}: this needs the model that made the trace, {trace.model}, and "
-            f"{options.model} is not it. Name its folder with --model.", file=sys.stderr,
-        )  # fmt: skip
+            f"{options.model} is not it. Name its folder with --model.",
+            file=sys.stderr,
+        )
     save(trace, options.output, look, weights, branches)
 
 

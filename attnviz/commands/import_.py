@@ -14,14 +14,20 @@ SUMMARY = "make a checkpoint of the seq2seq tutorial or of Joey NMT a model of t
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
     command.add_argument(
-        "folder", type=Path, metavar="FOLDER",
+        "folder",
+        type=Path,
+        metavar="FOLDER",
         help="what torch.save(model.state_dict(), …) wrote with source.txt and target.txt, a token a line in the order "
         "of their ids; or what Joey NMT's trainer wrote",
-    )  # fmt: skip
+    )
     command.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", required=True,
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        required=True,
         help="the model folder to write; in models/ the page offers it by its name",
-    )  # fmt: skip
+    )
     command.add_argument("--half", action="store_true", help="store the weights in float16, rounded, in half the space")
 
 

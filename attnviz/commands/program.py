@@ -18,9 +18,17 @@ from attnviz import AttnvizError, __version__
 from attnviz.commands import align, app, corpus, evaluate, figure, import_, overlap, snapshots, train, translate
 
 COMMANDS = {
-    "translate": translate, "align": align, "figure": figure, "corpus": corpus, "evaluate": evaluate,
-    "import": import_, "train": train, "overlap": overlap, "snapshots": snapshots, "app": app,
-}  # fmt: skip
+    "translate": translate,
+    "align": align,
+    "figure": figure,
+    "corpus": corpus,
+    "evaluate": evaluate,
+    "import": import_,
+    "train": train,
+    "overlap": overlap,
+    "snapshots": snapshots,
+    "app": app,
+}
 """A module has a SUMMARY, `add_options(command)` and `run(options)`."""
 
 
@@ -65,9 +73,12 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name, module in COMMANDS.items():
         summary = module.SUMMARY
         command = commands.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False,
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            allow_abbrev=False,
             formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        )  # fmt: skip
+        )
         command.set_defaults(run=module.run)
         # Only of the command that is called: those of training have to be looked up.
         if name in arguments[:1]:

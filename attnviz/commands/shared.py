@@ -32,11 +32,21 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
 
 def add_head_options(command: argparse.ArgumentParser) -> None:
     """Give `command` the choice of a transformer's heads."""
-    command.add_argument("--layer", type=_layer, default=argparse.SUPPRESS, metavar="L",
+    command.add_argument(
+        "--layer",
+        type=_layer,
+        default=argparse.SUPPRESS,
+        metavar="L",
         help="of a transformer: by the cross-attention of layer L, from 1, the mean of its heads; the mean of all "
-        "layers' heads where left out, or for all")  # fmt: skip
-    command.add_argument("--head", type=positive, default=argparse.SUPPRESS, metavar="H",
-        help="of a transformer: by head H of that layer, from 1")  # fmt: skip
+        "layers' heads where left out, or for all",
+    )
+    command.add_argument(
+        "--head",
+        type=positive,
+        default=argparse.SUPPRESS,
+        metavar="H",
+        help="of a transformer: by head H of that layer, from 1",
+    )
 
 
 def _layer(text: str) -> int | None:
@@ -54,8 +64,9 @@ def seen_by_heads(trace: Any, options: argparse.Namespace) -> Any:
     if isinstance(trace, Attention):
         raise AttnvizError("Attention of another program is that of its file: leave out --layer and --head.")
     if not isinstance(trace, TransformerTrace):
-        raise AttnvizError(f"The model {trace.model} is a recurrent translator, which has no heads: leave out --layer "
-                           "and --head.")  # fmt: skip
+        raise AttnvizError(
+            f"The model {trace.model} is a recurrent translator, which has no heads: leave out --layer and --head."
+        )
     if "layer" not in chosen:
         raise AttnvizError("A head is one of a layer: give --layer with --head.")
     return trace.seen_by(chosen["layer"], chosen["head"] - 1 if "head" in chosen else None)

@@ -19,13 +19,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
     command.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of train --keep-at")
     command.add_argument(
-        "-o", "--output", type=Path, required=True,
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
         help="file to write, .json; what it holds of this run already is not measured again",
-    )  # fmt: skip
+    )
     command.add_argument(
-        "--sentences", type=Path,
+        "--sentences",
+        type=Path,
         help="source<TAB>translation a line, whose alignments are kept (default: those of the run's own snapshots)",
-    )  # fmt: skip
+    )
     command.add_argument(
         "--links", type=Path, nargs="+", default=[], help="gold links, .jsonl, for AER and for what is learnt when"
     )

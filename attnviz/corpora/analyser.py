@@ -120,8 +120,11 @@ class Analyser:
         pair = PairRead(
             *pieces_of(translator.tokenizer.source, one.source, line.source),
             *pieces_of(translator.tokenizer, target, line.target if forced else None),
-            alignment, likely, translator.network.attends, translator.network.attends_once,
-        )  # fmt: skip
+            alignment,
+            likely,
+            translator.network.attends,
+            translator.network.attends_once,
+        )
         search = "forced" if forced else "greedy" if self.settings.beam == 1 else f"beam {self.settings.beam}"
         row = row_of(line, pair, text or "", None if forced else line.target, after, self.settings.threshold)
         return {"model": translator.name, "search": search, **row}

@@ -52,10 +52,16 @@ class Cluster:
 
 
 def analyse_folder(
-    path: str | Path, output: str | Path, model: str | Path, settings: Settings | None = None,
-    cluster: Cluster | None = None, *, limit: int | None = None, window: int = WINDOW,
+    path: str | Path,
+    output: str | Path,
+    model: str | Path,
+    settings: Settings | None = None,
+    cluster: Cluster | None = None,
+    *,
+    limit: int | None = None,
+    window: int = WINDOW,
     advance: Callable[[Progress], object] | None = None,
-) -> dict[Path, About]:  # fmt: skip
+) -> dict[Path, About]:
     """Write a table to the folder `output` for each file of the folder `path` that `read_lines` reads, or for the one
     file `path`, as `analyse_file` does of one, and return what they say of themselves; `limit` is of each.
 
@@ -66,8 +72,10 @@ def analyse_folder(
     cluster.check()
     model = Path(model).resolve()
     tables = _tables(Path(path), Path(output))
-    jobs = [Job(file.resolve(), table.resolve(), model.name, digest, settings, None, limit, window)
-            for file, table in tables]  # fmt: skip
+    jobs = [
+        Job(file.resolve(), table.resolve(), model.name, digest, settings, None, limit, window)
+        for file, table in tables
+    ]
     for job in jobs:
         job.check()
     waiting = [job for job in jobs if job.made() is None]
@@ -144,13 +152,20 @@ def _computed(
         files = ray.data.from_items([{"task": place} for place in range(len(tasks))], override_num_blocks=len(tasks))
         # Actors may have all the processors there are: what reads takes none of its own.
         windows = files.map_batches(
-            _windows, fn_kwargs={"tasks": tasks}, batch_size=1, num_cpus=0,
+            _windows,
+            fn_kwargs={"tasks": tasks},
+            batch_size=1,
+            num_cpus=0,
             compute=ray.data.TaskPoolStrategy(size=min(_READERS, len(tasks))),
-        )  # fmt: skip
+        )
         done = windows.map_batches(
-            _Actor, fn_constructor_args=(*loading, device), batch_size=1, num_cpus=1,
-            num_gpus=cluster.gpus_per_actor, compute=ray.data.ActorPoolStrategy(size=actors),
-        )  # fmt: skip
+            _Actor,
+            fn_constructor_args=(*loading, device),
+            batch_size=1,
+            num_cpus=1,
+            num_gpus=cluster.gpus_per_actor,
+            compute=ray.data.ActorPoolStrategy(size=actors),
+        )
         try:
             for row in done.iter_rows():
                 yield row["task"], row["lines"], row["skipped"]

@@ -19,13 +19,17 @@ class Measure:
 
 
 MEASURES = (
-    Measure("log_probability_per_word", "sum of log p over the pieces of the target, `</s>` included, for each "
-            "of its words; nats, <= 0"),
+    Measure(
+        "log_probability_per_word",
+        "sum of log p over the pieces of the target, `</s>` included, for each of its words; nats, <= 0",
+    ),
     Measure("perplexity", "exp of the mean of -log p over the pieces of the target; >= 1"),
     Measure("entropy", "mean over the target pieces of -sum_j alpha_ij log2 alpha_ij; bits, 0 to log2 Tx"),
     Measure("largest_weight", "mean over the target pieces of max_j alpha_ij; 1/Tx to 1"),
-    Measure("least_coverage", "attention that the content word of the source looked at least got from all target words "
-                              "together; >= 0"),
+    Measure(
+        "least_coverage",
+        "attention that the content word of the source looked at least got from all target words together; >= 0",
+    ),
     Measure("end_share", "share of the attention of the target's words that `</s>` got; 0 to 1"),
     Measure("length_ratio", "words of the target for one of the source; > 0"),
     Measure("copied_words", "words of the target, of two letters or digits at least, that the source has too", True),
@@ -39,7 +43,7 @@ MEASURES = (
     Measure("repeated", "words that were written again", True),
     Measure("source_length", "words of the source", True),
     Measure("target_length", "words of the target", True),
-)  # fmt: skip
+)
 """Null where there is nothing to measure: no attention, no reference, no links."""
 
 _LINKS = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("weight", pa.float32())]))
@@ -55,24 +59,37 @@ _MEANINGS = {
     "source_words": "what j counts, from 0; without `</s>`",
     "target_words": "what i counts, from 0; without `</s>`",
     "coverage": "attention that each source word got, sum_i alpha_ij; with that of `</s>` it adds up to the target's "
-                "words and `</s>`",
+    "words and `</s>`",
     "links_before": "alpha_ij between words, before word i was known: those above the threshold, and the largest of "
-                    "each i",
+    "each i",
     "links_after": "what the look of word i turned out to be about, once it was known",
     "gold": "links that people drew, between the same words; not sure where one of theirs is several of these",
     "remarks": "of the reading, in words",
-}  # fmt: skip
+}
 _TYPES = {
-    "number": pa.int64(), "source_words": pa.list_(pa.string()), "target_words": pa.list_(pa.string()),
-    "coverage": pa.list_(pa.float32()), "links_before": _LINKS, "links_after": _LINKS, "gold": _GOLD,
+    "number": pa.int64(),
+    "source_words": pa.list_(pa.string()),
+    "target_words": pa.list_(pa.string()),
+    "coverage": pa.list_(pa.float32()),
+    "links_before": _LINKS,
+    "links_after": _LINKS,
+    "gold": _GOLD,
     "remarks": _REMARKS,
-}  # fmt: skip
+}
 TEXTS = ("number", "source", "target", "reference", "model", "search")
 
-SCHEMA = pa.schema([
-    *(pa.field(name, _TYPES.get(name, pa.string()), metadata={"meaning": _MEANINGS[name]}) for name in TEXTS),
-    *(pa.field(one.name, pa.int32() if one.whole else pa.float32(), metadata={"meaning": one.meaning})
-      for one in MEASURES),
-    *(pa.field(name, kind, metadata={"meaning": _MEANINGS[name]}) for name, kind in _TYPES.items() if name != "number"),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        *(pa.field(name, _TYPES.get(name, pa.string()), metadata={"meaning": _MEANINGS[name]}) for name in TEXTS),
+        *(
+            pa.field(one.name, pa.int32() if one.whole else pa.float32(), metadata={"meaning": one.meaning})
+            for one in MEASURES
+        ),
+        *(
+            pa.field(name, kind, metadata={"meaning": _MEANINGS[name]})
+            for name, kind in _TYPES.items()
+            if name != "number"
+        ),
+    ]
+)
 """A row a pair; each field says in its metadata what it means."""

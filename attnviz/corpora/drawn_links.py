@@ -27,9 +27,11 @@ def on_words(gold: GoldAlignment, pair: PairRead, words: Words) -> dict[Link, bo
     target = _places(pair.target_surfaces, words.target_groups, gold.target)
     drawn = {
         (j, i): False
-        for theirs, ours in product(source, target) if theirs.words or ours.words
-        for j, i in product(theirs.marks, ours.marks) if words.source[j] == words.target[i]
-    }  # fmt: skip
+        for theirs, ours in product(source, target)
+        if theirs.words or ours.words
+        for j, i in product(theirs.marks, ours.marks)
+        if words.source[j] == words.target[i]
+    }
     for theirs, sure in ((gold.possible, False), (gold.sure, True)):
         for j, i in theirs:
             for links in _apart(source[j], target[i]):

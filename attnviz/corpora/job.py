@@ -48,8 +48,9 @@ class Job:
         check_name(self.file)
         self.settings.check()
         if self.gold is not None and self.settings.translate:
-            raise AttnvizError("Links that people drew are those of the translation that is given: leave out "
-                               "--translate.")  # fmt: skip
+            raise AttnvizError(
+                "Links that people drew are those of the translation that is given: leave out --translate."
+            )
 
     @property
     def parts(self) -> Path:
@@ -60,8 +61,14 @@ class Job:
     def fingerprint(self) -> str:
         """A SHA-256 of all that the table depends on; raise AttnvizError where a file cannot be read."""
         files = [self.file, *([self.gold] if self.gold else [])]
-        told = {"model": self.digest, "settings": dataclasses.asdict(self.settings), "limit": self.limit,
-                "window": self.window, "schema": str(SCHEMA), "files": [_digest(file) for file in files]}  # fmt: skip
+        told = {
+            "model": self.digest,
+            "settings": dataclasses.asdict(self.settings),
+            "limit": self.limit,
+            "window": self.window,
+            "schema": str(SCHEMA),
+            "files": [_digest(file) for file in files],
+        }
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     @cached_property

@@ -105,9 +105,15 @@ def _stepwise(
     # Where the readout does not see s_i, three quarters of what contexts are multiplied with are not needed again.
     added = (decoder.values if current else decoder.into_readout)(seen.flatten(0, 1)).unflatten(0, seen.shape[:2])
     steps = Steps(
-        rest, added[..., gates:] if current else added, torch.cat(states, 1), product[..., :gates],
-        words[..., :gates], added[..., :gates] if current else None, seen, state.state,
-    )  # fmt: skip
+        rest,
+        added[..., gates:] if current else added,
+        torch.cat(states, 1),
+        product[..., :gates],
+        words[..., :gates],
+        added[..., :gates] if current else None,
+        seen,
+        state.state,
+    )
     return torch.cat(readouts, 1), torch.cat(alignment, 1), steps
 
 

@@ -24,7 +24,7 @@ from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.decoding import LONGEST_SENTENCE
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """And the first three followed by `.gz` or `.xz`."""
@@ -72,8 +72,9 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
     links = itertools.chain(_text(gold), itertools.repeat(None))
     for line, written in zip(_lines(path), links, strict=False):
         if written is None:
-            raise AttnvizError(f"The file {gold} has fewer lines than {path}: give one for each pair, empty where no "
-                               "links were drawn.")  # fmt: skip
+            raise AttnvizError(
+                f"The file {gold} has fewer lines than {path}: give one for each pair, empty where no links were drawn."
+            )
         yield _with_gold(line, written)
     if next(links) is not None:
         raise AttnvizError(f"The file {gold} has more lines than {path}: one must stand for each pair.")
@@ -89,7 +90,9 @@ def check_name(path: Path) -> None:
 
 def spelt_endings() -> str:
     """Return what a name can end in, as a part of a sentence."""
-    return say("{endings}, or, but for the last, in one of them with .gz or .xz after it", endings=", ".join(ENDINGS))
+    return gettext(
+        "{endings}, or, but for the last, in one of them with .gz or .xz after it", endings=", ".join(ENDINGS)
+    )
 
 
 def readable(path: Path) -> bool:
@@ -131,8 +134,9 @@ def _of_text(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     for number, line in enumerate(lines, 1):
         columns = line.split("\t")
         if len(columns) > 2:
-            yield Skipped(number, say("{count} columns: at most a source and a target are understood",
-                                      count=len(columns)))  # fmt: skip
+            yield Skipped(
+                number, gettext("{count} columns: at most a source and a target are understood", count=len(columns))
+            )
         else:
             yield _checked(number, *columns)
 
@@ -142,10 +146,10 @@ def _of_record(lines: Iterable[str]) -> Iterator[Line | Skipped]:
         try:
             gold = gold_of(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            yield Skipped(number, say("no pair with links ({error})", error=error))
+            yield Skipped(number, gettext("no pair with links ({error})", error=error))
             continue
         if not _inside(gold):
-            yield Skipped(number, say("a link points outside the words, which are counted from 0"))
+            yield Skipped(number, gettext("a link points outside the words, which are counted from 0"))
             continue
         found = _checked(number, detokenise(gold.source), detokenise(gold.target))
         yield Line(number, found.source, found.target, gold) if isinstance(found, Line) else found
@@ -164,7 +168,7 @@ def _of_parquet(path: Path) -> Iterator[Line | Skipped]:
                 if all(isinstance(value, str) for value in values):
                     yield _checked(number, *values)
                 else:
-                    yield Skipped(number, say("a cell holds no text"))
+                    yield Skipped(number, gettext("a cell holds no text"))
 
 
 def _cells(column: Any) -> list[Any]:
@@ -178,16 +182,23 @@ def _cells(column: Any) -> list[Any]:
 
 def _checked(number: int, source: str, target: str | None = None) -> Line | Skipped:
     """Return a line, or why it is none; what takes a tokenizer to find is found later."""
-    for what, text in ((say("the source"), source), (say("the target"), target)):
+    for what, text in ((gettext("the source"), source), (gettext("the target"), target)):
         if text is None:
             continue
         if not text.strip():
-            return Skipped(number, say("{what} is empty", what=what))
+            return Skipped(number, gettext("{what} is empty", what=what))
         if "\ufffd" in text:
-            return Skipped(number, say("{what} is no valid UTF-8", what=what))
+            return Skipped(number, gettext("{what} is no valid UTF-8", what=what))
         if (words := len(text.split())) > LONGEST_SENTENCE or len(text) > 20 * LONGEST_SENTENCE:
-            return Skipped(number, say("{what} has {words} words and {characters} characters: too long", what=what,
-                                       words=words, characters=len(text)))  # fmt: skip
+            return Skipped(
+                number,
+                gettext(
+                    "{what} has {words} words and {characters} characters: too long",
+                    what=what,
+                    words=words,
+                    characters=len(text),
+                ),
+            )
     return Line(number, source, target)
 
 
@@ -195,7 +206,7 @@ def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
     if isinstance(line, Skipped) or not written.strip():
         return line
     if line.target is None:
-        return Skipped(line.number, say("links, but no target"))
+        return Skipped(line.number, gettext("links, but no target"))
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
         sure, possible = read_gold_links(written)
@@ -203,7 +214,7 @@ def _with_gold(line: Line | Skipped, written: str) -> Line | Skipped:
         return Skipped(line.number, str(error))
     gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
     if not _inside(gold):
-        return Skipped(line.number, say("a link points outside the words that blanks divide the pair into"))
+        return Skipped(line.number, gettext("a link points outside the words that blanks divide the pair into"))
     return Line(line.number, line.source, line.target, gold)
 
 
@@ -215,8 +226,9 @@ def _text(path: Path) -> Iterator[str]:
     """Yield the lines without their ends; of one that is far too long, what is enough to see that."""
     with _reading(path), _opened(path) as raw:
         if b"\0" in raw.read(_HEAD):
-            raise AttnvizError(say("The file {path} is no text in UTF-8: it begins with bytes that none has.",
-                                   path=path))  # fmt: skip
+            raise AttnvizError(
+                gettext("The file {path} is no text in UTF-8: it begins with bytes that none has.", path=path)
+            )
         raw.seek(0)
         # Lines end at a line feed alone: a sentence may hold the other characters that Python takes for an end.
         file = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")

@@ -33,12 +33,18 @@ def row_of(
     """
     words = pair.words()
     row: dict[str, Any] = {
-        "number": line.number, "source": line.source, "target": target, "reference": reference,
-        "source_words": words.source[:-1], "target_words": words.target[:-1],
-        "source_length": len(words.source) - 1, "target_length": len(words.target) - 1,
+        "number": line.number,
+        "source": line.source,
+        "target": target,
+        "reference": reference,
+        "source_words": words.source[:-1],
+        "target_words": words.target[:-1],
+        "source_length": len(words.source) - 1,
+        "target_length": len(words.target) - 1,
         "length_ratio": (len(words.target) - 1) / max(len(words.source) - 1, 1),
-        **_of_probabilities(pair, words), **_of_words(pair, words),
-    }  # fmt: skip
+        **_of_probabilities(pair, words),
+        **_of_words(pair, words),
+    }
     if pair.attends:
         row |= _of_attention(pair, words)
         row["links_before"] = _links(words.alignment, threshold)
@@ -107,6 +113,8 @@ def _error(gold: GoldAlignment, pair: PairRead, shares: Shares) -> float | None:
 def _remarks(pair: PairRead) -> dict[str, Any]:
     found: list[Finding] = findings_of(pair)
     kinds = [finding.kind for finding in found]
-    told = [{"kind": finding.kind.value, "strong": finding.strong, "remark": finding_sentence(pair, finding)}
-            for finding in found]  # fmt: skip
+    told = [
+        {"kind": finding.kind.value, "strong": finding.strong, "remark": finding_sentence(pair, finding)}
+        for finding in found
+    ]
     return {"omitted": kinds.count(Kind.OMITTED), "repeated": kinds.count(Kind.REPEATED), "remarks": told}

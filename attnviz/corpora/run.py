@@ -15,10 +15,18 @@ from attnviz.model_folder import weights_digest
 
 
 def analyse_file(
-    path: str | Path, output: str | Path, model: str | Path | Analyser, settings: Settings | None = None, *,
-    gold: str | Path | None = None, limit: int | None = None, device: str = "auto", workers: int = 1,
-    window: int = WINDOW, advance: Callable[[Progress], object] | None = None,
-) -> About:  # fmt: skip
+    path: str | Path,
+    output: str | Path,
+    model: str | Path | Analyser,
+    settings: Settings | None = None,
+    *,
+    gold: str | Path | None = None,
+    limit: int | None = None,
+    device: str = "auto",
+    workers: int = 1,
+    window: int = WINDOW,
+    advance: Callable[[Progress], object] | None = None,
+) -> About:
     """Read sentences or pairs from `path`, as `read_lines` does, and write the table of them to `output` (Parquet).
 
     `model` is a folder, or an `Analyser` that is ready, which has settings of its own. With a folder, `workers`

@@ -31,8 +31,9 @@ class Settings:
         """Raise AttnvizError unless all of it can be done."""
         check_beam(self.beam)
         if self.kind is not None and self.kind not in READINGS:
-            raise AttnvizError(f"There is no reading {self.kind!r} of a corpus. Choose one of "
-                               f"{', '.join(READINGS)}, or none.")  # fmt: skip
+            raise AttnvizError(
+                f"There is no reading {self.kind!r} of a corpus. Choose one of {', '.join(READINGS)}, or none."
+            )
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")
         if self.batch_size < 1:

@@ -51,9 +51,12 @@ def in_single(block: NDArray[np.float16]) -> NDArray[np.float32]:
 
 
 def write_vectors(
-    table: Path, output: Path, translator: Translator[Any], most: int = MOST_VECTORS,
+    table: Path,
+    output: Path,
+    translator: Translator[Any],
+    most: int = MOST_VECTORS,
     advance: Callable[[int], object] | None = None,
-) -> Vectors:  # fmt: skip
+) -> Vectors:
     """Write to `output` the vectors of pairs of a `table` of `analyse_file`, at most `most` of each kind; return them.
 
     Of a larger table, pairs are drawn by lot, the same ones every time; those that `most` has no more room for are left
@@ -66,9 +69,11 @@ def write_vectors(
 
 
 def gathered(
-    translator: Translator[Any], pairs: Iterable[Texts], most: int = MOST_VECTORS,
+    translator: Translator[Any],
+    pairs: Iterable[Texts],
+    most: int = MOST_VECTORS,
     advance: Callable[[int], object] | None = None,
-) -> Vectors:  # fmt: skip
+) -> Vectors:
     """Return the vectors of `pairs`, in their order, at most `most` of each kind; pairs that the tokenizer makes too
     long or nothing of are passed over. Raise AttnvizError for a model whose steps have no state and no one context."""
     if not isinstance(translator.network, RNNsearch):
@@ -132,12 +137,18 @@ def _computed(
     contexts = torch.from_numpy(led.alignment).to(steps.annotations) @ steps.annotations
     for row, ((number, source, target), source_pieces, target_pieces) in enumerate(together):
         rows, columns = len(target_pieces), len(source_pieces)
-        surfaces = [pieces_of(translator.tokenizer, ids, text)[1]
-                    for ids, text in ((source_pieces, source), (target_pieces, target))]  # fmt: skip
-        yield VectorPair(number, source, target, *surfaces), {
-            "state": _half(following[row, :rows]), "context": _half(contexts[row, :rows]),
-            "annotation": _half(steps.annotations[row, :columns]),
-        }  # fmt: skip
+        surfaces = [
+            pieces_of(translator.tokenizer, ids, text)[1]
+            for ids, text in ((source_pieces, source), (target_pieces, target))
+        ]
+        yield (
+            VectorPair(number, source, target, *surfaces),
+            {
+                "state": _half(following[row, :rows]),
+                "context": _half(contexts[row, :rows]),
+                "annotation": _half(steps.annotations[row, :columns]),
+            },
+        )
 
 
 def _half(tensor: torch.Tensor) -> NDArray[np.float16]:

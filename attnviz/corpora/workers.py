@@ -53,8 +53,10 @@ def _shared_out(windows: Iterable[Window], loading: tuple[Any, ...], workers: in
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
     except BrokenProcessPool as error:
-        raise AttnvizError("A process of the run was ended from outside, maybe for its memory. Give the same command "
-                           "again, with fewer --workers: it goes on from what was done.") from error  # fmt: skip
+        raise AttnvizError(
+            "A process of the run was ended from outside, maybe for its memory. Give the same command "
+            "again, with fewer --workers: it goes on from what was done."
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

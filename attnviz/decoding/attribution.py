@@ -12,7 +12,7 @@ from torch.nn.functional import linear
 from attnviz.decoding.gradient import gradient_times_input, gradients_by_route
 from attnviz.decoding.leading import led
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch
 from attnviz.network.encoder import Encoder
 from attnviz.network.products import FixedProduct
@@ -50,16 +50,20 @@ def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch
     if not isinstance(network, RNNsearch):
         raise AttnvizError(f"The model {trace.model} is a transformer, which has no attributions yet.")
     if dict(trace.config) != network.config.to_dict() or trace.weights_digest != weights_digest:
-        raise AttnvizError(say("This translation was made by another model, “{model}”. Load that one.",
-                               model=trace.model))  # fmt: skip
+        raise AttnvizError(
+            gettext("This translation was made by another model, “{model}”. Load that one.", model=trace.model)
+        )
     return network
 
 
 @torch.no_grad()
 def erased_embeddings(
-    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    network: RNNsearch,
+    decoder: StepDecoder,
+    source: Sequence[int],
+    target: Sequence[int],
     interventions: Sequence[Intervention] = (),
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return by how much log p(y_i) falls where E x_j is the mean embedding of the vocabulary, (Ty, Tx), negative where
     it rises; arguments as for `gradient_times_input`.
 

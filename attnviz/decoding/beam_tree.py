@@ -22,9 +22,11 @@ def nodes_of(growth: Sequence[Sequence[Candidate]], pieces: Sequence[str]) -> tu
             fate = _FATES.get(one.verdict) or _fate(len(born), after)
             if one.verdict == "lives":
                 born.append(len(nodes))
-            nodes.append(BeamNode(
-                living[one.parent], step, one.piece, pieces[one.piece], one.log_probability, one.total, rank, fate
-            ))  # fmt: skip
+            nodes.append(
+                BeamNode(
+                    living[one.parent], step, one.piece, pieces[one.piece], one.log_probability, one.total, rank, fate
+                )
+            )
         living = born
     return tuple(nodes)
 

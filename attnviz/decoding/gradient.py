@@ -30,9 +30,12 @@ from attnviz.trace.interventions import Intervention
 
 @torch.no_grad()
 def gradient_times_input(
-    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    network: RNNsearch,
+    decoder: StepDecoder,
+    source: Sequence[int],
+    target: Sequence[int],
     interventions: Sequence[Intervention] = (),
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return d log p(y_i) / d E x_j . E x_j, (Ty, Tx), when the pieces of `target`, EOS last, are the translation of
     `source` (gradient × input: Denil et al. 2014; Ding et al. 2019).
 
@@ -50,9 +53,12 @@ def gradient_times_input(
 
 @torch.no_grad()
 def gradients_by_route(
-    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    network: RNNsearch,
+    decoder: StepDecoder,
+    source: Sequence[int],
+    target: Sequence[int],
     interventions: Sequence[Intervention] = (),
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> tuple[Tensor, Tensor]:
     """Return d log p(y_i) / d E x_j in two parts that add up to it, (Ty, Tx, m) each: what goes from the decoder into
     the encoder by s_0 alone, and what goes there by the contexts c_1 to c_i and their weights; arguments as for
     `gradient_times_input`."""
@@ -65,9 +71,12 @@ def gradients_by_route(
 
 
 def _through_decoder(
-    network: RNNsearch, decoder: StepDecoder, source: Sequence[int], target: Sequence[int],
+    network: RNNsearch,
+    decoder: StepDecoder,
+    source: Sequence[int],
+    target: Sequence[int],
     interventions: Sequence[Intervention],
-) -> tuple[Tensor, Tensor, _Routes]:  # fmt: skip
+) -> tuple[Tensor, Tensor, _Routes]:
     """Return the embeddings of `source` (Tx, m), its annotations (Tx, 2n), and the gradients by these."""
     encoder = network.encoder
     embedded = encoder.embedding(torch.tensor(list(source), device=encoder.embedding.weight.device))
@@ -175,7 +184,7 @@ def _look(
 
 def _of_annotations(
     decoder: StepDecoder, memory: Memory, of_start: Tensor, of_seen: Tensor, of_keys: Tensor
-) -> _Routes:  # fmt: skip
+) -> _Routes:
     """Return the gradients by the annotations, given those by s_0 (R, n), by what of the annotations the contexts are
     made of (R, Tx, context size), and by the keys (R, Tx, n')."""
     annotations = memory.annotations[0]

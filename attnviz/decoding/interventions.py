@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace.interventions import (
     AttentionIntervention,
@@ -59,7 +59,7 @@ def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) 
     words = forced_words(interventions)
     ids = [words.get(step, piece) for step, piece in enumerate(target)]
     if ids[-1] != EOS:
-        raise AttnvizError(say("The end of a given translation cannot become a word."))
+        raise AttnvizError(gettext("The end of a given translation cannot become a word."))
     ids = ids[: ids.index(EOS) + 1]
     check_reached(interventions, len(ids))
     return ids
@@ -69,16 +69,26 @@ def check_reached(interventions: Iterable[Intervention], steps: int) -> None:
     """Raise AttnvizError unless all `interventions` are within the first `steps`."""
     last = max((one.step for one in interventions if one.step is not None), default=-1)
     if last >= steps:
-        raise AttnvizError(say("The translation ends with step {count}: nothing can be changed at step {step}.",
-                               count=steps, step=last + 1))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The translation ends with step {count}: nothing can be changed at step {step}.",
+                count=steps,
+                step=last + 1,
+            )
+        )
 
 
 def check_limit(words: Mapping[int, int], limit: int) -> None:
     """Raise AttnvizError unless targets of at most `limit` pieces, EOS last, can have these forced words."""
     last = max(words, default=-1)
     if last > limit - 1 or (last == limit - 1 and words[last] != EOS):
-        raise AttnvizError(say("The translation can have at most {count} pieces: no word can be forced at step {step}.",
-                               count=limit, step=last + 1))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The translation can have at most {count} pieces: no word can be forced at step {step}.",
+                count=limit,
+                step=last + 1,
+            )
+        )
 
 
 def _changed(energies: Tensor, intervention: AttentionIntervention) -> Tensor:

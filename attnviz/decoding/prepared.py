@@ -17,7 +17,7 @@ from attnviz.decoding.recording import recorded, recorded_import
 from attnviz.decoding.search import SearchStep
 from attnviz.decoding.transformer_recording import recorded_pass
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer
 from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.searchable import SourceMemory, Stepping
@@ -102,9 +102,11 @@ class PreparedRNNsearch(_Stepped[Trace]):
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless these can be done to a sentence of so many pieces."""
         check_interventions(
-            interventions, source_pieces=source_pieces, vocabulary_size=self._network.config.vocabulary_size,
+            interventions,
+            source_pieces=source_pieces,
+            vocabulary_size=self._network.config.vocabulary_size,
             attends=self._network.attends_once,
-        )  # fmt: skip
+        )
 
     def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
         """Return the arrays of a `Trace`."""
@@ -128,9 +130,12 @@ class PreparedSeq2Seq(_Stepped[Seq2SeqTrace]):
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless these force words, and no more."""
-        _check_words_alone(interventions, source_pieces, self._network, say(
-            "This model was imported: its attention cannot be changed here. Words can be forced."
-        ))  # fmt: skip
+        _check_words_alone(
+            interventions,
+            source_pieces,
+            self._network,
+            gettext("This model was imported: its attention cannot be changed here. Words can be forced."),
+        )
 
     def recorded(self, source: Sequence[int], memory: Any, course: Course) -> dict[str, Tensor]:
         """Return the arrays of a `Seq2SeqTrace`."""
@@ -164,10 +169,15 @@ class PreparedTransformer(Prepared[TransformerTrace]):
 
     def check(self, interventions: Sequence[Intervention], source_pieces: int) -> None:
         """Raise AttnvizError unless these force words, and no more: there are many attentions to change."""
-        _check_words_alone(interventions, source_pieces, self._network, say(
-            "This model is a transformer: it has many attentions, and none of them can be changed here. Words can "
-            "be forced."
-        ))  # fmt: skip
+        _check_words_alone(
+            interventions,
+            source_pieces,
+            self._network,
+            gettext(
+                "This model is a transformer: it has many attentions, and none of them can be changed here. Words can "
+                "be forced."
+            ),
+        )
 
     def course(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, UNK, Tokenizer
 
 LONGEST_SENTENCE = 200
@@ -17,7 +17,7 @@ _LONGEST_PIECES = 1200
 
 def sentence_ids(tokenizer: Tokenizer, text: str) -> list[int]:
     """Return the ids of a source sentence, EOS last; raise AttnvizError where it is blank or too long."""
-    return _ids(tokenizer.source, text, say("sentence"))
+    return _ids(tokenizer.source, text, gettext("sentence"))
 
 
 def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
@@ -34,16 +34,22 @@ def all_sentence_ids(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[in
 def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
     """Return the ids of a translation that is given as a text or as the ids of its pieces, EOS last; raise AttnvizError
     where it is none, or too long."""
-    what = say("translation")
+    what = gettext("translation")
     if isinstance(target, str):
         return _ids(tokenizer, target, what)
     ids = [int(piece) for piece in target]
     if len(ids) > _LONGEST_PIECES + 1:
-        raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
-                               what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                what=what,
+                count=len(ids),
+                most=_LONGEST_PIECES,
+            )
+        )
     inside = all(UNK <= piece < len(tokenizer) and piece not in (BOS, EOS) for piece in ids[:-1])
     if not inside or ids[-1:] != [EOS]:
-        raise AttnvizError(say("A translation given as pieces has ids of the vocabulary, that of </s> at its end."))
+        raise AttnvizError(gettext("A translation given as pieces has ids of the vocabulary, that of </s> at its end."))
     return ids
 
 
@@ -52,15 +58,33 @@ def _ids(tokenizer: Tokenizer, text: str, what: str) -> list[int]:
     or too long."""
     words = len(text.split())
     if words > LONGEST_SENTENCE:
-        raise AttnvizError(say("The {what} has {count} words; at most {most} can be shown. Shorten it.",
-                               what=what, count=words, most=LONGEST_SENTENCE))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The {what} has {count} words; at most {most} can be shown. Shorten it.",
+                what=what,
+                count=words,
+                most=LONGEST_SENTENCE,
+            )
+        )
     if len(text) > 20 * LONGEST_SENTENCE:
-        raise AttnvizError(say("The {what} has {count} characters; at most {most} can be shown. Shorten it.",
-                               what=what, count=len(text), most=20 * LONGEST_SENTENCE))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The {what} has {count} characters; at most {most} can be shown. Shorten it.",
+                what=what,
+                count=len(text),
+                most=20 * LONGEST_SENTENCE,
+            )
+        )
     ids = tokenizer.encode(text)
     if not ids:
-        raise AttnvizError(say("The {what} is empty. Type one.", what=what))
+        raise AttnvizError(gettext("The {what} is empty. Type one.", what=what))
     if len(ids) > _LONGEST_PIECES:
-        raise AttnvizError(say("The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
-                               what=what, count=len(ids), most=_LONGEST_PIECES))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The {what} splits into {count} pieces; at most {most} can be shown. Shorten it.",
+                what=what,
+                count=len(ids),
+                most=_LONGEST_PIECES,
+            )
+        )
     return tokenizer.sentence(ids)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.decoding.search import largest
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.network.config import TransformerConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.transformer import Attended, Transformer
@@ -61,7 +61,11 @@ def _check_size(config: TransformerConfig, source_pieces: int, target_pieces: in
     """Raise AttnvizError where scores and weights of all heads, four bytes each, take more than a record may."""
     cells = source_pieces**2 + target_pieces**2 + source_pieces * target_pieces
     if 8 * config.layers * config.heads * cells > LARGEST // 2:
-        raise AttnvizError(say(
-            "The attention of every head over {source} pieces and a translation of {target} is too much to be kept. "
-            "Shorten the sentence.", source=source_pieces, target=target_pieces,
-        ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The attention of every head over {source} pieces and a translation of {target} is too much to be "
+                "kept. Shorten the sentence.",
+                source=source_pieces,
+                target=target_pieces,
+            )
+        )

@@ -57,11 +57,9 @@ def read_gold(path: Path) -> list[GoldAlignment]:
         raise AttnvizError(f"The file {path} holds no gold alignment.")
     base = _base(path, records)
     return [
-        dataclasses.replace(
-            pair, sure=_counted_from_0(pair.sure, base), possible=_counted_from_0(pair.possible, base)
-        )
+        dataclasses.replace(pair, sure=_counted_from_0(pair.sure, base), possible=_counted_from_0(pair.possible, base))
         for pair in records
-    ]  # fmt: skip
+    ]
 
 
 def gold_of(record: Mapping[str, Any]) -> GoldAlignment:

@@ -34,8 +34,17 @@ WHEN = ("before", "after")
 LOOKS = ("target looks", "both look")
 """The attend matrix of a detector, one way and both ways."""
 HEADS_COLUMNS = (
-    "transformer", "weights", "file", "sentences", "layer", "head", "links", "aer", "precision", "recall",
-)  # fmt: skip
+    "transformer",
+    "weights",
+    "file",
+    "sentences",
+    "layer",
+    "head",
+    "links",
+    "aer",
+    "precision",
+    "recall",
+)
 """Of the file of all heads."""
 DIGITS = 12
 """Of the digest of the weights, in that file: it tells whether they are those that the heads were measured with."""
@@ -114,9 +123,11 @@ def _whose(model: Model, heads: Heads) -> TableRow:
     layer's."""
     layer, head = heads.layer, heads.head
     return {
-        "transformer": model.name, "weights": model.translator.weights_digest[:DIGITS],
-        "layer": None if layer is None else layer + 1, "head": None if head is None else head + 1,
-    }  # fmt: skip
+        "transformer": model.name,
+        "weights": model.translator.weights_digest[:DIGITS],
+        "layer": None if layer is None else layer + 1,
+        "head": None if head is None else head + 1,
+    }
 
 
 def _heads_of(config: Any) -> list[Heads]:

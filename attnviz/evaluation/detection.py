@@ -50,22 +50,40 @@ def detector_section(judges: Sequence[Judge]) -> Section:
         network = judge.detector.network
         config, count = network.config, sum(weight.numel() for weight in network.parameters())
         record: TableRow = {
-            "model": judge.name, **config.to_dict(), "parameters": count,
+            "model": judge.name,
+            **config.to_dict(),
+            "parameters": count,
             "parameters_outside_embeddings": count - network.embedding.weight.numel(),
             "weights_bytes": (judge.folder / WEIGHTS).stat().st_size,
             "folder_bytes": sum(path.stat().st_size for path in judge.folder.rglob("*") if path.is_file()),
             **training_of(judge.folder),
-        }  # fmt: skip
+        }
         records.append(record)
         hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
-        rows.append([
-            judge.name, f"{config.embedding_size} / {config.model_size}", number(config.vocabulary_size, 0),
-            number(count, 0), number(record["parameters_outside_embeddings"], 0),
-            f"{number(record['weights_bytes'] / 1e6)} MB", number(record["training_updates"], 0),
-            number(record["training_pieces"], 0), number(hours, 2),
-        ])  # fmt: skip
-    columns = ["detector", "m / d", "K", "parameters", "outside the embeddings", "weights", "updates",
-               "pairs judged in training", "hours of training"]  # fmt: skip
+        rows.append(
+            [
+                judge.name,
+                f"{config.embedding_size} / {config.model_size}",
+                number(config.vocabulary_size, 0),
+                number(count, 0),
+                number(record["parameters_outside_embeddings"], 0),
+                f"{number(record['weights_bytes'] / 1e6)} MB",
+                number(record["training_updates"], 0),
+                number(record["training_pieces"], 0),
+                number(hours, 2),
+            ]
+        )
+    columns = [
+        "detector",
+        "m / d",
+        "K",
+        "parameters",
+        "outside the embeddings",
+        "weights",
+        "updates",
+        "pairs judged in training",
+        "hours of training",
+    ]
     return Section("detectors", "Detectors", records, markdown_table(columns, rows, 2), "pairs")
 
 

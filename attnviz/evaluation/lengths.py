@@ -87,13 +87,17 @@ def scores_by_length(
             bleu = bleu_of(total)
             scores.append(
                 LengthScore(
-                    label, int(inside.sum()), float(words[inside].mean()), model, bleu,
+                    label,
+                    int(inside.sum()),
+                    float(words[inside].mean()),
+                    model,
+                    bleu,
                     interval(resampled) if enough else None,
                     float(total[0] / max(1, total[1])),
                     None if first is None else bleu - first[0],
                     None if first is None or not enough else interval(resampled - first[1]),
                     likely.bits_per_character,
                 )
-            )  # fmt: skip
+            )
             first = first or (bleu, resampled)
     return scores

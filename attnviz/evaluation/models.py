@@ -43,9 +43,12 @@ def search_name(beam: int) -> str:
 
 
 def translate_all(
-    models: Sequence[Model], corpora: Mapping[str, Pairs], beams: Sequence[int], length_penalty: float,
+    models: Sequence[Model],
+    corpora: Mapping[str, Pairs],
+    beams: Sequence[int],
+    length_penalty: float,
     progress: Advance,
-) -> list[Translated]:  # fmt: skip
+) -> list[Translated]:
     """Translate every file by every model at every width; raise AttnvizError, naming the place, for a bad sentence."""
     done = []
     for model in models:

@@ -26,23 +26,38 @@ def model_section(models: Sequence[Model]) -> Section:
     for model in models:
         config = model.translator.network.config
         record: TableRow = {
-            "model": model.name, **config.to_dict(),
+            "model": model.name,
+            **config.to_dict(),
             "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
             "weights_bytes": (model.folder / WEIGHTS).stat().st_size,
             "folder_bytes": sum(path.stat().st_size for path in model.folder.rglob("*") if path.is_file()),
             **training_of(model.folder),
-        }  # fmt: skip
+        }
         records.append(record)
         hours = None if record["training_seconds"] is None else record["training_seconds"] / 3600
         rows.append(
             [
-                model.name, *_kind_and_sizes(config), number(config.vocabulary_size, 0),
-                number(record["parameters"], 0), f"{number(record['weights_bytes'] / 1e6)} MB",
-                number(record["training_updates"], 0), number(record["training_pieces"], 0), number(hours, 2),
+                model.name,
+                *_kind_and_sizes(config),
+                number(config.vocabulary_size, 0),
+                number(record["parameters"], 0),
+                f"{number(record['weights_bytes'] / 1e6)} MB",
+                number(record["training_updates"], 0),
+                number(record["training_pieces"], 0),
+                number(hours, 2),
             ]
-        )  # fmt: skip
-    columns = ["model", "attention", "m / n / n' / l", "K", "parameters", "weights", "updates",
-               "target pieces trained on", "hours of training"]  # fmt: skip
+        )
+    columns = [
+        "model",
+        "attention",
+        "m / n / n' / l",
+        "K",
+        "parameters",
+        "weights",
+        "updates",
+        "target pieces trained on",
+        "hours of training",
+    ]
     return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
 
 
@@ -70,9 +85,13 @@ def score_section(
         for model in models:
             found = together(predicted[model.name, corpus])
             record: TableRow = {
-                "file": corpus, "pairs": len(pairs), "model": model.name, "perplexity": found.perplexity,
-                "bits_per_character": found.bits_per_character, "searches": [],
-            }  # fmt: skip
+                "file": corpus,
+                "pairs": len(pairs),
+                "model": model.name,
+                "perplexity": found.perplexity,
+                "bits_per_character": found.bits_per_character,
+                "searches": [],
+            }
             for one in translated:
                 if (one.model, one.corpus) != (model, corpus):
                     continue
@@ -81,10 +100,14 @@ def score_section(
                 spread = interval(resampled_bleu(sentence_counts(one.translations, targets)))
                 record["searches"].append(
                     {
-                        "beam": one.beam, "bleu": bleu.value, "bleu_low": spread.low, "bleu_high": spread.high,
-                        "chrf2": chrf.value, "sentences_per_second": len(pairs) / one.seconds,
+                        "beam": one.beam,
+                        "bleu": bleu.value,
+                        "bleu_low": spread.low,
+                        "bleu_high": spread.high,
+                        "chrf2": chrf.value,
+                        "sentences_per_second": len(pairs) / one.seconds,
                     }
-                )  # fmt: skip
+                )
             records.append(record)
             rows.append(
                 [corpus, model.name, number(len(pairs), 0)]
@@ -133,9 +156,14 @@ def length_section(
     note += "; of differences, the 95% interval of the paired bootstrap in brackets" if others else ""
     note += f"; neither for fewer than {FEWEST} sentences."
     section = Section(
-        "by_length", f"BLEU by source length, {search_name(beam)}", [score.record() for score in scores],
-        markdown_table(columns, rows), "pairs", ("--by-length",), [note],
-    )  # fmt: skip
+        "by_length",
+        f"BLEU by source length, {search_name(beam)}",
+        [score.record() for score in scores],
+        markdown_table(columns, rows),
+        "pairs",
+        ("--by-length",),
+        [note],
+    )
     return section, scores
 
 
@@ -178,8 +206,9 @@ def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penal
     texts = [*FIGURE_3, *LONG]
     found = {
         (model.name, beam): model.translator.translate_batch(texts, beam=beam, length_penalty=length_penalty)
-        for model in models for beam in beams
-    }  # fmt: skip
+        for model in models
+        for beam in beams
+    }
     records, lines = [], []
     for place, text in enumerate(texts):
         lines.append(f"- {text}")

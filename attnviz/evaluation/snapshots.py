@@ -71,8 +71,11 @@ def asked_of(run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAli
 
 def kept_moments(run: Path) -> dict[int, Path]:
     """Return the models that a `run` kept on its way, by their updates; raise AttnvizError where there is none."""
-    found = {int(path.parent.name): path.parent for path in (run / MOMENTS).glob(f"*/{CONFIG}")
-             if path.parent.name.isdecimal()}  # fmt: skip
+    found = {
+        int(path.parent.name): path.parent
+        for path in (run / MOMENTS).glob(f"*/{CONFIG}")
+        if path.parent.name.isdecimal()
+    }
     if not found:
         raise AttnvizError(f"{run} kept no models on the way. Train with --keep-at 0 10 25 50 100, say.")
     return dict(sorted(found.items()))

@@ -23,7 +23,7 @@ from attnviz.figures.build import for_print
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation import translation_figure, translation_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName, palette
 from attnviz.trace import Aligned, Branches, Record, Seq2SeqTrace, Trace
 from attnviz.wording.file_headings import heatmap_heading
@@ -63,9 +63,12 @@ class Look:
 
 
 def save(
-    trace: Aligned, path: str | Path, look: Look | None = None, weights: Weights | None = None,
+    trace: Aligned,
+    path: str | Path,
+    look: Look | None = None,
+    weights: Weights | None = None,
     branches: Branches | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Write `path`, whose ending says what: .png, .svg and .pdf the picture, .csv its numbers, .html the whole
     translation to step through, .tex the heatmap in TikZ, .json the trace, .pharaoh its word links.
 
@@ -108,15 +111,30 @@ def contents(
         text = pharaoh(trace.words() if weights is None else words_after(trace, weights)) + "\n"
     elif ending == "html":
         text = lecture_html(
-            trace, by=look.by, face=look.face, colours=look.colours, root=look.root, end=look.end, margins=look.margins,
-            step=look.step, weights=weights, branches=branches, gold=_gold(trace, look),
-        )  # fmt: skip
+            trace,
+            by=look.by,
+            face=look.face,
+            colours=look.colours,
+            root=look.root,
+            end=look.end,
+            margins=look.margins,
+            step=look.step,
+            weights=weights,
+            branches=branches,
+            gold=_gold(trace, look),
+        )
     else:
         after = None if weights is None or look.face == "before" else posterior(trace, weights)
         text = heatmap_tikz(
-            trace, by=look.by, face=look.face, posterior=after, colours=look.colours, root=look.root, end=look.end,
+            trace,
+            by=look.by,
+            face=look.face,
+            posterior=after,
+            colours=look.colours,
+            root=look.root,
+            end=look.end,
             step=look.step,
-        )  # fmt: skip
+        )
     return text.encode("utf-8", "replace")
 
 
@@ -126,7 +144,7 @@ def heading(trace: Aligned, look: Look, weights: Weights | None = None) -> str:
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).headline(subject)
     if not trace.attends:
-        return say("One vector for every step")
+        return gettext("One vector for every step")
     return ", ".join(filter(None, (heatmap_heading(look.by, look.root, look.face), told(trace).whose(trace))))
 
 
@@ -149,9 +167,18 @@ def picture(trace: Aligned, look: Look, weights: Weights | None = None) -> go.Fi
         subject = _subject(trace, look, weights)
         return step_figure(subject, look.picture).draw(subject, theme=look.theme)
     return translation_figure(
-        trace, by=look.by, face=look.face, weights=weights, colours=look.colours, root=look.root, end=look.end,
-        margins=look.margins, step=look.step, theme=look.theme, gold=_gold(trace, look),
-    )  # fmt: skip
+        trace,
+        by=look.by,
+        face=look.face,
+        weights=weights,
+        colours=look.colours,
+        root=look.root,
+        end=look.end,
+        margins=look.margins,
+        step=look.step,
+        theme=look.theme,
+        gold=_gold(trace, look),
+    )
 
 
 def _gold(trace: Aligned, look: Look) -> GoldLinks | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from attnviz.analysis.grid import By, grid
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal
@@ -23,7 +23,7 @@ def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
     is a sentence that says so.
     """
     if not trace.attends:
-        told = say("Without attention there is no alignment: every step got the same vector.")
+        told = gettext("Without attention there is no alignment: every step got the same vector.")
         return f"<p>{escape(trace.translation)}</p><p>{escape(told)}</p>"
     cells = grid(trace, by, end)
     across = "".join(f'<th scope="col" style="{_UP}">{escape(shorten(name))}</th>' for name in cells.source)

@@ -84,8 +84,15 @@ class _Lecture:
 
     def _grid(self, face: Face, theme: ThemeName) -> go.Figure:
         """Return a face of the heatmap, or what a model without attention has instead."""
-        look: dict[str, Any] = {"by": self.by, "colours": self.colours, "root": self.root, "end": self.end,
-                                "margins": self.margins, "theme": theme, "gold": self.gold}  # fmt: skip
+        look: dict[str, Any] = {
+            "by": self.by,
+            "colours": self.colours,
+            "root": self.root,
+            "end": self.end,
+            "margins": self.margins,
+            "theme": theme,
+            "gold": self.gold,
+        }
         if self.after is None or face == "before":
             return translation_figure(self.trace, **look)
         return heatmap(self.trace, face=face, posterior=self.after.reading, **look)
@@ -115,8 +122,12 @@ class _Lecture:
 
     def _footers(self) -> dict[str, str]:
         """Return what is said below all, for each face."""
-        look = {"root": self.root, "margins": self.margins, "ledgers": bool(self.accounts),
-                "faces": len(self.faces) > 1}  # fmt: skip
+        look = {
+            "root": self.root,
+            "margins": self.margins,
+            "ledgers": bool(self.accounts),
+            "faces": len(self.faces) > 1,
+        }
         return {face: lecture_footer(self.trace, self.by, face=face, **look) for face in self.faces}
 
     def _steps(self) -> range:
@@ -171,9 +182,7 @@ def lecture_html(
     return offline_page("lecture.html", title, record, ("cards.js", "lecture.js"))
 
 
-def _version(
-    weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any
-) -> dict[str, Any]:  # fmt: skip
+def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any) -> dict[str, Any]:
     """Return what the page is drawn from while `trace` is on show."""
     accounts: tuple[Ledger, ...] = ()
     after = None

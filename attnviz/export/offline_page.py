@@ -57,10 +57,13 @@ def variants(drawn: Callable[[ThemeName], Any]) -> dict[str, Any]:
     All variants draw the same numbers: written out, they would take four times the room.
     """
     first, base = language(), drawn("light")
-    found = in_every_language(lambda: {
-        f"{language()}-{theme}": difference(base, drawn(theme))
-        for theme in THEMES if (language(), theme) != (first, "light")
-    })  # fmt: skip
+    found = in_every_language(
+        lambda: {
+            f"{language()}-{theme}": difference(base, drawn(theme))
+            for theme in THEMES
+            if (language(), theme) != (first, "light")
+        }
+    )
     return {"figures": base, "changes": {name: change for each in found.values() for name, change in each.items()}}
 
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from attnviz.figures.build import for_print
 from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
 from attnviz.wording.kinds import told
@@ -34,12 +34,16 @@ def printed(figure: go.Figure, trace: Aligned, heading: str, *, theme: ThemeName
 
 
 def titled(
-    figure: go.Figure, heading: str, name: str, sentences: tuple[str, str] | tuple[()] = (), *,
+    figure: go.Figure,
+    heading: str,
+    name: str,
+    sentences: tuple[str, str] | tuple[()] = (),
+    *,
     theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Return `figure` as a file holds it, below its title: `heading`, the `name` of the model, and `sentences`, source
     and target."""
-    return _titled(figure, heading, say("model {model}", model=shorten(name, 24)), sentences, theme=theme)
+    return _titled(figure, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme=theme)
 
 
 def _titled(
@@ -50,7 +54,7 @@ def _titled(
     drawn = for_print(figure, ink.sheet)
     beside = max(_NARROWEST - drawn.layout.width, 0)  # blank, on the right
     room = drawn.layout.width + beside - 2 * _SIDE
-    model = "  " + say("attnviz, {made_by}", made_by=made_by)
+    model = "  " + gettext("attnviz, {made_by}", made_by=made_by)
     size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= room), _HEADINGS[-1])
     first = fit(heading, room / _BOLD, size)
     lines = [f'<span style="font-size:{size}px"><b>{literal(first)}</b></span>']
@@ -59,14 +63,23 @@ def _titled(
     for sentence, colour in zip(sentences, (ink.encoder, ink.decoder), strict=False):
         lines.append(f'<span style="color:{colour}">{literal(fit(" ".join(sentence.split()), room, _SENTENCE))}</span>')
     title = {
-        "text": "<br>".join(lines), "font": {"size": _SENTENCE, "color": ink.ink}, "xref": "container", "x": 0,
-        "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad": {"l": _SIDE, "t": _TOP},
-    }  # fmt: skip
+        "text": "<br>".join(lines),
+        "font": {"size": _SENTENCE, "color": ink.ink},
+        "xref": "container",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "container",
+        "y": 1,
+        "yanchor": "top",
+        "pad": {"l": _SIDE, "t": _TOP},
+    }
     margin = drawn.layout.margin
     return drawn.update_layout(
-        title=title, height=drawn.layout.height + _ROOM + _EDGE, width=drawn.layout.width + beside,
+        title=title,
+        height=drawn.layout.height + _ROOM + _EDGE,
+        width=drawn.layout.width + beside,
         margin={"t": margin.t + _ROOM, "r": margin.r + beside + _EDGE, "b": margin.b + _EDGE},
-    )  # fmt: skip
+    )
 
 
 def fit(text: str, room: float, size: int) -> str:

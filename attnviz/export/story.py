@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.browser_programs import KATEX
 from attnviz.export.offline_page import difference, in_every_language, offline_page, plain, variants
-from attnviz.languages import LANGUAGES, language, say
+from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import ThemeName
 from attnviz.wording.numbers import localised
 
@@ -66,9 +66,11 @@ def story_html(told: Callable[[ThemeName], Story]) -> str:
     """
     first = told("light")
     record = {
-        "language": language(), "names": LANGUAGES, "opened": first.opened,
+        "language": language(),
+        "names": LANGUAGES,
+        "opened": first.opened,
         "words": in_every_language(lambda: _words(told("light"))),
-    } | variants(lambda theme: _drawn(told(theme)))  # fmt: skip
+    } | variants(lambda theme: _drawn(told(theme)))
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
     return offline_page("story.html", f"attnviz: {first.title}", record, ("story.js",), program)
 
@@ -76,12 +78,20 @@ def story_html(told: Callable[[ThemeName], Story]) -> str:
 def _words(story: Story) -> dict[str, Any]:
     """Return all that is said, in the language in use."""
     return {
-        "title": story.title, "sentence": story.sentence, "moments": story.moments,
-        "labels": {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"),
-                   "numbers": say("The numbers as a table"), "references": say("Who said it first")},
+        "title": story.title,
+        "sentence": story.sentence,
+        "moments": story.moments,
+        "labels": {
+            "previous": gettext("Previous step"),
+            "next": gettext("Next step"),
+            "step": gettext("Step"),
+            "numbers": gettext("The numbers as a table"),
+            "references": gettext("Who said it first"),
+        },
         "chapters": [
             {
-                "heading": chapter.heading, "paragraphs": chapter.paragraphs,
+                "heading": chapter.heading,
+                "paragraphs": chapter.paragraphs,
                 "pictures": [
                     {"title": one.title, "notes": one.notes, "table": _table(one.numbers)} for one in chapter.pictures
                 ],
@@ -89,10 +99,11 @@ def _words(story: Story) -> dict[str, Any]:
             }
             for chapter in story.chapters
         ],
-        "references": [f"{who}. {title}." + (f" arXiv {number}" if number else "")
-                       for who, title, number in story.references],
-        "footer": say("Made with attnviz; this file opens without a network."),
-    }  # fmt: skip
+        "references": [
+            f"{who}. {title}." + (f" arXiv {number}" if number else "") for who, title, number in story.references
+        ],
+        "footer": gettext("Made with attnviz; this file opens without a network."),
+    }
 
 
 def _drawn(story: Story) -> list[dict[str, Any]]:
@@ -122,9 +133,10 @@ def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
         for place, values in zip(shown.index, shown.itertuples(index=False, name=None), strict=True)
     ]
     return {
-        "head": [*names, *map(str, numbers.columns)], "rows": rows,
-        "more": say("{n} more rows are left out.", n=left) if left else "",
-    }  # fmt: skip
+        "head": [*names, *map(str, numbers.columns)],
+        "rows": rows,
+        "more": gettext("{n} more rows are left out.", n=left) if left else "",
+    }
 
 
 def _cell(value: object) -> str:

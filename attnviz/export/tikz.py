@@ -25,25 +25,48 @@ _PREAMBLE = r"""\usepackage[utf8]{inputenc}
 \providecommand{\codepoint}[1]{\ifdefined\Uchar\Uchar"#1\relax\else\texttt{\small U+#1}\fi}
 """
 _ESCAPED = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
     "␣": r"\textvisiblespace{}",
     **{character: "\\" + character for character in "{}#$%&_"},
     # In braces of its own: two of these in a row would be set as one other sign.
     **{character: "{" + character + "}" for character in "-,'!?"},
-}  # fmt: skip
+}
 _KNOWN = (
-    (0xA1, 0xAC), (0xAE, 0x125), (0x128, 0x137), (0x139, 0x13E), (0x141, 0x148), (0x14A, 0x165), (0x168, 0x17E),
-    (0x218, 0x21B), (0x2013, 0x2014), (0x2018, 0x201A), (0x201C, 0x201E), (0x2020, 0x2022), (0x2026, 0x2026),
-    (0x2030, 0x2030), (0x2039, 0x203A), (0x20AC, 0x20AC), (0x2116, 0x2116), (0x2122, 0x2122),
-)  # fmt: skip
+    (0xA1, 0xAC),
+    (0xAE, 0x125),
+    (0x128, 0x137),
+    (0x139, 0x13E),
+    (0x141, 0x148),
+    (0x14A, 0x165),
+    (0x168, 0x17E),
+    (0x218, 0x21B),
+    (0x2013, 0x2014),
+    (0x2018, 0x201A),
+    (0x201C, 0x201E),
+    (0x2020, 0x2022),
+    (0x2026, 0x2026),
+    (0x2030, 0x2030),
+    (0x2039, 0x203A),
+    (0x20AC, 0x20AC),
+    (0x2116, 0x2116),
+    (0x2122, 0x2122),
+)
 """Ranges of characters beyond ASCII that pdfLaTeX sets with T1 and textcomp: those of the languages written in Latin
 letters."""
 
 _LEGEND_CELLS = 40
 _NAMES: dict[Face, str] = {
-    "before": "alpha", "after": "the posterior of alpha", "difference": "the posterior less alpha",
-}  # fmt: skip
+    "before": "alpha",
+    "after": "the posterior of alpha",
+    "difference": "the posterior less alpha",
+}
 _SYMBOLS: dict[Face, str] = {"before": r"$\alpha$", "after": r"$\alpha'$", "difference": r"$\alpha' - \alpha$"}
 
 
@@ -167,7 +190,5 @@ def _colour(stops: ColourScale, value: float) -> str:
     value = min(max(value, 0.0), 1.0)
     (low, one), (high, other) = next(pair for pair in pairwise(stops) if value <= pair[1][0])
     share = (value - low) / (high - low)
-    mixed = (
-        round(int(one[k : k + 2], 16) * (1 - share) + int(other[k : k + 2], 16) * share) for k in (1, 3, 5)
-    )  # fmt: skip
+    mixed = (round(int(one[k : k + 2], 16) * (1 - share) + int(other[k : k + 2], 16) * share) for k in (1, 3, 5))
     return "".join(f"{channel:02X}" for channel in mixed)

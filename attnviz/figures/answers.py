@@ -15,7 +15,7 @@ from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_step
 from attnviz.figures.build import PRINT_WIDTH, Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.figures.labels import axis_labels, literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.answers import told_answers
@@ -32,9 +32,16 @@ _EM = 0.56
 
 
 def answers_figure(
-    trace: Trace, found: Answers, *, by: By = "words", end: bool = True, across: int = 3, step: int | None = None,
-    width: int = PRINT_WIDTH, theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
+    trace: Trace,
+    found: Answers,
+    *,
+    by: By = "words",
+    end: bool = True,
+    across: int = 3,
+    step: int | None = None,
+    width: int = PRINT_WIDTH,
+    theme: ThemeName = "light",
+) -> go.Figure:
     """Draw each answer as a heatmap, `across` of them side by side: target down, source across, as in `heatmap`.
 
     All have one scale: each entry's share of the amounts in its row (`Answers.shares`), blue for what speaks for the
@@ -58,18 +65,22 @@ def answers_figure(
             layout["shapes"].append(frame | {"xref": axes[place]["xaxis"], "yref": axes[place]["yaxis"]})
     panels[0]["colorbar"] = _key(layout, ink)
     layout["meta"] |= {
-        "alt": _alt(trace, found, step), "steps": [steps[0] for steps in cells.steps], "rows": rows,
+        "alt": _alt(trace, found, step),
+        "steps": [steps[0] for steps in cells.steps],
+        "rows": rows,
         "sources": [pieces[0] for pieces in cells.pieces],
-        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)), "frame": ROW_FRAME,
-        "mark": CELL_FRAME, "panels": {name: axes[place] for place, name in enumerate(found.names)},
-    }  # fmt: skip
+        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
+        "frame": ROW_FRAME,
+        "mark": CELL_FRAME,
+        "panels": {name: axes[place] for place, name in enumerate(found.names)},
+    }
     return build(panels, layout)
 
 
 def answers_table(trace: Trace, found: Answers, step: int) -> pd.DataFrame:
     """Return the answers of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
     told = told_answers()
-    columns: dict[str, Any] = {say("source piece"): list(trace.source_pieces)}
+    columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
     columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name][step] for name in found.names}
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(trace.source_pieces) + 1, name="j"))
 
@@ -80,7 +91,7 @@ def answer_table(trace: Trace, found: Answers, name: Answer) -> pd.DataFrame:
         [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
         for pieces in (trace.target_pieces, trace.source_pieces)
     )
-    return pd.DataFrame(found.matrices[name], index=pd.Index(rows, name=say("target \\ source")), columns=columns)
+    return pd.DataFrame(found.matrices[name], index=pd.Index(rows, name=gettext("target \\ source")), columns=columns)
 
 
 def all_answers_table(trace: Trace, found: Answers) -> pd.DataFrame:
@@ -89,8 +100,8 @@ def all_answers_table(trace: Trace, found: Answers) -> pd.DataFrame:
     told, (steps, pieces) = told_answers(), found.matrices[found.names[0]].shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
     columns: dict[str, Any] = {
-        say("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
-        say("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
+        gettext("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
+        gettext("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
     }
     columns |= {f"{told[name].name}, {told[name].unit}": found.matrices[name].ravel() for name in found.names}
     return pd.DataFrame(columns, index=index)
@@ -101,13 +112,13 @@ def agreement_table(found: Agreement) -> pd.DataFrame:
     told = told_answers()
     pairs = list(zip(*np.triu_indices(len(found.names), 1), strict=True))
     frame = {
-        say("answer"): [told[found.names[one]].name for one, _ in pairs],
-        say("other answer"): [told[found.names[other]].name for _, other in pairs],
-        say("same piece first"): [found.top[pair] for pair in pairs],
-        say("Kendall’s τ"): [found.tau[pair] for pair in pairs],
-        say("total variation"): [found.variation[pair] for pair in pairs],
+        gettext("answer"): [told[found.names[one]].name for one, _ in pairs],
+        gettext("other answer"): [told[found.names[other]].name for _, other in pairs],
+        gettext("same piece first"): [found.top[pair] for pair in pairs],
+        gettext("Kendall’s τ"): [found.tau[pair] for pair in pairs],
+        gettext("total variation"): [found.variation[pair] for pair in pairs],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=say("row")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=gettext("row")))
 
 
 def _panel(trace: Trace, found: Answers, name: Answer, cells: Grid, by: By, ink: Palette) -> Spec:
@@ -115,9 +126,15 @@ def _panel(trace: Trace, found: Answers, name: Answer, cells: Grid, by: By, ink:
     told = told_answers()[name]
     shares, amounts = (_cut(trace, values, cells, by) for values in (found.shares(name), found.matrices[name]))
     panel = {
-        "type": "heatmap", "name": told.name, "z": shares, "zmin": -1, "zmax": 1, "colorscale": ink.signed_root,
-        "xgap": 1 if max(shares.shape) <= 24 else 0, "ygap": 1 if max(shares.shape) <= 24 else 0,
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": told.name,
+        "z": shares,
+        "zmin": -1,
+        "zmax": 1,
+        "colorscale": ink.signed_root,
+        "xgap": 1 if max(shares.shape) <= 24 else 0,
+        "ygap": 1 if max(shares.shape) <= 24 else 0,
+    }
     number = f"{literal(told.name)}: %{{customdata:.3f}} {told.unit}<extra></extra>"
     if shares.size * len(found.names) > MOST_TEXTS:
         return panel | {"customdata": amounts, "hovertemplate": number}
@@ -132,9 +149,7 @@ def _cut(trace: Trace, values: NDArray[np.float64], cells: Grid, by: By) -> NDAr
     return merged[: len(cells.target), : len(cells.source)]
 
 
-def _layout(
-    cells: Grid, names: tuple[Answer, ...], across: int, wide: int, ink: Palette
-) -> tuple[Spec, list[Spec]]:  # fmt: skip
+def _layout(cells: Grid, names: tuple[Answer, ...], across: int, wide: int, ink: Palette) -> tuple[Spec, list[Spec]]:
     """Return the layout without its marks, and the axes of each panel: source labels below the lowest of each column,
     target labels left of each row."""
     rows, columns = cells.alpha.shape
@@ -146,10 +161,13 @@ def _layout(
     plot = down * height + (down - 1) * _CAPTION
     margin = {"l": left, "r": 12, "t": _CAPTION, "b": int(slanted) + 10 + _KEY}
     layout = base_layout(ink) | {
-        "height": round(plot + margin["t"] + margin["b"]), "margin": margin, "hovermode": "closest",
-        "annotations": [], "shapes": [],
+        "height": round(plot + margin["t"] + margin["b"]),
+        "margin": margin,
+        "hovermode": "closest",
+        "annotations": [],
+        "shapes": [],
         "meta": {"narrowest": max(300, left + 12 + across * (_COLUMN * columns + _GAP))},
-    }  # fmt: skip
+    }
     told, axes = told_answers(), []
     gap = _GAP / (wide - left)
     width = (1 - gap * (across - 1)) / across
@@ -158,16 +176,31 @@ def _layout(
         x, y = (f"{axis}{'' if place == 0 else place + 1}" for axis in "xy")
         start, top = column * (width + gap), 1 - line * (height + _CAPTION) / plot
         layout[f"xaxis{x[1:]}"] = _source_axis(cells, size, (wide - left) * width, ink) | {
-            "domain": [start, start + width], "anchor": y, "showticklabels": place + across >= len(names),
-        }  # fmt: skip
+            "domain": [start, start + width],
+            "anchor": y,
+            "showticklabels": place + across >= len(names),
+        }
         layout[f"yaxis{y[1:]}"] = _target_axis(cells, height, ink) | {
-            "domain": [max(0, top - height / plot), top], "anchor": x, "showticklabels": column == 0,
-        }  # fmt: skip
-        layout["annotations"].append({
-            "text": f"<b>{told[name].name}</b><br>{told[name].says}", "showarrow": False, "align": "left",
-            "xref": "paper", "yref": "paper", "x": start, "y": top, "yshift": 2, "xshift": -3,
-            "xanchor": "left", "yanchor": "bottom", "font": {"size": 12, "color": ink.ink},
-        })  # fmt: skip
+            "domain": [max(0, top - height / plot), top],
+            "anchor": x,
+            "showticklabels": column == 0,
+        }
+        layout["annotations"].append(
+            {
+                "text": f"<b>{told[name].name}</b><br>{told[name].says}",
+                "showarrow": False,
+                "align": "left",
+                "xref": "paper",
+                "yref": "paper",
+                "x": start,
+                "y": top,
+                "yshift": 2,
+                "xshift": -3,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "font": {"size": 12, "color": ink.ink},
+            }
+        )
         axes.append({"xaxis": x, "yaxis": y})
     return layout, axes
 
@@ -177,44 +210,70 @@ def _source_axis(cells: Grid, size: int, width: float, ink: Palette) -> Spec:
     # A label stands upright and takes its letters' height.
     stride = max(1, -(-columns * (size + 3) // max(1, int(width))))
     return base_axis(ink) | {
-        "showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True, "range": [-0.5, columns - 0.5],
-        "tickvals": list(range(0, columns, stride)), "ticktext": axis_labels(cells.source[::stride], _LABEL),
-        "tickangle": -90, "tickfont": {"size": size, "color": ink.encoder},
-    }  # fmt: skip
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": ink.line,
+        "mirror": True,
+        "range": [-0.5, columns - 0.5],
+        "tickvals": list(range(0, columns, stride)),
+        "ticktext": axis_labels(cells.source[::stride], _LABEL),
+        "tickangle": -90,
+        "tickfont": {"size": size, "color": ink.encoder},
+    }
 
 
 def _target_axis(cells: Grid, height: float, ink: Palette) -> Spec:
     rows = len(cells.target)
     stride = max(1, -(-rows * 12 // max(1, int(height))))
     return base_axis(ink) | {
-        "showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True, "range": [rows - 0.5, -0.5],
-        "tickvals": list(range(0, rows, stride)), "ticktext": axis_labels(cells.target[::stride], _LABEL),
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": ink.line,
+        "mirror": True,
+        "range": [rows - 0.5, -0.5],
+        "tickvals": list(range(0, rows, stride)),
+        "ticktext": axis_labels(cells.target[::stride], _LABEL),
         "tickfont": {"size": 12 if rows <= 18 else 11, "color": ink.decoder},
-    }  # fmt: skip
+    }
 
 
 def _key(layout: Spec, ink: Palette) -> Spec:
     """Return the colour bar, in the room below all panels."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     return {
-        "orientation": "h", "x": 0, "xanchor": "left", "thickness": 8, "lenmode": "pixels", "len": 230,
-        "y": -(layout["margin"]["b"] - 30) / inner, "yanchor": "top", "xpad": 0, "ypad": 0,
-        "outlinewidth": 1, "outlinecolor": ink.line, "tickvals": [-1, -0.25, 0, 0.25, 1],
-        "ticktext": [say("against"), "¼", "0", "¼", say("for the word")],
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "thickness": 8,
+        "lenmode": "pixels",
+        "len": 230,
+        "y": -(layout["margin"]["b"] - 30) / inner,
+        "yanchor": "top",
+        "xpad": 0,
+        "ypad": 0,
+        "outlinewidth": 1,
+        "outlinecolor": ink.line,
+        "tickvals": [-1, -0.25, 0, 0.25, 1],
+        "ticktext": [gettext("against"), "¼", "0", "¼", gettext("for the word")],
         "tickfont": {"size": 11, "color": ink.quiet},
-    }  # fmt: skip
+    }
 
 
 def _alt(trace: Trace, found: Answers, step: int | None) -> str:
     told, steps = told_answers(), range(len(trace.target_pieces)) if step is None else [step]
     listed = "; ".join(
-        say("{answer}: {piece}", answer=told[name].name, piece=", ".join(
-            f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_pieces[int(row.argmax())], 20)}"
-            for i, row in ((i, found.matrices[name][i]) for i in list(steps)[:12])
-        ))
+        gettext(
+            "{answer}: {piece}",
+            answer=told[name].name,
+            piece=", ".join(
+                f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_pieces[int(row.argmax())], 20)}"
+                for i, row in ((i, found.matrices[name][i]) for i in list(steps)[:12])
+            ),
+        )
         for name in found.names
-    )  # fmt: skip
-    return say(
+    )
+    return gettext(
         "{count} answers to what each word depended on, as heatmaps of one scale. What each names first: {listed}.",
-        count=len(found.names), listed=listed,
-    )  # fmt: skip
+        count=len(found.names),
+        listed=listed,
+    )

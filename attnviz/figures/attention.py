@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import axis_labels, label_stride, literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
@@ -40,22 +40,34 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     left = max(46, int(len(shorten(names[0])) * size * 0.37)) if angle == -50 else 46
     axis = base_axis(ink)
     layout = base_layout(ink) | {
-        "height": 214 + bottom, "margin": {"l": left, "r": 6, "t": 6, "b": bottom}, "bargap": 0.25,
-        "xaxis": axis | {
-            "tickvals": list(range(0, count, stride)), "ticktext": axis_labels(names[::stride]), "tickangle": angle,
-            "showgrid": False, "zeroline": False,
-            "tickfont": {"size": size, "color": ink.encoder}, "range": [-0.6, count - 0.4], "anchor": "y",
+        "height": 214 + bottom,
+        "margin": {"l": left, "r": 6, "t": 6, "b": bottom},
+        "bargap": 0.25,
+        "xaxis": axis
+        | {
+            "tickvals": list(range(0, count, stride)),
+            "ticktext": axis_labels(names[::stride]),
+            "tickangle": angle,
+            "showgrid": False,
+            "zeroline": False,
+            "tickfont": {"size": size, "color": ink.encoder},
+            "range": [-0.6, count - 0.4],
+            "anchor": "y",
         },
         "yaxis": axis | {"domain": [0, 0.42], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
-        "yaxis2": axis | {
-            "domain": [0.55, 1], "title": _title(say("energy e"), ink), "nticks": 4, "zerolinecolor": ink.quiet,
+        "yaxis2": axis
+        | {
+            "domain": [0.55, 1],
+            "title": _title(gettext("energy e"), ink),
+            "nticks": 4,
+            "zerolinecolor": ink.quiet,
         },
         "meta": {
             "alt": _attention_alt(trace, step),
             "narrowest": 60 + min(13 * count, max(320, 8 * count), 4000),
             "peak": int(trace.alignment[step].argmax()),
         },
-    }  # fmt: skip
+    }
     return build(traces, layout)
 
 
@@ -64,8 +76,8 @@ def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "j": np.arange(1, len(trace.source_pieces) + 1),
-            say("source piece"): list(trace.source_pieces),
-            say("energy"): trace.energies[step],
+            gettext("source piece"): list(trace.source_pieces),
+            gettext("energy"): trace.energies[step],
             "alpha": trace.alignment[step],
         }
     ).set_index("j")
@@ -74,11 +86,15 @@ def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
 def _attention_alt(trace: Recurrent, step: int) -> str:
     alpha = trace.alignment[step]
     best = int(alpha.argmax())
-    return say(
+    return gettext(
         "Energies and attention weights of step {step} over {count} source pieces. The largest weight, {weight:.2f}, "
-        "is on piece {number}, {name}.", step=step + 1, count=len(alpha), weight=alpha[best], number=best + 1,
+        "is on piece {number}, {name}.",
+        step=step + 1,
+        count=len(alpha),
+        weight=alpha[best],
+        number=best + 1,
         name=shorten(piece_name(trace.source_pieces[best]), 30),
-    )  # fmt: skip
+    )
 
 
 def _hover(symbol: str) -> str:

@@ -19,10 +19,16 @@ def numbers(size: int, ink: Palette, of: str = "number") -> Spec:
     """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it, of the same name
     where a picture has several."""
     return {
-        "type": "scatter", "mode": "text", "x": Slot(f"{of}_x"), "y": Slot(f"{of}_y"), "text": Slot(f"{of}_text"),
-        "textposition": Slot(f"{of}_side", ("middle right", "middle left")), "cliponaxis": False,
-        "textfont": {"size": size, "color": ink.ink}, "hoverinfo": "skip",
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "text",
+        "x": Slot(f"{of}_x"),
+        "y": Slot(f"{of}_y"),
+        "text": Slot(f"{of}_text"),
+        "textposition": Slot(f"{of}_side", ("middle right", "middle left")),
+        "cliponaxis": False,
+        "textfont": {"size": size, "color": ink.ink},
+        "hoverinfo": "skip",
+    }
 
 
 def number_values(
@@ -32,6 +38,8 @@ def number_values(
     or where `left` says so."""
     sides = ends < 0 if left is None else left
     return {
-        f"{of}_x": ends, f"{of}_y": list(range(len(ends))), f"{of}_text": texts,
+        f"{of}_x": ends,
+        f"{of}_y": list(range(len(ends))),
+        f"{of}_text": texts,
         f"{of}_side": [int(side) for side in sides],
-    }  # fmt: skip
+    }

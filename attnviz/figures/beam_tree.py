@@ -14,7 +14,7 @@ from attnviz.figures.beam_places import Part, Places, places_of
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
 from attnviz.figures.letters import width
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
@@ -53,9 +53,11 @@ class _Look:
 
 
 _LOOKS: dict[Part, _Look] = {
-    "twig": _Look(10.5, 0.7, dash="dot"), "dropped": _Look(11.5, 1.1), "finished": _Look(12.5, 1.7),
+    "twig": _Look(10.5, 0.7, dash="dot"),
+    "dropped": _Look(11.5, 1.1),
+    "finished": _Look(12.5, 1.7),
     "winner": _Look(13.5, 3, wide=1.08),
-}  # fmt: skip
+}
 """In the order in which they are drawn."""
 
 
@@ -104,20 +106,20 @@ def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
     nodes = tree.nodes
     dropped = [tree.dropped_at(index) for index in range(len(nodes))]
     frame = {
-        say("step"): [node.step + 1 for node in nodes],
-        say("continues"): pd.array([None if node.parent is None else node.parent + 1 for node in nodes], "Int64"),
-        say("piece"): [node.piece for node in nodes],
-        say("so far"): [tree.text(index) for index in range(len(nodes))],
-        say("log p of the piece"): [node.log_probability for node in nodes],
-        say("log p so far"): [node.total for node in nodes],
-        say("rank at its step"): [node.rank + 1 for node in nodes],
-        say("score"): [
+        gettext("step"): [node.step + 1 for node in nodes],
+        gettext("continues"): pd.array([None if node.parent is None else node.parent + 1 for node in nodes], "Int64"),
+        gettext("piece"): [node.piece for node in nodes],
+        gettext("so far"): [tree.text(index) for index in range(len(nodes))],
+        gettext("log p of the piece"): [node.log_probability for node in nodes],
+        gettext("log p so far"): [node.total for node in nodes],
+        gettext("rank at its step"): [node.rank + 1 for node in nodes],
+        gettext("score"): [
             tree.score(index) if node.fate == "finished" else np.nan for index, node in enumerate(nodes)
         ],
-        say("dropped at step"): pd.array([None if at is None else at + 1 for at in dropped], "Int64"),
-        say("what became of it"): [fate_name(tree, index) for index in range(len(nodes))],
-    }  # fmt: skip
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(nodes) + 1, name=say("hypothesis")))
+        gettext("dropped at step"): pd.array([None if at is None else at + 1 for at in dropped], "Int64"),
+        gettext("what became of it"): [fate_name(tree, index) for index in range(len(nodes))],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(nodes) + 1, name=gettext("hypothesis")))
 
 
 def _half(piece: str, look: _Look) -> float:
@@ -139,9 +141,7 @@ def _columns(tree: BeamTree, halves: list[float]) -> _Columns:
     return _Columns(starts + widths / 2, ends, starts, int(np.ceil(ends[-1])))
 
 
-def _links(
-    tree: BeamTree, places: Places, columns: _Columns, halves: list[float], part: Part, ink: Palette
-) -> Spec:  # fmt: skip
+def _links(tree: BeamTree, places: Places, columns: _Columns, halves: list[float], part: Part, ink: Palette) -> Spec:
     """Return the links to the labels of a part: from the end of one label level to the edge of its column, down or up
     to the other's row before the next, and level to its beginning."""
     x: list[float | None] = []
@@ -160,23 +160,31 @@ def _links(
         y += [row, *(row + _BEND * (own - row)).tolist(), own, None]
     look = _LOOKS[part]
     return {
-        "type": "scatter", "mode": "lines", "name": f"links: {part}", "x": x, "y": y, "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"links: {part}",
+        "x": x,
+        "y": y,
+        "hoverinfo": "skip",
         "line": {"color": _colour(part, ink), "width": look.line, "dash": look.dash},
-    }  # fmt: skip
+    }
 
 
-def _labels(
-    tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: Part, ink: Palette
-) -> Spec:  # fmt: skip
+def _labels(tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: Part, ink: Palette) -> Spec:
     """Return the pieces of a part, each in the middle of its column."""
     own = [index for index, one in enumerate(places.parts) if one == part]
     return {
-        "type": "scatter", "mode": "text", "name": part, "x": [columns.middles[tree.nodes[i].step] for i in own],
-        "y": [int(places.rows[i]) for i in own], "customdata": own, "hoverinfo": "text",
+        "type": "scatter",
+        "mode": "text",
+        "name": part,
+        "x": [columns.middles[tree.nodes[i].step] for i in own],
+        "y": [int(places.rows[i]) for i in own],
+        "customdata": own,
+        "hoverinfo": "text",
         "text": [f"<b>{names[i]}</b>" if part == "winner" else names[i] for i in own],
         "hovertext": [_hover(tree, i, names[i]) for i in own],
         "textfont": {"size": _LOOKS[part].size, "color": _colour(part, ink)},
-    }  # fmt: skip
+    }
 
 
 def _colour(part: Part, ink: Palette) -> str:
@@ -188,10 +196,15 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
     node, text = tree.nodes[index], "".join(tree.pieces(index)).replace(SPACE, " ").strip()
     tail = text if len(text) <= _TAIL else "…" + text[-_TAIL:]
     p = decimal(float(np.exp(node.log_probability)), 3)
-    return "<br>".join([
-        f"<b>{name}</b>", literal(tail), f"log p({name}) = {decimal(node.log_probability, 3)}  (p = {p})",
-        f"log p = {decimal(node.total, 3)}, {say('all pieces so far')}", fate_of(tree, index),
-    ])  # fmt: skip
+    return "<br>".join(
+        [
+            f"<b>{name}</b>",
+            literal(tail),
+            f"log p({name}) = {decimal(node.log_probability, 3)}  (p = {p})",
+            f"log p = {decimal(node.total, 3)}, {gettext('all pieces so far')}",
+            fate_of(tree, index),
+        ]
+    )
 
 
 def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
@@ -199,25 +212,45 @@ def _score(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: P
     place, part = tree.finished.index(index) + 1, places.parts[index]
     text = f"{place}.  {decimal(tree.score(index), 3)}"
     return {
-        "x": columns.starts[tree.nodes[index].step + 1], "y": int(places.rows[index]), "showarrow": False,
-        "xanchor": "left", "yanchor": "middle", "text": f"<b>{text}</b>" if part == "winner" else text,
+        "x": columns.starts[tree.nodes[index].step + 1],
+        "y": int(places.rows[index]),
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "middle",
+        "text": f"<b>{text}</b>" if part == "winner" else text,
         "font": {"size": 12, "color": _colour(part, ink)},
-    }  # fmt: skip
+    }
 
 
 def _band(span: list[float], ink: Palette) -> Spec:
     """Return what stands behind the column of a step."""
-    return {"type": "rect", "x0": span[0], "x1": span[1], "y0": 0, "y1": 1, "yref": "paper", "layer": "below",
-            "fillcolor": ink.decoder, "opacity": BAND, "line": {"width": 0}}  # fmt: skip
+    return {
+        "type": "rect",
+        "x0": span[0],
+        "x1": span[1],
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "layer": "below",
+        "fillcolor": ink.decoder,
+        "opacity": BAND,
+        "line": {"width": 0},
+    }
 
 
 def _beginning(ink: Palette) -> list[Spec]:
     """Return what stands left of the first step: `<s>`, and above it what the numbers of the columns are."""
-    beside = {"xref": "paper", "x": 0, "xshift": -_APART, "xanchor": "right", "showarrow": False,
-              "font": {"size": 12, "color": ink.quiet}}  # fmt: skip
+    beside = {
+        "xref": "paper",
+        "x": 0,
+        "xshift": -_APART,
+        "xanchor": "right",
+        "showarrow": False,
+        "font": {"size": 12, "color": ink.quiet},
+    }
     return [
         beside | {"y": 0, "yanchor": "middle", "text": "&lt;s&gt;"},
-        beside | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 2, "text": say("step")},
+        beside | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 2, "text": gettext("step")},
     ]
 
 
@@ -225,25 +258,35 @@ def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> 
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
         "height": _TOP + _ROW * places.height + _BOTTOM,
-        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM}, "hovermode": "closest", "hoverdistance": 26,
-        "xaxis": axis | {
-            "side": "top", "range": [0, columns.widest], "tickvals": columns.middles[:-1],
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
+        "hovermode": "closest",
+        "hoverdistance": 26,
+        "xaxis": axis
+        | {
+            "side": "top",
+            "range": [0, columns.widest],
+            "tickvals": columns.middles[:-1],
             "ticktext": [str(i + 1) for i in range(tree.steps)],
         },
         "yaxis": axis | {"range": [places.height - 0.5, -0.5], "showticklabels": False},
-    }  # fmt: skip
+    }
 
 
 def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette) -> Spec:
     full = _LEFT + columns.widest + _RIGHT
     spans = np.stack([columns.starts - _NARROW / 2, columns.ends[1:] + _NARROW / 2], axis=1)[:-1]
     return {
-        "alt": f"{why_it_won(tree)} {course_of_search(tree)}", "narrowest": full, "widest": full,
-        "spans": spans.tolist(), "mark": ink.decoder,
+        "alt": f"{why_it_won(tree)} {course_of_search(tree)}",
+        "narrowest": full,
+        "widest": full,
+        "spans": spans.tolist(),
+        "mark": ink.decoder,
         "tree": {
             "parents": [-1 if node.parent is None else node.parent for node in tree.nodes],
             "pieces": [node.piece_id for node in tree.nodes],
             "inner": [int(node.fate == "continued") for node in tree.nodes],
-            "winner": tree.winner, "shown": list(shown), "end": EOS,
+            "winner": tree.winner,
+            "shown": list(shown),
+            "end": EOS,
         },
-    }  # fmt: skip
+    }

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, thousands
 
@@ -38,15 +38,17 @@ def bleu_by_length(
         "margin": {"l": 60, "r": 20, "t": 50, "b": 70},
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": axis | {
-            "type": "category", "showgrid": False,
-            "title": axis["title"] | {"text": say("words of the source sentence, and number of sentences")},
+        "xaxis": axis
+        | {
+            "type": "category",
+            "showgrid": False,
+            "title": axis["title"] | {"text": gettext("words of the source sentence, and number of sentences")},
             "tickvals": list(buckets),
             "ticktext": [f"{literal(words)}<br>{thousands(pairs)}" for words, pairs in buckets.items()],
         },
         "yaxis": axis | {"rangemode": "tozero", "title": axis["title"] | {"text": "BLEU"}},
         "meta": {"alt": _alt(rows, list(buckets), models), "narrowest": 320},
-    }  # fmt: skip
+    }
     if marked is not None and (bucket := bucket_of(marked, list(buckets))) is not None:
         layout |= _mark(list(buckets).index(bucket), marked, ink)
         layout["yaxis"]["range"] = [0, 1.15 * max(_number(row["bleu_high"] or row["bleu"]) for row in rows)]
@@ -55,12 +57,20 @@ def bleu_by_length(
 
 def bleu_by_length_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return BLEU with its interval, a row for each bucket, columns for each model."""
-    frame = pd.DataFrame([
-        {say("words"): str(row["words"]), say("sentences"): int(row["pairs"]), say("model"): str(row["model"]),
-         "BLEU": _number(row["bleu"]), say("low"): _number(row["bleu_low"]), say("high"): _number(row["bleu_high"])}
-        for row in rows
-    ])  # fmt: skip
-    return frame.set_index([say("words"), say("model")])
+    frame = pd.DataFrame(
+        [
+            {
+                gettext("words"): str(row["words"]),
+                gettext("sentences"): int(row["pairs"]),
+                gettext("model"): str(row["model"]),
+                "BLEU": _number(row["bleu"]),
+                gettext("low"): _number(row["bleu_low"]),
+                gettext("high"): _number(row["bleu_high"]),
+            }
+            for row in rows
+        ]
+    )
+    return frame.set_index([gettext("words"), gettext("model")])
 
 
 def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
@@ -79,16 +89,34 @@ def _number(written: Any) -> float:
 def _mark(place: int, words: int, ink: Palette) -> Spec:
     """Return the band behind a bucket, and what it marks."""
     return {
-        "shapes": [{
-            "type": "rect", "x0": place - 0.5, "x1": place + 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",
-            "line": {"width": 0}, "fillcolor": ink.decoder, "opacity": BAND,
-        }],
-        "annotations": [{
-            "text": say("your sentence: {count} words", count=words), "x": place, "yref": "paper", "y": 1,
-            "yanchor": "top", "xanchor": "left" if place == 0 else "center", "xshift": -34 if place == 0 else 0,
-            "showarrow": False, "font": {"size": 13, "color": ink.decoder},
-        }],
-    }  # fmt: skip
+        "shapes": [
+            {
+                "type": "rect",
+                "x0": place - 0.5,
+                "x1": place + 0.5,
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "layer": "below",
+                "line": {"width": 0},
+                "fillcolor": ink.decoder,
+                "opacity": BAND,
+            }
+        ],
+        "annotations": [
+            {
+                "text": gettext("your sentence: {count} words", count=words),
+                "x": place,
+                "yref": "paper",
+                "y": 1,
+                "yanchor": "top",
+                "xanchor": "left" if place == 0 else "center",
+                "xshift": -34 if place == 0 else 0,
+                "showarrow": False,
+                "font": {"size": 13, "color": ink.decoder},
+            }
+        ],
+    }
 
 
 def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str]) -> str:
@@ -97,10 +125,20 @@ def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str
         scores = {str(row["words"]): float(row["bleu"]) for row in rows if str(row["model"]) == model}
         first, last = (next((b for b in order if b in scores), None) for order in (buckets, buckets[::-1]))
         if first is not None and last is not None:
-            told.append(say("{model} from {first} to {last}", model=model, first=decimal(scores[first], 1),
-                            last=decimal(scores[last], 1)))  # fmt: skip
-    return say("BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
-               first=buckets[0], last=buckets[-1], told=", ".join(told))  # fmt: skip
+            told.append(
+                gettext(
+                    "{model} from {first} to {last}",
+                    model=model,
+                    first=decimal(scores[first], 1),
+                    last=decimal(scores[last], 1),
+                )
+            )
+    return gettext(
+        "BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
+        first=buckets[0],
+        last=buckets[-1],
+        told=", ".join(told),
+    )
 
 
 def _line(model: str, place: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Spec:
@@ -109,14 +147,21 @@ def _line(model: str, place: int, rows: Sequence[Mapping[str, Any]], ink: Palett
     colours = (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)
     colour = colours[place % len(colours)]
     return {
-        "type": "scatter", "mode": "lines+markers", "name": literal(model),
-        "x": [str(row["words"]) for row in own], "y": bleu,
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": literal(model),
+        "x": [str(row["words"]) for row in own],
+        "y": bleu,
         "line": {"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
         "marker": {"size": 8, "symbol": _SYMBOLS[place % len(_SYMBOLS)]},
         "error_y": {
-            "type": "data", "symmetric": False, "thickness": 1, "width": 3, "color": colour,
+            "type": "data",
+            "symmetric": False,
+            "thickness": 1,
+            "width": 3,
+            "color": colour,
             "array": [float(row["bleu_high"] or score) - score for row, score in zip(own, bleu, strict=True)],
             "arrayminus": [score - float(row["bleu_low"] or score) for row, score in zip(own, bleu, strict=True)],
         },
-        "hovertemplate": say("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}"),
-    }  # fmt: skip
+        "hovertemplate": gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}"),
+    }

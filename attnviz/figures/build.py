@@ -64,9 +64,14 @@ APART: Spec = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
 def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: float = 2) -> Spec:
     """Return an unfilled frame in data coordinates."""
     return {
-        "type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1,
-        "line": {"color": colour, "width": width}, "fillcolor": "rgba(0,0,0,0)",
-    }  # fmt: skip
+        "type": "rect",
+        "x0": x0,
+        "x1": x1,
+        "y0": y0,
+        "y1": y1,
+        "line": {"color": colour, "width": width},
+        "fillcolor": "rgba(0,0,0,0)",
+    }
 
 
 def emphasise(label: str, colour: str) -> str:

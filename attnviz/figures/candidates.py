@@ -13,7 +13,7 @@ from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Record
@@ -32,11 +32,11 @@ def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
     """
     ranked = _ranked(trace, step, k)
     columns = {
-        say("piece"): [one.piece for one in ranked],
-        say("probability"): [one.probability for one in ranked],
-        say("chosen"): [one.chosen for one in ranked],
+        gettext("piece"): [one.piece for one in ranked],
+        gettext("probability"): [one.probability for one in ranked],
+        gettext("chosen"): [one.chosen for one in ranked],
     }
-    return pd.DataFrame(columns, index=pd.Index([one.rank for one in ranked], name=say("rank")))
+    return pd.DataFrame(columns, index=pd.Index([one.rank for one in ranked], name=gettext("rank")))
 
 
 class _Candidate(NamedTuple):
@@ -57,11 +57,14 @@ def _ranked(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
     ranks += [rank for rank in found.tolist() if rank >= k]
     ranked = [
         _Candidate(
-            rank + 1, int(ids[rank]), trace.top_pieces[step][rank], float(trace.top_probabilities[step][rank]),
+            rank + 1,
+            int(ids[rank]),
+            trace.top_pieces[step][rank],
+            float(trace.top_probabilities[step][rank]),
             int(ids[rank]) == chosen,
         )
         for rank in ranks
-    ]  # fmt: skip
+    ]
     if not found.size:
         ranked.append(_Candidate(0, chosen, trace.target_pieces[step], float(trace.probabilities[step]), chosen=True))
     return ranked
@@ -71,23 +74,34 @@ def candidates_template(theme: ThemeName) -> Spec:
     """Return the template of `candidates`."""
     ink = palette(theme)
     bars = {
-        "type": "bar", "orientation": "h", "x": Slot("probabilities"), "y": Slot("rows"),
+        "type": "bar",
+        "orientation": "h",
+        "x": Slot("probabilities"),
+        "y": Slot("rows"),
         "marker": {
-            "color": Slot("chosen", (ink.quiet, ink.decoder)), "opacity": Slot("chosen", (PALE, 1)),
+            "color": Slot("chosen", (ink.quiet, ink.decoder)),
+            "opacity": Slot("chosen", (PALE, 1)),
         },
-        "customdata": Slot("pieces"), "hovertemplate": say("%{customdata}: %{x:.6f}") + "<extra></extra>",
-    }  # fmt: skip
+        "customdata": Slot("pieces"),
+        "hovertemplate": gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
+    }
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": Slot("height"), "margin": {"l": 110, "r": 56, "t": 4, "b": 4}, "bargap": 0.3,
+        "height": Slot("height"),
+        "margin": {"l": 110, "r": 56, "t": 4, "b": 4},
+        "bargap": 0.3,
         "hovermode": "y",
         "xaxis": axis | {"range": [0, 1], "showticklabels": False},
-        "yaxis": axis | APART | {
-            "range": [Slot("lowest"), -0.6], "tickvals": Slot("rows"), "ticktext": Slot("labels"),
+        "yaxis": axis
+        | APART
+        | {
+            "range": [Slot("lowest"), -0.6],
+            "tickvals": Slot("rows"),
+            "ticktext": Slot("labels"),
             "tickfont": {"size": 13, "color": ink.ink},
         },
         "meta": {"alt": Slot("alt"), "narrowest": 280, "words": Slot("words")},
-    }  # fmt: skip
+    }
     return {"data": [bars, numbers(13, ink)], "layout": layout}
 
 
@@ -102,11 +116,16 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
     probabilities = np.array([one.probability for one in ranked])
     texts = [f" {_percent(one.probability)}" for one in ranked]
     return {
-        "probabilities": probabilities, "rows": list(range(len(names))), "chosen": [int(one.chosen) for one in ranked],
-        "pieces": [literal(shorten(name, 60)) for name in names], "height": _ROW * len(names) + 12,
-        "lowest": len(names) - 0.4, "labels": labels, "alt": _candidates_alt(ranked),
+        "probabilities": probabilities,
+        "rows": list(range(len(names))),
+        "chosen": [int(one.chosen) for one in ranked],
+        "pieces": [literal(shorten(name, 60)) for name in names],
+        "height": _ROW * len(names) + 12,
+        "lowest": len(names) - 0.4,
+        "labels": labels,
+        "alt": _candidates_alt(ranked),
         "words": [one.id for one in ranked],
-    } | number_values(probabilities, texts)  # fmt: skip
+    } | number_values(probabilities, texts)
 
 
 def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -116,10 +135,10 @@ def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Fi
 
 def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
     names = [
-        f"{shorten(piece_name(one.piece), 30)} {_percent(one.probability)}{say(', chosen') if one.chosen else ''}"
+        f"{shorten(piece_name(one.piece), 30)} {_percent(one.probability)}{gettext(', chosen') if one.chosen else ''}"
         for one in ranked
     ]
-    return say("Likeliest next pieces: {listed}.", listed="; ".join(names))
+    return gettext("Likeliest next pieces: {listed}.", listed="; ".join(names))
 
 
 def _percent(p: float) -> str:

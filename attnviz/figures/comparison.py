@@ -100,7 +100,7 @@ def _colour_axes(compared: Comparison, sheet: Sheet, root: bool, colours: Colour
     return {
         "coloraxis": colour_axis(sheet, "first", compared.face, rooted if signs else scale(colours), both, root, ink),
         "coloraxis2": colour_axis(sheet, "difference", compared.face, rooted, apart, root, ink),
-    }  # fmt: skip
+    }
 
 
 def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: bool, ink: Palette) -> list[Spec]:
@@ -115,11 +115,20 @@ def _heatmaps(compared: Comparison, sheet: Sheet, names: tuple[str, str], root: 
     hatched: list[Spec] = []
     for kind, values in shown.items():
         rooted = root and kind != "difference" and compared.face != "difference"
-        traces.append({
-            "type": "heatmap", "name": kind, "z": np.sqrt(values) if rooted else values, "hoverongaps": False,
-            "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis", "xgap": sheet.seam, "ygap": sheet.seam,
-            "customdata": values,
-        } | texts | sheet.axes[kind])  # fmt: skip
+        traces.append(
+            {
+                "type": "heatmap",
+                "name": kind,
+                "z": np.sqrt(values) if rooted else values,
+                "hoverongaps": False,
+                "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis",
+                "xgap": sheet.seam,
+                "ygap": sheet.seam,
+                "customdata": values,
+            }
+            | texts
+            | sheet.axes[kind]
+        )
         rows = _absent(compared.target, kind)[: sheet.rows]
         columns = _absent(compared.source, kind)[: sheet.columns]
         if rows.any() or columns.any():
@@ -141,27 +150,43 @@ def _largest(*matrices: Array) -> float:
 def _words(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink: Palette) -> list[Spec]:
     """Return log p of each word: a ring for the first, a dot for the other, the way between them in the colour of its
     sign."""
-    one, two = (
-        logs[: sheet.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities)
-    )  # fmt: skip
+    one, two = (logs[: sheet.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities))
     axes, places = sheet.axes[WORDS], np.arange(sheet.rows)
     traces: list[Spec] = []
     for name, colour, chosen in (("likelier", ink.plus, two > one), ("less likely", ink.minus, two < one)):
         ends = np.stack([one, two, np.full(len(one), np.nan)], axis=1)[chosen]
-        traces.append({
-            "type": "scatter", "mode": "lines", "name": name, "x": ends.ravel(), "y": np.repeat(places[chosen], 3),
-            "line": {"color": colour, "width": 3}, "hoverinfo": "skip",
-        } | axes)  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": name,
+                "x": ends.ravel(),
+                "y": np.repeat(places[chosen], 3),
+                "line": {"color": colour, "width": 3},
+                "hoverinfo": "skip",
+            }
+            | axes
+        )
     texts = [_drawn(word_lines(compared, names, row)) for row in range(sheet.rows)]
     rings: tuple[tuple[str, Array, Spec], ...] = (
         ("first", one, {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}}),
         ("other", two, {"color": ink.decoder}),
     )
     for name, logs, marker in rings:
-        traces.append({
-            "type": "scatter", "mode": "markers", "name": f"log p, {name}", "x": logs, "y": places, "text": texts,
-            "hoverinfo": "text", "marker": marker | {"size": 9}, "cliponaxis": False,
-        } | axes)  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": f"log p, {name}",
+                "x": logs,
+                "y": places,
+                "text": texts,
+                "hoverinfo": "text",
+                "marker": marker | {"size": 9},
+                "cliponaxis": False,
+            }
+            | axes
+        )
     return traces
 
 

@@ -108,9 +108,13 @@ def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink
     """Return the layout with the axes and captions of all panels."""
     narrowest, widest = sheet.bounds()
     layout = base_layout(ink) | {
-        "height": round(sheet.height) + 4, "margin": {"l": sheet.left, "r": sheet.right, "t": 0, "b": 4},
-        "hovermode": "closest", "annotations": [], "shapes": [], "meta": {"narrowest": narrowest, "widest": widest},
-    }  # fmt: skip
+        "height": round(sheet.height) + 4,
+        "margin": {"l": sheet.left, "r": sheet.right, "t": 0, "b": 4},
+        "hovermode": "closest",
+        "annotations": [],
+        "shapes": [],
+        "meta": {"narrowest": narrowest, "widest": widest},
+    }
     captions = panel_captions(names, compared.face)
     for place, (kind, axes) in enumerate(sheet.axes.items()):
         across, down = sheet.domains(kind)
@@ -121,15 +125,26 @@ def sheet_layout(compared: Comparison, sheet: Sheet, names: tuple[str, str], ink
         x = _source_axis(compared.source, sheet, ink) if kind != WORDS else _log_axis(compared, sheet, ink)
         layout[_key(axes["xaxis"])] = x | {"domain": across, "anchor": axes["yaxis"]}
         layout[_key(axes["yaxis"])] = _target_axis(compared.target, sheet, ink, grid=kind == WORDS) | {
-            "domain": down, "anchor": axes["xaxis"], "showticklabels": named,
-        }  # fmt: skip
+            "domain": down,
+            "anchor": axes["xaxis"],
+            "showticklabels": named,
+        }
         name, told = captions[kind]
-        layout["annotations"].append({
-            "text": f'<b>{literal(name)}</b><br><span style="color:{ink.quiet}">{literal(told)}</span>',
-            "showarrow": False, "align": "left", "xref": "paper", "yref": "paper", "x": across[0],
-            "y": down[1] + (sheet.top + _CAPTION) / sheet.height, "xanchor": "left", "yanchor": "top", "xshift": -3,
-            "font": {"size": 13, "color": ink.ink},
-        })  # fmt: skip
+        layout["annotations"].append(
+            {
+                "text": f'<b>{literal(name)}</b><br><span style="color:{ink.quiet}">{literal(told)}</span>',
+                "showarrow": False,
+                "align": "left",
+                "xref": "paper",
+                "yref": "paper",
+                "x": across[0],
+                "y": down[1] + (sheet.top + _CAPTION) / sheet.height,
+                "xanchor": "left",
+                "yanchor": "top",
+                "xshift": -3,
+                "font": {"size": 13, "color": ink.ink},
+            }
+        )
     return layout
 
 
@@ -148,10 +163,22 @@ def colour_axis(
         places = [float(np.sqrt(t)) if root else t for t in ticks]
         names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
     bar = {
-        "orientation": "h", "x": across[0], "xanchor": "left", "y": down[0], "yanchor": "top", "xpad": 0, "ypad": 8,
-        "thickness": 8, "lenmode": "pixels", "len": 180, "outlinewidth": 1, "outlinecolor": ink.line,
-        "tickvals": places, "ticktext": names, "tickfont": {"size": 11, "color": ink.quiet},
-    }  # fmt: skip
+        "orientation": "h",
+        "x": across[0],
+        "xanchor": "left",
+        "y": down[0],
+        "yanchor": "top",
+        "xpad": 0,
+        "ypad": 8,
+        "thickness": 8,
+        "lenmode": "pixels",
+        "len": 180,
+        "outlinewidth": 1,
+        "outlinecolor": ink.line,
+        "tickvals": places,
+        "ticktext": names,
+        "tickfont": {"size": 11, "color": ink.quiet},
+    }
     return {"colorscale": colouring, "cmin": -limit if signed else 0, "cmax": limit, "colorbar": bar}
 
 
@@ -163,17 +190,31 @@ def gaps(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> S
     x = [value for x0, x1, _, _ in boxes for value in (x0, x1, x1, x0, x0, np.nan)]
     y = [value for _, _, y0, y1 in boxes for value in (y0, y0, y1, y1, y0, np.nan)]
     return {
-        "type": "scatter", "mode": "lines", "name": "gaps", "x": np.array(x), "y": np.array(y), "fill": "toself",
-        "line": {"width": 0}, "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "lines",
+        "name": "gaps",
+        "x": np.array(x),
+        "y": np.array(y),
+        "fill": "toself",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
         "fillpattern": {"shape": "/", "fgcolor": ink.quiet, "bgcolor": ink.paper, "size": 8, "solidity": 0.12},
-    }  # fmt: skip
+    }
 
 
 def _ground(axes: dict[str, str], colour: str) -> Spec:
     return {
-        "type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": f"{axes['xaxis']} domain",
-        "yref": f"{axes['yaxis']} domain", "fillcolor": colour, "line": {"width": 0}, "layer": "below",
-    }  # fmt: skip
+        "type": "rect",
+        "x0": 0,
+        "x1": 1,
+        "y0": 0,
+        "y1": 1,
+        "xref": f"{axes['xaxis']} domain",
+        "yref": f"{axes['yaxis']} domain",
+        "fillcolor": colour,
+        "line": {"width": 0},
+        "layer": "below",
+    }
 
 
 def _key(axis: str) -> str:
@@ -184,32 +225,48 @@ def _key(axis: str) -> str:
 def _source_axis(axis: SharedAxis, sheet: Sheet, ink: Palette) -> Spec:
     stride = label_stride(sheet.columns)
     return base_axis(ink) | {
-        "side": "top", "showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True,
-        "range": [-0.5, sheet.columns - 0.5], "tickangle": -50 if sheet.columns <= _UPRIGHT else -90,
-        "tickvals": list(range(0, sheet.columns, stride)), "ticktext": _labels(axis, sheet.columns, ink)[::stride],
+        "side": "top",
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": ink.line,
+        "mirror": True,
+        "range": [-0.5, sheet.columns - 0.5],
+        "tickangle": -50 if sheet.columns <= _UPRIGHT else -90,
+        "tickvals": list(range(0, sheet.columns, stride)),
+        "ticktext": _labels(axis, sheet.columns, ink)[::stride],
         "tickfont": {"size": _size(sheet.columns), "color": ink.encoder},
-    }  # fmt: skip
+    }
 
 
 def _target_axis(axis: SharedAxis, sheet: Sheet, ink: Palette, *, grid: bool) -> Spec:
     stride = label_stride(sheet.rows)
     return base_axis(ink) | {
-        "showgrid": grid, "zeroline": False, "linecolor": ink.line, "mirror": not grid,
-        "range": [sheet.rows - 0.5, -0.5], "tickvals": list(range(0, sheet.rows, stride)),
+        "showgrid": grid,
+        "zeroline": False,
+        "linecolor": ink.line,
+        "mirror": not grid,
+        "range": [sheet.rows - 0.5, -0.5],
+        "tickvals": list(range(0, sheet.rows, stride)),
         "ticktext": _labels(axis, sheet.rows, ink)[::stride],
         "tickfont": {"size": _size(sheet.rows), "color": ink.decoder},
-    }  # fmt: skip
+    }
 
 
 def _log_axis(compared: Comparison, sheet: Sheet, ink: Palette) -> Spec:
-    logs = np.concatenate([compared.first_log_probabilities[: sheet.rows],
-                           compared.other_log_probabilities[: sheet.rows]])  # fmt: skip
+    logs = np.concatenate(
+        [compared.first_log_probabilities[: sheet.rows], compared.other_log_probabilities[: sheet.rows]]
+    )
     lowest = min(-0.5, float(np.nan_to_num(logs).min()))
     return base_axis(ink) | {
-        "range": [1.06 * lowest, -0.05 * lowest], "zerolinecolor": ink.quiet, "nticks": 6, "title": {
-            "text": "log p", "font": {"size": 12, "color": ink.quiet}, "standoff": 2,
+        "range": [1.06 * lowest, -0.05 * lowest],
+        "zerolinecolor": ink.quiet,
+        "nticks": 6,
+        "title": {
+            "text": "log p",
+            "font": {"size": 12, "color": ink.quiet},
+            "standoff": 2,
         },
-    }  # fmt: skip
+    }
 
 
 def _labels(axis: SharedAxis, shown: int, ink: Palette) -> list[str]:
@@ -225,8 +282,9 @@ def _labels(axis: SharedAxis, shown: int, ink: Palette) -> list[str]:
 
 
 def _longest(axis: SharedAxis) -> int:
-    return max(len(shorten(name, _LABEL)) + (0 if shared else 2)
-               for name, shared in zip(axis.names, axis.shared, strict=True))  # fmt: skip
+    return max(
+        len(shorten(name, _LABEL)) + (0 if shared else 2) for name, shared in zip(axis.names, axis.shared, strict=True)
+    )
 
 
 def _size(count: int) -> int:

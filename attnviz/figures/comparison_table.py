@@ -9,7 +9,7 @@ import pandas as pd
 
 from attnviz.analysis.comparison import Comparison
 from attnviz.analysis.shared_words import SharedAxis
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.comparison import comparison_sentences, plain_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import signed
@@ -21,11 +21,13 @@ def comparison_table(compared: Comparison, names: tuple[str, str] | None = None)
     one, two = names or plain_names()
     rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
     frame: dict[str, Any] = {
-        say("target word"): _numbered(compared.target, rows), say("source word"): _numbered(compared.source, columns),
-        one: compared.first[rows, columns], _apart(two, one): compared.other[rows, columns],
-        say("difference"): compared.difference[rows, columns],
-    }  # fmt: skip
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
+        gettext("target word"): _numbered(compared.target, rows),
+        gettext("source word"): _numbered(compared.source, columns),
+        one: compared.first[rows, columns],
+        _apart(two, one): compared.other[rows, columns],
+        gettext("difference"): compared.difference[rows, columns],
+    }
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -34,25 +36,30 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
     one, two = names or plain_names()
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     frame: dict[str, Any] = {
-        say("target word"): list(compared.target.names), f"log p, {one}": logs[0],
-        f"log p, {_apart(two, one)}": logs[1], say("difference"): logs[1] - logs[0],
-    }  # fmt: skip
+        gettext("target word"): list(compared.target.names),
+        f"log p, {one}": logs[0],
+        f"log p, {_apart(two, one)}": logs[1],
+        gettext("difference"): logs[1] - logs[0],
+    }
     if compared.looks and compared.face != "difference":
-        frame[say("total variation of the looks")] = compared.moved
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=say("row")))
+        frame[gettext("total variation of the looks")] = compared.moved
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
 
 
 def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = True) -> str:
     """Return a sentence for those who do not see the picture: what stands in it, and the cells that differ most;
     `end=False` leaves out `</s>`."""
     if compared.looks:
-        start = say(
+        start = gettext(
             "“{first}” and “{other}” as heatmaps of {rows} target and {columns} source words, their difference, and "
-            "log p of each word.", first=names[0], other=names[1], rows=len(compared.target.names),
+            "log p of each word.",
+            first=names[0],
+            other=names[1],
+            rows=len(compared.target.names),
             columns=len(compared.source.names),
-        )  # fmt: skip
+        )
     else:
-        start = say("log p of each word in “{first}” and in “{other}”.", first=names[0], other=names[1])
+        start = gettext("log p of each word in “{first}” and in “{other}”.", first=names[0], other=names[1])
     cells = [
         f"{shorten(compared.target.names[row], 20)} ← {shorten(compared.source.names[column], 20)} "
         f"{signed(float(compared.difference[row, column]))}"
@@ -60,7 +67,7 @@ def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = 
         if end or "</s>" not in (compared.target.names[row], compared.source.names[column])
     ]
     if cells:
-        start += " " + say("The cells that differ most: {listed}.", listed="; ".join(cells))
+        start += " " + gettext("The cells that differ most: {listed}.", listed="; ".join(cells))
     return " ".join([start, *comparison_sentences(compared, names)])
 
 

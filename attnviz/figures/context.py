@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.labels import axis_labels
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
@@ -30,7 +30,7 @@ def weighted_annotations(trace: Trace, step: int) -> tuple[list[str], FloatArray
     if not trace.attends:
         name = f"c{_subscript(step + 1)} = →h{_subscript(len(trace.source_pieces))}"
         return [name], trace.contexts[step][None]
-    name = say("{context} = sum", context=f"c{_subscript(step + 1)}")
+    name = gettext("{context} = sum", context=f"c{_subscript(step + 1)}")
     return weighted_terms(trace, trace.alignment[step], trace.annotations, trace.contexts[step], name)
 
 
@@ -45,7 +45,7 @@ def weighted_terms(
     names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(trace.source_pieces[j]), 14)}" for j in kept]
     rows = [terms[kept]]
     if rest.size:
-        names.append(f"{decimal(float(alpha[rest].sum()))}  {say('{n} more', n=rest.size)}")
+        names.append(f"{decimal(float(alpha[rest].sum()))}  {gettext('{n} more', n=rest.size)}")
         rows.append(terms[rest].sum(axis=0, keepdims=True))
     names.append(name)
     return names, np.concatenate([*rows, total[None]])
@@ -59,9 +59,9 @@ def context_strips(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
     """
     names, rows = weighted_annotations(trace, step)
     units, hidden = rows.shape[1], trace.annotations.shape[1] // 2
-    halves = [(say("forward half"), hidden / 2)]
+    halves = [(gettext("forward half"), hidden / 2)]
     if units > hidden:
-        halves.append((say("backward half"), hidden * 1.5))
+        halves.append((gettext("backward half"), hidden * 1.5))
     return sum_strips(names, rows, halves, _context_alt(trace, step), theme)
 
 
@@ -73,10 +73,18 @@ def sum_strips(
     ink, units = palette(theme), rows.shape[1]
     limit = float(np.quantile(np.abs(rows[-1]), STRONGEST)) or 1.0
     strips = {
-        "type": "heatmap", "z": rows, "y": np.arange(len(names)), "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
-        "colorscale": ink.signed_root, "colorbar": _signed_bar(limit, ink), "ygap": 3,
-        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "z": rows,
+        "y": np.arange(len(names)),
+        "x0": 1,
+        "dx": 1,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root,
+        "colorbar": _signed_bar(limit, ink),
+        "ygap": 3,
+        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }
     bottom = len(names) - 1
     shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
     shapes += [
@@ -87,16 +95,24 @@ def sum_strips(
     labels[-1] = emphasise(labels[-1], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
     layout = base_layout(ink) | {
-        "height": 60 + _STRIP * len(names), "margin": {"l": 142, "r": 6, "t": 26, "b": 34}, "shapes": shapes,
-        "xaxis": axis | {
-            "side": "top", "tickvals": [x for _, x in parts], "ticktext": [name for name, _ in parts],
+        "height": 60 + _STRIP * len(names),
+        "margin": {"l": 142, "r": 6, "t": 26, "b": 34},
+        "shapes": shapes,
+        "xaxis": axis
+        | {
+            "side": "top",
+            "tickvals": [x for _, x in parts],
+            "ticktext": [name for name, _ in parts],
             "range": [0.5, units + 0.5],
         },
-        "yaxis": axis | {
-            "range": [bottom + 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": labels,
+        "yaxis": axis
+        | {
+            "range": [bottom + 0.5, -0.5],
+            "tickvals": list(range(len(names))),
+            "ticktext": labels,
         },
         "meta": {"alt": alt, "narrowest": 300},
-    }  # fmt: skip
+    }
     return build([strips], layout)
 
 
@@ -107,15 +123,16 @@ def context_table(trace: Trace, step: int) -> pd.DataFrame:
 
 def terms_table(names: list[str], rows: FloatArray) -> pd.DataFrame:
     """Return the terms of a sum, (terms + 1, units), as columns, one row for each unit (counted from 1)."""
-    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
+    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
 
 
 def _context_alt(trace: Trace, step: int) -> str:
-    return say(
+    return gettext(
         "Context vector of step {step} as a sum of weighted annotations, {count} units wide, the sum below them.",
-        step=step + 1, count=trace.contexts.shape[1],
-    )  # fmt: skip
+        step=step + 1,
+        count=trace.contexts.shape[1],
+    )
 
 
 def _subscript(number: int) -> str:
@@ -125,8 +142,18 @@ def _subscript(number: int) -> str:
 def _signed_bar(limit: float, ink: Palette) -> Spec:
     """Return the legend of the strips' colours, below them."""
     return {
-        "orientation": "h", "x": 1, "xanchor": "right", "y": 0, "yanchor": "top", "ypad": 6, "thickness": 8,
-        "lenmode": "pixels", "len": 150, "outlinewidth": 1, "outlinecolor": ink.line,
-        "tickvals": [-limit, 0, limit], "ticktext": [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"],
+        "orientation": "h",
+        "x": 1,
+        "xanchor": "right",
+        "y": 0,
+        "yanchor": "top",
+        "ypad": 6,
+        "thickness": 8,
+        "lenmode": "pixels",
+        "len": 150,
+        "outlinewidth": 1,
+        "outlinecolor": ink.line,
+        "tickvals": [-limit, 0, limit],
+        "ticktext": [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"],
         "tickfont": {"size": 11, "color": ink.quiet},
-    }  # fmt: skip
+    }

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import APART, STRIP, base_axis, base_layout, build
 from attnviz.figures.source_rows import KEPT, LEFT, SEAM, TOP, label_size, row_height, row_names
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Recurrent
 from attnviz.trace.looks import Looks
@@ -14,9 +14,11 @@ from attnviz.trace.looks import Looks
 
 def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the picture of the growing context vector without its numbers: see `growth_frame`."""
-    alt = say("Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
-              count=trace.contexts.shape[1])  # fmt: skip
-    halves = [say("forward →"), say("← backward")]
+    alt = gettext(
+        "Weighted annotations, a strip of {count} units for each source piece, and below them their sum.",
+        count=trace.contexts.shape[1],
+    )
+    halves = [gettext("forward →"), gettext("← backward")]
     return growth_frame(
         trace, trace.contexts.shape[1], trace.annotations.shape[1] // 2, halves, alt, thinned=thinned, theme=theme
     )
@@ -36,28 +38,52 @@ def growth_frame(
     rows_high, sum_high = row_height(count) * count, STRIP + 4
     inner = rows_high + SEAM + sum_high
     strip = {
-        "type": "heatmap", "x0": 1, "dx": 1, "colorscale": ink.signed_root, "showscale": False, "zmid": 0,
-        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "x0": 1,
+        "dx": 1,
+        "colorscale": ink.signed_root,
+        "showscale": False,
+        "zmid": 0,
+        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     rows = axis | APART | {"tickfont": {"size": label_size(count), "color": ink.encoder}}
     layout = base_layout(ink) | {
-        "height": TOP + inner + 8, "margin": {"l": LEFT + 38, "r": 6, "t": TOP, "b": 8},
-        "xaxis": axis | {
-            "side": "top", "range": [0.5, units + 0.5], "anchor": "y", "tickfont": {"size": 12, "color": ink.encoder},
+        "height": TOP + inner + 8,
+        "margin": {"l": LEFT + 38, "r": 6, "t": TOP, "b": 8},
+        "xaxis": axis
+        | {
+            "side": "top",
+            "range": [0.5, units + 0.5],
+            "anchor": "y",
+            "tickfont": {"size": 12, "color": ink.encoder},
             "tickvals": [hidden / 2, hidden * 1.5][: units // hidden],
             "ticktext": parts,
         },
-        "yaxis": rows | {
-            "range": [count - 0.5, -0.5], "domain": [1 - rows_high / inner, 1], "tickvals": list(range(count)),
+        "yaxis": rows
+        | {
+            "range": [count - 0.5, -0.5],
+            "domain": [1 - rows_high / inner, 1],
+            "tickvals": list(range(count)),
         },
-        "yaxis2": axis | APART | {
-            "range": [0.5, -0.5], "domain": [0, sum_high / inner], "tickvals": [0],
-            "tickfont": {"size": 13, "color": ink.context}, "anchor": "x",
+        "yaxis2": axis
+        | APART
+        | {
+            "range": [0.5, -0.5],
+            "domain": [0, sum_high / inner],
+            "tickvals": [0],
+            "tickfont": {"size": 13, "color": ink.context},
+            "anchor": "x",
         },
         "meta": {
-            "alt": alt, "narrowest": 320, "mark": ink.encoder, "paper": ink.paper, "context": ink.context,
-            "hidden": hidden, "rows": count, "names": row_names(trace),
+            "alt": alt,
+            "narrowest": 320,
+            "mark": ink.encoder,
+            "paper": ink.paper,
+            "context": ink.context,
+            "hidden": hidden,
+            "rows": count,
+            "names": row_names(trace),
         },
-    }  # fmt: skip
+    }
     return build([strip, strip | {"yaxis": "y2"}], layout)

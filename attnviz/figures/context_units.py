@@ -12,7 +12,7 @@ from attnviz.analysis.context_units import UNITS, WORDS, ContextUnits, context_u
 from attnviz.figures.build import APART, Spec, base_axis, base_layout
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.context_units import context_sentence
@@ -37,35 +37,62 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
     lines = [_LINE * rows / inner, 1 - _CHIP / inner]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": inner + _FEET + 6, "margin": {"l": 112, "r": 46, "t": 6, "b": _FEET}, "bargap": 0.22,
-        "barmode": "overlay", "hovermode": "closest",
-        "xaxis": axis | {
-            "range": [-0.6, count], "tickvals": list(range(count)), "ticktext": Slot("units"), "tickangle": -90,
-            "anchor": "y", "tickfont": {"size": 10, "color": ink.quiet},
+        "height": inner + _FEET + 6,
+        "margin": {"l": 112, "r": 46, "t": 6, "b": _FEET},
+        "bargap": 0.22,
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": axis
+        | {
+            "range": [-0.6, count],
+            "tickvals": list(range(count)),
+            "ticktext": Slot("units"),
+            "tickangle": -90,
+            "anchor": "y",
+            "tickfont": {"size": 10, "color": ink.quiet},
         },
-        "yaxis": axis | APART | {
-            "range": [rows - 0.5, -0.5], "domain": [0, lines[0]], "tickvals": list(range(rows)),
-            "ticktext": Slot("names"), "tickfont": {"size": 13, "color": ink.encoder}, "showgrid": True,
+        "yaxis": axis
+        | APART
+        | {
+            "range": [rows - 0.5, -0.5],
+            "domain": [0, lines[0]],
+            "tickvals": list(range(rows)),
+            "ticktext": Slot("names"),
+            "tickfont": {"size": 13, "color": ink.encoder},
+            "showgrid": True,
         },
         "xaxis2": axis | {"range": [0, 1], "showticklabels": False, "anchor": "y2"},
-        "yaxis2": axis | APART | {
-            "range": [1, 0], "domain": [lines[1], 1], "tickvals": [0.715], "ticktext": Slot("sum"),
+        "yaxis2": axis
+        | APART
+        | {
+            "range": [1, 0],
+            "domain": [lines[1], 1],
+            "tickvals": [0.715],
+            "ticktext": Slot("sum"),
             "tickfont": {"size": 14, "color": ink.context},
         },
-        "annotations": [_heading(say("cosine"), lines[0], ink)],
-        "shapes": [{
-            "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": 0.46, "y1": 0.97,
-            "line": {"color": ink.context, "width": 2},
-        }],
+        "annotations": [_heading(gettext("cosine"), lines[0], ink)],
+        "shapes": [
+            {
+                "type": "rect",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "yref": "y2",
+                "y0": 0.46,
+                "y1": 0.97,
+                "line": {"color": ink.context, "width": 2},
+            }
+        ],
         "meta": {"alt": Slot("alt"), "narrowest": 340, "lines": Slot("lines"), "mark": ink.encoder},
-    }  # fmt: skip
+    }
     return {"data": [*_bars(ink), _cosines(ink), _chip(ink), _chip_names(ink)], "layout": layout}
 
 
 def context_units_values(trace: Trace, found: ContextUnits, step: int) -> Values:
     """Return the values of `context_units_figure`."""
     names = [trace.words().source[k] for k in found.words]
-    names += [say("{n} more", n=len(trace.words().source) - len(names))] if len(found.terms) > len(names) else []
+    names += [gettext("{n} more", n=len(trace.words().source) - len(names))] if len(found.terms) > len(names) else []
     count, rows = len(found.units), len(found.terms)
     carried = np.vstack([found.carried, np.zeros(count)])
     added = np.vstack([found.terms, found.context])
@@ -74,23 +101,31 @@ def context_units_values(trace: Trace, found: ContextUnits, step: int) -> Values
     unit, ends = -_REACH / limit, np.cumsum(found.weights)
     shown = [f"{shorten(name, LETTERS)} {decimal(w)}" for name, w in zip(names, found.weights.tolist(), strict=True)]
     return {
-        "x": np.tile(np.arange(count), rows + 1), "line": np.repeat(np.arange(rows + 1), count),
-        "carried": (unit * carried).ravel(), "from": (np.arange(rows + 1)[:, None] + unit * carried).ravel(),
+        "x": np.tile(np.arange(count), rows + 1),
+        "line": np.repeat(np.arange(rows + 1), count),
+        "carried": (unit * carried).ravel(),
+        "from": (np.arange(rows + 1)[:, None] + unit * carried).ravel(),
         "added": (unit * added).ravel(),
         "kind": np.vstack([added[:-1] < 0, np.full((1, count), 2)]).astype(int).ravel().tolist(),
         "told": _told(names, found, carried, added),
-        "units": [_unit(trace, k) for k in found.units], "sum": [f"c{subscript(step + 1)} ="],
-        "names": [*axis_labels(shown, LETTERS + 6), f"<b>{say('sum = {c}', c=f'c{subscript(step + 1)}')}</b>"],
-        "cosine_texts": _word_cosines(trace, found), "cosine_lines": list(range(rows)),
+        "units": [_unit(trace, k) for k in found.units],
+        "sum": [f"c{subscript(step + 1)} ="],
+        "names": [*axis_labels(shown, LETTERS + 6), f"<b>{gettext('sum = {c}', c=f'c{subscript(step + 1)}')}</b>"],
+        "cosine_texts": _word_cosines(trace, found),
+        "cosine_lines": list(range(rows)),
         "cosine_places": [count - 0.2] * rows,
-        "shares": found.weights, "starts": ends - found.weights, "places": ends - found.weights / 2,
-        "chip_lines": [0.715] * rows, "name_lines": [0.2] * rows,
+        "shares": found.weights,
+        "starts": ends - found.weights,
+        "places": ends - found.weights / 2,
+        "chip_lines": [0.715] * rows,
+        "name_lines": [0.2] * rows,
         "share_texts": [
             literal(f"{percent(w)} {shorten(name, 30)}") for name, w in zip(names, found.weights.tolist(), strict=True)
         ],
         "share_names": _chip_labels(names, found),
-        "alt": context_units_alt(trace, found, step), "lines": _lines(trace, found),
-    }  # fmt: skip
+        "alt": context_units_alt(trace, found, step),
+        "lines": _lines(trace, found),
+    }
 
 
 def context_units_figure(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -109,28 +144,33 @@ def context_units_table(trace: Trace, step: int) -> pd.DataFrame:
     mean of all steps; the first two rows are the words' weights, and their largest cosines with c_i."""
     found, words = context_units(trace, step), trace.words()
     names = [f"({k + 1}) {words.source[k]}" for k in found.words]
-    columns = [*names, *([say("other words")] if len(found.terms) > len(names) else []), f"c{subscript(step + 1)}",
-               say("mean of all steps")]  # fmt: skip
+    columns = [
+        *names,
+        *([gettext("other words")] if len(found.terms) > len(names) else []),
+        f"c{subscript(step + 1)}",
+        gettext("mean of all steps"),
+    ]
     blank = [np.nan] * (len(found.terms) - len(names))
     rows = {
-        say("weight"): [*found.weights, found.weights.sum(), np.nan],
-        say("cosine"): [*_largest_cosines(trace, found), *blank, 1.0, np.nan],
-    } | {
-        str(unit + 1): [*found.terms[:, k], found.context[k], found.mean[k]] for k, unit in enumerate(found.units)
-    }  # fmt: skip
+        gettext("weight"): [*found.weights, found.weights.sum(), np.nan],
+        gettext("cosine"): [*_largest_cosines(trace, found), *blank, 1.0, np.nan],
+    } | {str(unit + 1): [*found.terms[:, k], found.context[k], found.mean[k]] for k, unit in enumerate(found.units)}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return table.rename_axis(say("unit"))
+    return table.rename_axis(gettext("unit"))
 
 
 def context_units_alt(trace: Trace, found: ContextUnits, step: int) -> str:
     """Return the picture in words."""
     largest = int(np.abs(found.context - found.mean).argmax())
-    return say(
+    return gettext(
         "Units of the context vector of step {step}, added up word by word. {told} Furthest from its mean is unit "
-        "{unit}: {value}, in the mean {mean}.", step=step + 1, told=context_sentence(trace, found, step),
-        unit=int(found.units[largest]) + 1, value=decimal(float(found.context[largest])),
+        "{unit}: {value}, in the mean {mean}.",
+        step=step + 1,
+        told=context_sentence(trace, found, step),
+        unit=int(found.units[largest]) + 1,
+        value=decimal(float(found.context[largest])),
         mean=decimal(float(found.mean[largest])),
-    )  # fmt: skip
+    )
 
 
 def _rows(trace: Trace) -> int:
@@ -147,47 +187,84 @@ def _lines(trace: Trace, found: ContextUnits) -> list[int]:
 
 def _bars(ink: Palette) -> list[Spec]:
     carried = {
-        "type": "bar", "x": Slot("x"), "base": Slot("line"), "y": Slot("carried"), "hoverinfo": "skip",
-        "width": 0.16, "marker": {"color": ink.quiet},
-    }  # fmt: skip
+        "type": "bar",
+        "x": Slot("x"),
+        "base": Slot("line"),
+        "y": Slot("carried"),
+        "hoverinfo": "skip",
+        "width": 0.16,
+        "marker": {"color": ink.quiet},
+    }
     added = {
-        "type": "bar", "x": Slot("x"), "base": Slot("from"), "y": Slot("added"), "customdata": Slot("told"),
+        "type": "bar",
+        "x": Slot("x"),
+        "base": Slot("from"),
+        "y": Slot("added"),
+        "customdata": Slot("told"),
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"color": Slot("kind", (ink.plus, ink.minus, ink.context))},
-    }  # fmt: skip
+    }
     return [carried, added]
 
 
 def _cosines(ink: Palette) -> Spec:
     """Return the column of cosines at the right."""
     return {
-        "type": "scatter", "mode": "text", "x": Slot("cosine_places"), "y": Slot("cosine_lines"),
-        "text": Slot("cosine_texts"), "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+        "type": "scatter",
+        "mode": "text",
+        "x": Slot("cosine_places"),
+        "y": Slot("cosine_lines"),
+        "text": Slot("cosine_texts"),
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
         "textfont": {"size": 12, "color": ink.quiet},
-    }  # fmt: skip
+    }
 
 
 def _chip(ink: Palette) -> Spec:
     return {
-        "type": "bar", "orientation": "h", "xaxis": "x2", "yaxis": "y2", "x": Slot("shares"), "base": Slot("starts"),
-        "y": Slot("chip_lines"), "width": 0.43, "customdata": Slot("share_texts"),
+        "type": "bar",
+        "orientation": "h",
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "x": Slot("shares"),
+        "base": Slot("starts"),
+        "y": Slot("chip_lines"),
+        "width": 0.43,
+        "customdata": Slot("share_texts"),
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"color": ink.encoder, "line": {"width": 1.5, "color": ink.paper}},
-    }  # fmt: skip
+    }
 
 
 def _chip_names(ink: Palette) -> Spec:
     return {
-        "type": "scatter", "mode": "text", "xaxis": "x2", "yaxis": "y2", "x": Slot("places"), "y": Slot("name_lines"),
-        "text": Slot("share_names"), "hoverinfo": "skip", "textfont": {"size": 13, "color": ink.ink},
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "text",
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "x": Slot("places"),
+        "y": Slot("name_lines"),
+        "text": Slot("share_names"),
+        "hoverinfo": "skip",
+        "textfont": {"size": 13, "color": ink.ink},
+    }
 
 
 def _heading(text: str, y: float, ink: Palette) -> Spec:
     return {
-        "text": text, "x": 1, "xref": "paper", "xanchor": "left", "xshift": -2, "y": y, "yref": "paper",
-        "yanchor": "bottom", "showarrow": False, "font": {"size": 11, "color": ink.quiet},
-    }  # fmt: skip
+        "text": text,
+        "x": 1,
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": -2,
+        "y": y,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 11, "color": ink.quiet},
+    }
 
 
 def _unit(trace: Trace, unit: int) -> str:
@@ -202,11 +279,14 @@ def _told(names: Sequence[str], found: ContextUnits, carried: np.ndarray, added:
         for k, unit in enumerate(found.units):
             told = {"unit": unit + 1, "value": decimal(float(added[row, k]), 3)}
             if row == len(names):
-                said.append(say("unit {unit}: {value}", **told))
+                said.append(gettext("unit {unit}: {value}", **told))
                 continue
             total = decimal(float(carried[row, k] + added[row, k]), 3)
-            said.append(say("{name} adds {value} to unit {unit}: {total}", name=literal(shorten(name, 30)),
-                            total=total, **told))  # fmt: skip
+            said.append(
+                gettext(
+                    "{name} adds {value} to unit {unit}: {total}", name=literal(shorten(name, 30)), total=total, **told
+                )
+            )
     return said
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 
 MOST_POINTS = 3000
@@ -21,9 +21,13 @@ Stretch = tuple[float, float]
 
 
 def scatter_figure(
-    x: NDArray[np.floating], y: NDArray[np.floating], names: tuple[str, str], *,
-    marked: tuple[Stretch, Stretch] | None = None, theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
+    x: NDArray[np.floating],
+    y: NDArray[np.floating],
+    names: tuple[str, str],
+    *,
+    marked: tuple[Stretch, Stretch] | None = None,
+    theme: ThemeName = "light",
+) -> go.Figure:
     """Draw two measures of N pairs against one another, (N,) each; not those that one of them lacks (NaN).
 
     `names` are those of the axes; `marked` is a rectangle, across and up. At most MOST_POINTS are drawn.
@@ -32,10 +36,13 @@ def scatter_figure(
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     places = known[np.linspace(0, len(known) - 1, MOST_POINTS).astype(int)] if len(known) > MOST_POINTS else known
     points: Spec = {
-        "type": "scatter", "mode": "markers", "x": x[places], "y": y[places],
+        "type": "scatter",
+        "mode": "markers",
+        "x": x[places],
+        "y": y[places],
         "marker": {"size": 6, "color": ink.decoder, "opacity": 0.5},
         "hovertemplate": f"{literal(names[0])} %{{x:.3~g}}<br>{literal(names[1])} %{{y:.3~g}}<extra></extra>",
-    }  # fmt: skip
+    }
     layout = _layout(ink, names)
     layout |= {"dragmode": "select", "selections": _marked(marked)}
     return build([points], layout)
@@ -52,11 +59,15 @@ def histogram_figure(
     )
     middles = (np.asarray(edges)[1:] + np.asarray(edges)[:-1]) / 2
     bars: Spec = {
-        "type": "bar", "x": middles, "y": counts, "width": np.diff(edges), "marker": {"color": ink.decoder},
+        "type": "bar",
+        "x": middles,
+        "y": counts,
+        "width": np.diff(edges),
+        "marker": {"color": ink.decoder},
         "customdata": np.stack([np.asarray(edges)[:-1], np.asarray(edges)[1:]], axis=1),
         "hovertemplate": f"{literal(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
-    }  # fmt: skip
-    layout = _layout(ink, (name, say("pairs")))
+    }
+    layout = _layout(ink, (name, gettext("pairs")))
     whole = None if marked is None else (marked, (0.0, 1.05 * float(np.max(counts))))
     layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _marked(whole)}
     return build([bars], layout)
@@ -72,12 +83,22 @@ def _marked(region: tuple[Stretch, Stretch] | None) -> list[Spec]:
 
 def _layout(ink: Palette, names: tuple[str, str]) -> Spec:
     axes = {
-        f"{side}axis": base_axis(ink) | {
-            "title": {"text": literal(name), "font": {"size": 13, "color": ink.quiet}}, "automargin": True,
+        f"{side}axis": base_axis(ink)
+        | {
+            "title": {"text": literal(name), "font": {"size": 13, "color": ink.quiet}},
+            "automargin": True,
         }
         for side, name in zip("xy", names, strict=True)
-    }  # fmt: skip
-    return base_layout(ink) | axes | {
-        "height": _HEIGHT, "margin": {"l": 60, "r": 10, "t": 10, "b": 46},
-        "meta": {"alt": say("{y} against {x}, a point for each pair", x=names[0], y=names[1]), "narrowest": 300},
-    }  # fmt: skip
+    }
+    return (
+        base_layout(ink)
+        | axes
+        | {
+            "height": _HEIGHT,
+            "margin": {"l": 60, "r": 10, "t": 10, "b": 46},
+            "meta": {
+                "alt": gettext("{y} against {x}, a point for each pair", x=names[0], y=names[1]),
+                "narrowest": 300,
+            },
+        }
+    )

@@ -22,7 +22,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Recurrent
 
@@ -32,7 +32,7 @@ def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
     ink = palette(theme)
     bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
     layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, say("energy e"), energy_range(finite_energies(trace)))
+    layout["xaxis"] = value_axis(ink, gettext("energy e"), energy_range(finite_energies(trace)))
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
@@ -40,11 +40,15 @@ def energy_values(trace: Recurrent, step: int) -> Values:
     """Return the values of `energy_bars`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
-    alt = say(
+    alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. The highest, {energy:.2f}, is that of piece "
-        "{number}, {name}.", step=step + 1, count=len(energies), energy=energies[best], number=best + 1,
+        "{number}, {name}.",
+        step=step + 1,
+        count=len(energies),
+        energy=energies[best],
+        number=best + 1,
         name=short_name(trace, best),
-    )  # fmt: skip
+    )
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
 

@@ -15,7 +15,7 @@ from attnviz.figures.build import APART, base_axis, base_layout, build, rectangl
 from attnviz.figures.labels import literal
 from attnviz.figures.source_rows import TOP, label_size, row_height
 from attnviz.figures.template import fill
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -43,29 +43,54 @@ def firmness_figure(
     texts = [_told(trace, found, i, spelling) for i in range(count)]
     names = [literal(shorten(piece_name(piece), _LABEL)) for piece in trace.target_pieces]
     bars = {
-        "type": "bar", "orientation": "h", "name": "firmness", "x": ends, "y": list(range(count)),
-        "marker": {"color": [ink.quiet if forever else ink.bar for forever in endless], "opacity": [
-            PALE if forever else 1.0 for forever in endless
-        ]},
+        "type": "bar",
+        "orientation": "h",
+        "name": "firmness",
+        "x": ends,
+        "y": list(range(count)),
+        "marker": {
+            "color": [ink.quiet if forever else ink.bar for forever in endless],
+            "opacity": [PALE if forever else 1.0 for forever in endless],
+        },
         "customdata": [[i, name] for i, name in enumerate(names)],
         "hovertemplate": "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>",
-    }  # fmt: skip
+    }
     written = fill(numbers(label_size(count) - 1, ink), number_values(ends, texts))
     layout = base_layout(ink) | {
-        "height": TOP + row_height(count) * count + 8, "margin": {"l": 96, "r": 96, "t": TOP, "b": 8}, "bargap": 0.42,
-        "hovermode": "y", "meta": {
-            "alt": _alt(trace, found), "narrowest": 320, "frame": ROW_FRAME, "steps": list(range(count)),
+        "height": TOP + row_height(count) * count + 8,
+        "margin": {"l": 96, "r": 96, "t": TOP, "b": 8},
+        "bargap": 0.42,
+        "hovermode": "y",
+        "meta": {
+            "alt": _alt(trace, found),
+            "narrowest": 320,
+            "frame": ROW_FRAME,
+            "steps": list(range(count)),
             "rows": list(range(count)),
         },
-        "xaxis": base_axis(ink) | {
-            "side": "top", "range": [0, 2], "tickvals": [0, 0.5, 1, 1.5, 2], "zerolinecolor": ink.quiet,
-            "title": {"text": say("weight to move, |α′ − α|"), "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+        "xaxis": base_axis(ink)
+        | {
+            "side": "top",
+            "range": [0, 2],
+            "tickvals": [0, 0.5, 1, 1.5, 2],
+            "zerolinecolor": ink.quiet,
+            "title": {
+                "text": gettext("weight to move, |α′ − α|"),
+                "font": {"size": 12, "color": ink.quiet},
+                "standoff": 2,
+            },
         },
-        "yaxis": base_axis(ink) | APART | {
-            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": names, "showgrid": False,
-            "zeroline": False, "tickfont": {"size": label_size(count), "color": ink.decoder},
+        "yaxis": base_axis(ink)
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": names,
+            "showgrid": False,
+            "zeroline": False,
+            "tickfont": {"size": label_size(count), "color": ink.decoder},
         },
-    }  # fmt: skip
+    }
     if step is not None:
         layout["shapes"] = [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
     return build([bars, written], layout)
@@ -74,15 +99,15 @@ def firmness_figure(
 def firmness_table(trace: Trace, found: Firmness, spelling: Spelling) -> pd.DataFrame:
     """Return the numbers of the picture, a row for each step (counted from 1); inf where no change was found."""
     frame = {
-        say("target piece"): list(trace.target_pieces),
-        say("likeliest piece"): [spelling(int(piece)) for piece in found.first_ids],
+        gettext("target piece"): list(trace.target_pieces),
+        gettext("likeliest piece"): [spelling(int(piece)) for piece in found.first_ids],
         "|α′ − α|": found.distances,
-        say("then"): [
+        gettext("then"): [
             "" if np.isinf(distance) else spelling(int(piece))
             for piece, distance in zip(found.second_ids, found.distances, strict=True)
         ],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.distances) + 1, name=say("step")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.distances) + 1, name=gettext("step")))
 
 
 def _told(trace: Trace, found: Firmness, step: int, spelling: Spelling) -> str:
@@ -99,12 +124,17 @@ def _told(trace: Trace, found: Firmness, step: int, spelling: Spelling) -> str:
 
 def _alt(trace: Trace, found: Firmness) -> str:
     endless, least = int(np.isinf(found.distances).sum()), int(found.distances.argmin())
-    told = say("How much weight must move at each of {count} steps for another piece to be written.",
-               count=len(found.distances))  # fmt: skip
+    told = gettext(
+        "How much weight must move at each of {count} steps for another piece to be written.",
+        count=len(found.distances),
+    )
     if endless:
-        told += " " + say("At {count} of them no change was found that does it.", count=endless)
+        told += " " + gettext("At {count} of them no change was found that does it.", count=endless)
     if endless < len(found.distances):
-        told += " " + say("Least firm is step {step}, {name}: {distance}.", step=least + 1,
-                          name=shorten(piece_name(trace.target_pieces[least]), 30),
-                          distance=decimal(float(found.distances[least])))  # fmt: skip
+        told += " " + gettext(
+            "Least firm is step {step}, {name}: {distance}.",
+            step=least + 1,
+            name=shorten(piece_name(trace.target_pieces[least]), 30),
+            distance=decimal(float(found.distances[least])),
+        )
     return told

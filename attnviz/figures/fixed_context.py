@@ -11,7 +11,7 @@ from attnviz.figures.build import Spec, base_axis, base_layout, build, rectangle
 from attnviz.figures.cells import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.strips import note
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, STRONGEST, Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import shorten
@@ -39,39 +39,59 @@ def fixed_context(
     rows = rows_of_steps(cells, len(trace.target_pieces))
     layout = _layout(cells, len(vector), ink) | {
         "meta": {
-            "alt": say(
+            "alt": gettext(
                 "One vector for every step: the encoder reads {count} source words in order; its last forward "
-                "annotation, {units} numbers, goes to each of {rows} target words.", count=len(cells.source),
-                units=len(vector), rows=len(cells.target),
+                "annotation, {units} numbers, goes to each of {rows} target words.",
+                count=len(cells.source),
+                units=len(vector),
+                rows=len(cells.target),
             ),
-            "narrowest": 330, "widest": 760, "steps": [steps[0] for steps in cells.steps], "rows": rows,
+            "narrowest": 330,
+            "widest": 760,
+            "steps": [steps[0] for steps in cells.steps],
+            "rows": rows,
             "frame": ROW_FRAME,
         },
-    }  # fmt: skip
+    }
     row = None if step is None else rows[step]
     if row is not None:
         layout["shapes"] = [*layout["shapes"], rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, 2.5)]
     limit = float(np.quantile(np.abs(vector), STRONGEST)) or 1.0
     strip = {
-        "type": "heatmap", "name": "context", "z": vector[:, None], "x": [_STRIP, 1], "yaxis": "y3", "xaxis": "x2",
-        "y0": 1, "dy": 1, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
-        "showscale": False, "hoverinfo": "skip",  # or a click on a unit would pass for one on a row
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": "context",
+        "z": vector[:, None],
+        "x": [_STRIP, 1],
+        "yaxis": "y3",
+        "xaxis": "x2",
+        "y0": 1,
+        "dy": 1,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root,
+        "showscale": False,
+        "hoverinfo": "skip",  # or a click on a unit would pass for one on a row
+    }
     return build([strip, *_reading(len(cells.source), ink), *_writing(cells, ink)], layout)
 
 
 def fixed_context_table(trace: Trace) -> pd.DataFrame:
     """Return c, the same at every step, one row for each of its n units (counted from 1)."""
-    index = pd.RangeIndex(1, trace.contexts.shape[1] + 1, name=say("unit"))
-    return pd.DataFrame({say("context, the same at every step"): trace.contexts[0]}, index=index)
+    index = pd.RangeIndex(1, trace.contexts.shape[1] + 1, name=gettext("unit"))
+    return pd.DataFrame({gettext("context, the same at every step"): trace.contexts[0]}, index=index)
 
 
 def _reading(count: int, ink: Palette) -> list[Spec]:
     """Return the way of the encoder: down the source, a point at each word, and from the last into the vector."""
     line = {
-        "type": "scatter", "mode": "lines+markers", "name": "encoder", "xaxis": "x2", "yaxis": "y2",
-        "hoverinfo": "skip", "line": {"color": ink.encoder, "width": 1.5},
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "encoder",
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "hoverinfo": "skip",
+        "line": {"color": ink.encoder, "width": 1.5},
+    }
     points = {"size": 5, "color": ink.encoder}
     end = count - 1
     down = line | {"x": [_READ] * count, "y": list(range(count)), "marker": points}
@@ -86,18 +106,34 @@ def _writing(cells: Grid, ink: Palette) -> list[Spec]:
     middle = (count - 1) / 2
     ends = [part for row in range(count) for part in (middle, row, None)]
     lines = {
-        "type": "scatter", "mode": "lines", "name": "arrows", "hoverinfo": "skip", "y": ends,
-        "x": [0, _HEAD, None] * count, "line": {"color": ink.context, "width": 1},
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines",
+        "name": "arrows",
+        "hoverinfo": "skip",
+        "y": ends,
+        "x": [0, _HEAD, None] * count,
+        "line": {"color": ink.context, "width": 1},
+    }
     heads = {
-        "type": "scatter", "mode": "markers", "name": "heads", "hoverinfo": "skip", "x": [_HEAD] * count,
-        "y": list(range(count)), "marker": {"symbol": "triangle-right", "size": 9, "color": ink.context},
-    }  # fmt: skip
-    hover = [[say("{word}: the same vector", word=literal(shorten(word, 60)))] for word in cells.target]
+        "type": "scatter",
+        "mode": "markers",
+        "name": "heads",
+        "hoverinfo": "skip",
+        "x": [_HEAD] * count,
+        "y": list(range(count)),
+        "marker": {"symbol": "triangle-right", "size": 9, "color": ink.context},
+    }
+    hover = [[gettext("{word}: the same vector", word=literal(shorten(word, 60)))] for word in cells.target]
     surface = {
-        "type": "heatmap", "name": "rows", "z": np.zeros((count, 1)), "x": [0, 1], "opacity": 0,
-        "showscale": False, "text": hover, "hoverinfo": "text",
-    }  # fmt: skip
+        "type": "heatmap",
+        "name": "rows",
+        "z": np.zeros((count, 1)),
+        "x": [0, 1],
+        "opacity": 0,
+        "showscale": False,
+        "text": hover,
+        "hoverinfo": "text",
+    }
     return [lines, heads, surface]
 
 
@@ -113,26 +149,48 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
     )
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
-        "height": _TOP + height + 12, "margin": {"l": left, "r": right, "t": _TOP, "b": 12}, "hovermode": "closest",
+        "height": _TOP + height + 12,
+        "margin": {"l": left, "r": right, "t": _TOP, "b": 12},
+        "hovermode": "closest",
         "xaxis": axis | {"range": [0, 1], "domain": [0.5, 1], "showticklabels": False},
         "xaxis2": axis | {"range": [0, 1], "domain": [0, 0.5], "showticklabels": False, "anchor": "y2"},
-        "yaxis": axis | {
-            "range": [rows - 0.5, -0.5], "side": "right", "tickvals": list(range(0, rows, down)),
-            "ticktext": axis_labels(cells.target[::down]), "tickfont": {"size": font_size(rows), "color": ink.decoder},
+        "yaxis": axis
+        | {
+            "range": [rows - 0.5, -0.5],
+            "side": "right",
+            "tickvals": list(range(0, rows, down)),
+            "ticktext": axis_labels(cells.target[::down]),
+            "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
-        "yaxis2": axis | {
-            "range": [sources - 0.5, -0.5], "side": "left", "anchor": "x2",
-            "tickvals": list(range(0, sources, across)), "ticktext": axis_labels(cells.source[::across]),
+        "yaxis2": axis
+        | {
+            "range": [sources - 0.5, -0.5],
+            "side": "left",
+            "anchor": "x2",
+            "tickvals": list(range(0, sources, across)),
+            "ticktext": axis_labels(cells.source[::across]),
             "tickfont": {"size": font_size(sources), "color": ink.encoder},
         },
         "yaxis3": axis | {"range": [units + 0.5, 0.5], "overlaying": "y2", "showticklabels": False, "anchor": "x2"},
-        "shapes": [{
-            "type": "rect", "xref": "x2", "yref": "paper", "x0": _STRIP, "x1": 1, "y0": 0, "y1": 1,
-            "line": {"color": ink.context, "width": 2},
-        }],
+        "shapes": [
+            {
+                "type": "rect",
+                "xref": "x2",
+                "yref": "paper",
+                "x0": _STRIP,
+                "x1": 1,
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": ink.context, "width": 2},
+            }
+        ],
         "annotations": [
-            note(say("c, {count} numbers", count=units), 0, ink) | {
-                "x": 0.5, "xanchor": "right", "yshift": 4, "font": {"size": 13, "color": ink.context},
+            note(gettext("c, {count} numbers", count=units), 0, ink)
+            | {
+                "x": 0.5,
+                "xanchor": "right",
+                "yshift": 4,
+                "font": {"size": 13, "color": ink.context},
             },
         ],
-    }  # fmt: skip
+    }

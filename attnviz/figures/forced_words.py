@@ -11,7 +11,7 @@ from attnviz.figures import letters
 from attnviz.figures.attentions import look_of
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import power_name, small
@@ -23,9 +23,7 @@ _LEAST = -6
 """Decimal logarithm of the smallest probability that is drawn in its place."""
 
 
-def forced_words_figure(
-    found: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light"
-) -> go.Figure:  # fmt: skip
+def forced_words_figure(found: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> go.Figure:
     """Draw the probability of each word, on a scale of tenths, a line a model; words from left to right, as written,
     their labels `slanting` or level.
 
@@ -38,39 +36,54 @@ def forced_words_figure(
     traces = [_line(found, model, ink) for model in range(len(found.models))]
     low = max(_LEAST, float(np.floor(found.log_probabilities.min() / np.log(10))))
     layout = base_layout(ink) | {
-        "height": 340 if slanting else 290, "hovermode": "x unified", "showlegend": True,
+        "height": 340 if slanting else 290,
+        "hovermode": "x unified",
+        "showlegend": True,
         "margin": {"l": 62, "r": 24, "t": 36, "b": 84 if slanting else 34},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": base_axis(ink) | {
-            "range": [-0.5, count - 0.5], "tickvals": list(range(count)), "ticktext": [literal(word) for word in short],
+        "xaxis": base_axis(ink)
+        | {
+            "range": [-0.5, count - 0.5],
+            "tickvals": list(range(count)),
+            "ticktext": [literal(word) for word in short],
             "tickangle": -45 if slanting else 0,
-            "showgrid": False, "zeroline": False, "tickfont": {"size": _SIZE, "color": ink.decoder},
+            "showgrid": False,
+            "zeroline": False,
+            "tickfont": {"size": _SIZE, "color": ink.decoder},
         },
-        "yaxis": base_axis(ink) | {
-            "range": [low - 0.15, 0.15], "tickvals": list(range(int(low), 1)),
-            "ticktext": [power_name(power) for power in range(int(low), 1)], "zeroline": False,
-            "title": {"text": say("probability of the word"), "font": {"size": 12, "color": ink.quiet}},
+        "yaxis": base_axis(ink)
+        | {
+            "range": [low - 0.15, 0.15],
+            "tickvals": list(range(int(low), 1)),
+            "ticktext": [power_name(power) for power in range(int(low), 1)],
+            "zeroline": False,
+            "title": {"text": gettext("probability of the word"), "font": {"size": 12, "color": ink.quiet}},
         },
         "meta": {"alt": _alt(found), "narrowest": 86 + column * count},
-    }  # fmt: skip
+    }
     return build(traces, layout)
 
 
 def forced_words_table(found: ForcedWords) -> pd.DataFrame:
     """Return p and log p (in nats) of each word by each model, a row for each word (counted from 1)."""
-    frame: dict[str, object] = {say("word"): list(found.words)}
+    frame: dict[str, object] = {gettext("word"): list(found.words)}
     for model, logs in zip(found.models, found.log_probabilities, strict=True):
         frame |= {f"p, {model}": np.exp(logs), f"log p, {model}": logs}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.words) + 1, name=say("position")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.words) + 1, name=gettext("position")))
 
 
 def _line(found: ForcedWords, model: int, ink: Palette) -> Spec:
     logs, look = found.log_probabilities[model], look_of(found.attentions[model], ink)
     return {
-        "type": "scatter", "mode": "lines+markers", "name": literal(short_name(found.attentions[model])),
-        "x": list(range(len(logs))), "y": np.maximum(logs / np.log(10), _LEAST), "cliponaxis": False,
-        "customdata": [small(float(p)) for p in np.exp(logs)], "hovertemplate": "%{customdata}",
-    } | look.line()  # fmt: skip
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": literal(short_name(found.attentions[model])),
+        "x": list(range(len(logs))),
+        "y": np.maximum(logs / np.log(10), _LEAST),
+        "cliponaxis": False,
+        "customdata": [small(float(p)) for p in np.exp(logs)],
+        "hovertemplate": "%{customdata}",
+    } | look.line()
 
 
 def _alt(found: ForcedWords) -> str:
@@ -78,5 +91,10 @@ def _alt(found: ForcedWords) -> str:
         f"{short_name(kind)} {small(float(np.exp(logs.mean())))}"
         for kind, logs in zip(found.attentions, found.log_probabilities, strict=True)
     )
-    return say("The probability of each of {count} words of one translation that {models} models are led through; "
-               "geometric means: {means}.", count=len(found.words), models=len(found.models), means=means)  # fmt: skip
+    return gettext(
+        "The probability of each of {count} words of one translation that {models} models are led through; "
+        "geometric means: {means}.",
+        count=len(found.words),
+        models=len(found.models),
+        means=means,
+    )

@@ -56,10 +56,19 @@ class GoldMarks:
             else:
                 lines[-1] = longer
         note = {
-            "text": "<br>".join(lines), "showarrow": False, "align": "left", "xref": "paper", "yref": "paper",
-            "x": 0, "y": 0, "xanchor": "left", "yanchor": "top", "xshift": 8 - sizes.left, "yshift": -_BEFORE,
+            "text": "<br>".join(lines),
+            "showarrow": False,
+            "align": "left",
+            "xref": "paper",
+            "yref": "paper",
+            "x": 0,
+            "y": 0,
+            "xanchor": "left",
+            "yanchor": "top",
+            "xshift": 8 - sizes.left,
+            "yshift": -_BEFORE,
             "font": {"size": _LETTERS, "color": ink.ink},
-        }  # fmt: skip
+        }
         return [note], _LINE * len(lines) + 4
 
 
@@ -73,13 +82,19 @@ def gold_marks(cells: Grid, words: Words, gold: GoldLinks) -> GoldMarks:
     )
 
     def marked(links: frozenset[Link] | tuple[Link, ...]) -> tuple[Link, ...]:
-        found = {(rows[step], columns[piece]) for j, i in links
-                 for step in words.target_groups[i] for piece in words.source_groups[j]}  # fmt: skip
+        found = {
+            (rows[step], columns[piece])
+            for j, i in links
+            for step in words.target_groups[i]
+            for piece in words.source_groups[j]
+        }
         return tuple(sorted((r, c) for r, c in found if r is not None and c is not None))
 
     kinds: dict[Kind, tuple[Link, ...]] = {
-        "sure": marked(gold.sure), "possible": marked(gold.possible), "false": marked(errors.false),
-    }  # fmt: skip
+        "sure": marked(gold.sure),
+        "possible": marked(gold.possible),
+        "false": marked(errors.false),
+    }
     return GoldMarks({kind: places for kind, places in kinds.items() if places})
 
 

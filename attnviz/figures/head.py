@@ -24,7 +24,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.wording.labels import subscript
@@ -38,7 +38,7 @@ def scores_template(seen: Seen, theme: ThemeName) -> Spec:
     opened, ink = open_head(seen), palette(theme)
     bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink)
     layout = source_layout(opened, ink)
-    layout["xaxis"] = value_axis(ink, say("score s"), energy_range(opened.finite_scores))
+    layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores))
     return {"data": [bars, *bar_numbers(opened, ink)], "layout": layout}
 
 
@@ -46,11 +46,15 @@ def scores_values(seen: Seen, step: int) -> Values:
     """Return what fills `scores_template` at 0-based `step`: s_ij of the opened head."""
     opened = open_head(seen)
     scores, best = opened.finite_scores[step], _strongest(opened, step)
-    alt = say(
+    alt = gettext(
         "Scores of step {step}, a bar for each of {count} source pieces. The highest, {score:.2f}, is that of piece "
-        "{number}, {name}.", step=step + 1, count=len(scores), score=scores[best], number=best + 1,
+        "{number}, {name}.",
+        step=step + 1,
+        count=len(scores),
+        score=scores[best],
+        number=best + 1,
         name=short_name(opened, best),
-    )  # fmt: skip
+    )
     return {"scores": scores} | signs(scores) | bar_texts(scores) | source_values(opened, step, alt)
 
 
@@ -60,12 +64,14 @@ def weights_template(seen: Seen, theme: ThemeName) -> Spec:
     before = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink, opacity=PALE)
     after = piece_bars(opened, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(opened, ink)
-    layout["xaxis"] = value_axis(ink, say("score s"), energy_range(opened.finite_scores, room=0.06)) | {
+    layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores, room=0.06)) | {
         "domain": [0, 0.36]
     }
-    layout["xaxis2"] = value_axis(ink, say("weight α"), [0, 1.16]) | {
-        "domain": [0.44, 1], "tickvals": [0, 0.5, 1], "anchor": "y",
-    }  # fmt: skip
+    layout["xaxis2"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {
+        "domain": [0.44, 1],
+        "tickvals": [0, 0.5, 1],
+        "anchor": "y",
+    }
     texts = ({**one, "xaxis": "x2"} for one in bar_numbers(opened, ink))
     return {"data": [before, after, *texts], "layout": layout}
 
@@ -74,17 +80,21 @@ def weights_values(seen: Seen, step: int) -> Values:
     """Return what fills `weights_template` at 0-based `step`: s_ij and alpha_ij of the opened head."""
     opened = open_head(seen)
     scores, alpha, best = opened.finite_scores[step], opened.weights[step], _strongest(opened, step)
-    alt = say(
+    alt = gettext(
         "Softmax of step {step}: beside each score the weight it becomes. The largest weight, {weight:.2f}, is that of "
-        "piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=short_name(opened, best),
-    )  # fmt: skip
+        "piece {number}, {name}.",
+        step=step + 1,
+        weight=alpha[best],
+        number=best + 1,
+        name=short_name(opened, best),
+    )
     numbers = {"scores": scores, "weights": alpha}
     return numbers | signs(scores) | bar_texts(alpha) | source_values(opened, step, alt)
 
 
 def scores_table(seen: Seen, step: int) -> pd.DataFrame:
     """Return s_ij of the opened head at 0-based `step`, one row for each source piece j (counted from 1)."""
-    return head_table(seen, step)[[say("source piece"), say("score")]]
+    return head_table(seen, step)[[gettext("source piece"), gettext("score")]]
 
 
 def head_table(seen: Seen, step: int) -> pd.DataFrame:
@@ -94,8 +104,8 @@ def head_table(seen: Seen, step: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "j": np.arange(1, len(opened.source_pieces) + 1),
-            say("source piece"): list(opened.source_pieces),
-            say("score"): scores,
+            gettext("source piece"): list(opened.source_pieces),
+            gettext("score"): scores,
             "exp(s - max)": np.exp(scores - scores.max()),
             "alpha": opened.weights[step],
         }
@@ -106,9 +116,12 @@ def values_strips(seen: Seen, step: int, *, theme: ThemeName = "light") -> go.Fi
     """Draw alpha_ij v_j of the opened head for the pieces of largest weight and, below them, their sum z_i."""
     names, rows = _terms(seen, step)
     units = rows.shape[1]
-    alt = say("What the head found at step {step} as a sum of weighted values, {count} units wide, the sum below them.",
-              step=step + 1, count=units)  # fmt: skip
-    return sum_strips(names, rows, [(say("values of the head"), units / 2)], alt, theme)
+    alt = gettext(
+        "What the head found at step {step} as a sum of weighted values, {count} units wide, the sum below them.",
+        step=step + 1,
+        count=units,
+    )
+    return sum_strips(names, rows, [(gettext("values of the head"), units / 2)], alt, theme)
 
 
 def values_table(seen: Seen, step: int) -> pd.DataFrame:
@@ -120,15 +133,15 @@ def values_frame(seen: Seen, *, thinned: bool = False, theme: ThemeName = "light
     """Return the picture of the sum of values that grows, without its numbers: see `growth_frame`."""
     opened = open_head(seen)
     units = opened.values.shape[1]
-    alt = say("Weighted values, a strip of {count} units for each source piece, and below them their sum.", count=units)
-    return growth_frame(
-        opened, units, units, [say("values of the head")], alt, thinned=thinned, theme=theme
-    )  # fmt: skip
+    alt = gettext(
+        "Weighted values, a strip of {count} units for each source piece, and below them their sum.", count=units
+    )
+    return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)
 
 
 def _terms(seen: Seen, step: int) -> tuple[list[str], FloatArray]:
     opened = open_head(seen)
-    name = say("{context} = sum", context=f"z{subscript(step + 1)}")
+    name = gettext("{context} = sum", context=f"z{subscript(step + 1)}")
     return weighted_terms(opened, opened.weights[step], opened.values, opened.outputs[step], name)
 
 

@@ -13,7 +13,7 @@ from attnviz.analysis.heads import Kind, OpenHead, heads_of
 from attnviz.analysis.measures import entropy
 from attnviz.analysis.thumbnail import thumbnail
 from attnviz.figures.build import Spec, base_axis, base_layout, build
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import GREYS, Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.wording.numbers import decimal
@@ -30,9 +30,11 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     ink, kinds = palette(theme), get_args(Kind)
     layers, heads = trace.cross_weights.shape[:2]
     layout = base_layout(ink) | {
-        "height": _NAME + len(kinds) * (layers * _ROW + _NAME), "margin": {"l": 8, "r": 8, "t": _NAME, "b": 8},
-        "annotations": [], "meta": {"alt": _alt(trace, rates), "narrowest": 560},
-    }  # fmt: skip
+        "height": _NAME + len(kinds) * (layers * _ROW + _NAME),
+        "margin": {"l": 8, "r": 8, "t": _NAME, "b": 8},
+        "annotations": [],
+        "meta": {"alt": _alt(trace, rates), "narrowest": 560},
+    }
     panels: list[Spec] = []
     for block, kind in enumerate(kinds):
         top = 1 - block / len(kinds)
@@ -52,12 +54,12 @@ def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
     error rate where it is known."""
     rows = [
         {
-            say("attention"): kind_name(kind),
-            say("layer"): one.layer + 1,
-            say("head"): one.head + 1,
-            say("mean entropy, bits"): float(entropy(one.weights).mean()),
-            say("mean largest weight"): float(one.weights.max(axis=1).mean()),
-            say("alignment error rate"): rates.get((one.layer, one.head), np.nan) if kind == "cross" else np.nan,
+            gettext("attention"): kind_name(kind),
+            gettext("layer"): one.layer + 1,
+            gettext("head"): one.head + 1,
+            gettext("mean entropy, bits"): float(entropy(one.weights).mean()),
+            gettext("mean largest weight"): float(one.weights.max(axis=1).mean()),
+            gettext("alignment error rate"): rates.get((one.layer, one.head), np.nan) if kind == "cross" else np.nan,
         }
         for kind in get_args(Kind)
         for one in heads_of(trace, kind)
@@ -67,14 +69,26 @@ def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
 
 def _panel(one: OpenHead, number: int) -> Spec:
     return {
-        "type": "heatmap", "z": np.sqrt(thumbnail(one.weights)), "zmin": 0, "zmax": 1, "colorscale": GREYS,
-        "showscale": False, "hoverinfo": "skip", "xaxis": f"x{number}", "yaxis": f"y{number}",
-    }  # fmt: skip
+        "type": "heatmap",
+        "z": np.sqrt(thumbnail(one.weights)),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": GREYS,
+        "showscale": False,
+        "hoverinfo": "skip",
+        "xaxis": f"x{number}",
+        "yaxis": f"y{number}",
+    }
 
 
 def _axes(number: int, across: tuple[float, float], down: tuple[float, float], ink: Palette) -> Spec:
-    axis = base_axis(ink) | {"showticklabels": False, "showgrid": False, "zeroline": False, "linecolor": ink.line,
-                             "mirror": True}  # fmt: skip
+    axis = base_axis(ink) | {
+        "showticklabels": False,
+        "showgrid": False,
+        "zeroline": False,
+        "linecolor": ink.line,
+        "mirror": True,
+    }
     return {
         f"xaxis{number}": axis | {"domain": across, "anchor": f"y{number}"},
         f"yaxis{number}": axis | {"domain": down, "anchor": f"x{number}", "autorange": "reversed"},
@@ -84,22 +98,40 @@ def _axes(number: int, across: tuple[float, float], down: tuple[float, float], i
 def _name(one: OpenHead, rates: Rates) -> str:
     rate = rates.get((one.layer, one.head)) if one.kind == "cross" else None
     number = f"{one.layer + 1}.{one.head + 1}"
-    return number if rate is None else f"{number}  " + say("AER {rate}", rate=decimal(rate))
+    return number if rate is None else f"{number}  " + gettext("AER {rate}", rate=decimal(rate))
 
 
 def _note(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
     return {
-        "text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom",
-        "showarrow": False, "font": {"size": size, "color": ink.ink if size > 12 else ink.quiet},
-    }  # fmt: skip
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": size, "color": ink.ink if size > 12 else ink.quiet},
+    }
 
 
 def _alt(trace: TransformerTrace, rates: Rates) -> str:
     layers, heads = trace.cross_weights.shape[:2]
-    told = say("Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
-               layers=layers, heads=heads)  # fmt: skip
+    told = gettext(
+        "Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
+        layers=layers,
+        heads=heads,
+    )
     if not rates:
         return told
     layer, head = min(rates, key=rates.__getitem__)
-    return told + " " + say("Of the cross-attention, head {head} of layer {layer} aligns best, AER {rate}.",
-                            head=head + 1, layer=layer + 1, rate=decimal(rates[layer, head]))  # fmt: skip
+    return (
+        told
+        + " "
+        + gettext(
+            "Of the cross-attention, head {head} of layer {layer} aligns best, AER {rate}.",
+            head=head + 1,
+            layer=layer + 1,
+            rate=decimal(rates[layer, head]),
+        )
+    )

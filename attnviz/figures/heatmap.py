@@ -78,9 +78,7 @@ def heatmap(
     return build([image, *bars], layout)
 
 
-def _linked(
-    trace: Looks, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None
-) -> Words:  # fmt: skip
+def _linked(trace: Looks, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None) -> Words:
     """Return the words with the shares between them that they are linked by."""
     words, shares = trace.words(), weights if face == "before" else posterior
     return words if shares is None else replace(words, alignment=words.merged(shares))
@@ -92,9 +90,15 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, marks: GoldM
     low, high = cells.range
     colouring = (ink.signed_root if root else ink.signed) if signs else scale(colours)
     return {
-        "type": "heatmap", "z": np.sqrt(cells.shown) if root and not signs else cells.shown, "zmin": low, "zmax": high,
-        "colorscale": colouring, "colorbar": _colour_bar(cells, root, ink), "xgap": gap, "ygap": gap,
-    } | _hover(cells, root, marks.notes() if marks else {})  # fmt: skip
+        "type": "heatmap",
+        "z": np.sqrt(cells.shown) if root and not signs else cells.shown,
+        "zmin": low,
+        "zmax": high,
+        "colorscale": colouring,
+        "colorbar": _colour_bar(cells, root, ink),
+        "xgap": gap,
+        "ygap": gap,
+    } | _hover(cells, root, marks.notes() if marks else {})
 
 
 def _meta(trace: Looks, cells: Grid, sizes: Cells, alt: str) -> Spec:
@@ -163,17 +167,24 @@ def cells_layout(cells: Grid, sizes: Cells, ink: Palette) -> Spec:
         "height": sizes.top + round(rows * sizes.row) + 44,
         "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
-        "xaxis": axis | {
-            "side": "top", "ticklabeloverflow": "allow", "range": [-0.5, columns - 0.5], "tickangle": sizes.angle,
-            "tickvals": list(range(0, columns, across)), "ticktext": axis_labels(cells.source[::across]),
+        "xaxis": axis
+        | {
+            "side": "top",
+            "ticklabeloverflow": "allow",
+            "range": [-0.5, columns - 0.5],
+            "tickangle": sizes.angle,
+            "tickvals": list(range(0, columns, across)),
+            "ticktext": axis_labels(cells.source[::across]),
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
         },
-        "yaxis": axis | {
+        "yaxis": axis
+        | {
             "range": [rows - 0.5, -0.5],
-            "tickvals": list(range(0, rows, down)), "ticktext": axis_labels(cells.target[::down]),
+            "tickvals": list(range(0, rows, down)),
+            "ticktext": axis_labels(cells.target[::down]),
             "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
-    }  # fmt: skip
+    }
 
 
 def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
@@ -188,8 +199,19 @@ def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
         places = [float(np.sqrt(t)) if root else t for t in ticks]
         names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
     return {
-        "orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": 8, "thickness": 8,
-        "lenmode": "pixels", "len": LEGEND, "outlinewidth": 1, "outlinecolor": ink.line,
-        "tickvals": places, "ticktext": names,
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "xpad": 0,
+        "ypad": 8,
+        "thickness": 8,
+        "lenmode": "pixels",
+        "len": LEGEND,
+        "outlinewidth": 1,
+        "outlinecolor": ink.line,
+        "tickvals": places,
+        "ticktext": names,
         "tickfont": {"size": 11, "color": ink.quiet},
-    }  # fmt: skip
+    }

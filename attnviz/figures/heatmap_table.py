@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, Grid, grid
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import FloatArray
 from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS
@@ -30,30 +30,46 @@ def heatmap_alt(
     difference bluest; with `gold`, another that links are marked. Choices as those of `heatmap`."""
     cells = grid(trace, by, end, face, posterior, weights)
     links = [
-        say("{target} at {source} {alpha}", target=shorten(word, 30),
-            source=shorten(cells.source[int(row.argmax())], 30), alpha=_amount(cells, float(row.max())))
+        gettext(
+            "{target} at {source} {alpha}",
+            target=shorten(word, 30),
+            source=shorten(cells.source[int(row.argmax())], 30),
+            alpha=_amount(cells, float(row.max())),
+        )
         for word, row in zip(cells.target, cells.shown, strict=True)
-    ]  # fmt: skip
+    ]
     shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
     if gold:
-        shown += ". " + say("Marked are {sure} sure and {possible} possible links that people drew",
-                            sure=len(gold.sure), possible=len(gold.possible))  # fmt: skip
+        shown += ". " + gettext(
+            "Marked are {sure} sure and {possible} possible links that people drew",
+            sure=len(gold.sure),
+            possible=len(gold.possible),
+        )
     told = {"rows": len(cells.target), "columns": len(cells.source), "shown": shown}
     if cells.face == "after":
         if by == "words":
-            return say("After the word: alignment of {rows} target and {columns} source words. Largest shares: "
-                       "{shown}.", **told)  # fmt: skip
-        return say("After the word: alignment of {rows} target and {columns} source pieces. Largest shares: "
-                   "{shown}.", **told)  # fmt: skip
+            return gettext(
+                "After the word: alignment of {rows} target and {columns} source words. Largest shares: {shown}.",
+                **told,
+            )
+        return gettext(
+            "After the word: alignment of {rows} target and {columns} source pieces. Largest shares: {shown}.", **told
+        )
     if cells.face == "difference":
         if by == "words":
-            return say("Difference of the alignment of {rows} target and {columns} source words, after less before the "
-                       "word. Largest gains: {shown}.", **told)  # fmt: skip
-        return say("Difference of the alignment of {rows} target and {columns} source pieces, after less before the "
-                   "word. Largest gains: {shown}.", **told)  # fmt: skip
+            return gettext(
+                "Difference of the alignment of {rows} target and {columns} source words, after less before the "
+                "word. Largest gains: {shown}.",
+                **told,
+            )
+        return gettext(
+            "Difference of the alignment of {rows} target and {columns} source pieces, after less before the "
+            "word. Largest gains: {shown}.",
+            **told,
+        )
     if by == "words":
-        return say("Alignment of {rows} target and {columns} source words. Largest weights: {shown}.", **told)
-    return say("Alignment of {rows} target and {columns} source pieces. Largest weights: {shown}.", **told)
+        return gettext("Alignment of {rows} target and {columns} source words. Largest weights: {shown}.", **told)
+    return gettext("Alignment of {rows} target and {columns} source pieces. Largest weights: {shown}.", **told)
 
 
 def _amount(cells: Grid, number: float) -> str:
@@ -78,10 +94,10 @@ def heatmap_table(
     cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(
         cells.shown,
-        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),
+        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=gettext("target \\ source")),
         columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
     )
     if margins:
-        table[("Δ" if face == "difference" else "") + say("H, bits")] = cells.entropies
+        table[("Δ" if face == "difference" else "") + gettext("H, bits")] = cells.entropies
         table.loc["Σ (α′ − α)" if face == "difference" else f"Σ {SYMBOLS[face]}"] = [*cells.covered, np.nan]
     return table

@@ -16,7 +16,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
@@ -33,7 +33,10 @@ def fit_template(trace: Recurrent, theme: ThemeName) -> Spec:
 def without_scale(spec: Spec) -> Spec:
     """Return the template of bars whose numbers are not told."""
     (bars, *_), layout = spec["data"], spec["layout"]
-    layout["xaxis"] |= {"showticklabels": False, "title": layout["xaxis"]["title"] | {"text": say("would help now")}}
+    layout["xaxis"] |= {
+        "showticklabels": False,
+        "title": layout["xaxis"]["title"] | {"text": gettext("would help now")},
+    }
     return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
 
 
@@ -45,10 +48,14 @@ def fit_values(trace: Recurrent, step: int) -> Values:
 def fit_alt(trace: Looks, step: int) -> str:
     """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
-    return say(
+    return gettext(
         "How much each of {count} English pieces would help at step {step}. The longest bar is that of piece {number}, "
-        "{name}.", count=len(trace.source_pieces), step=step + 1, number=best + 1, name=short_name(trace, best),
-    )  # fmt: skip
+        "{name}.",
+        count=len(trace.source_pieces),
+        step=step + 1,
+        number=best + 1,
+        name=short_name(trace, best),
+    )
 
 
 def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spec:
@@ -56,9 +63,10 @@ def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spe
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, say("share of the look"), [0, 1.2]) | {
-        "tickvals": [0, 0.5, 1], "ticktext": [percent(share) for share in (0, 0.5, 1)],
-    }  # fmt: skip
+    layout["xaxis"] = value_axis(ink, gettext("share of the look"), [0, 1.2]) | {
+        "tickvals": [0, 0.5, 1],
+        "ticktext": [percent(share) for share in (0, 0.5, 1)],
+    }
     if pulled:
         pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
         layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
@@ -68,10 +76,13 @@ def look_template(trace: Looks, theme: ThemeName, *, pulled: bool = True) -> Spe
 def look_values(trace: Looks, step: int) -> Values:
     """Return the values of `look_template` at 0-based `step`."""
     alpha, best = trace.alignment[step], weight_order(trace, step)[0]
-    alt = say(
-        "Where step {step} looks. The largest share, {share}, is that of piece {number}, {name}.", step=step + 1,
-        share=percent(float(alpha[best])), number=best + 1, name=short_name(trace, best),
-    )  # fmt: skip
+    alt = gettext(
+        "Where step {step} looks. The largest share, {share}, is that of piece {number}, {name}.",
+        step=step + 1,
+        share=percent(float(alpha[best])),
+        number=best + 1,
+        name=short_name(trace, best),
+    )
     values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
     if len(alpha) <= MOST_ROWS:
         # Nothing where there is next to nothing to see.
@@ -83,17 +94,27 @@ def kept_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  
     """Return the template of one bar: how much of the state a step keeps, and how much of it is new."""
     ink = palette(theme)
     bar = {
-        "type": "bar", "orientation": "h", "y": [0], "hoverinfo": "skip", "insidetextanchor": "middle",
-        "textfont": {"size": 14, "color": ink.ink}, "textangle": 0,
-    }  # fmt: skip
+        "type": "bar",
+        "orientation": "h",
+        "y": [0],
+        "hoverinfo": "skip",
+        "insidetextanchor": "middle",
+        "textfont": {"size": 14, "color": ink.ink},
+        "textangle": 0,
+    }
     kept = {"x": Slot("kept"), "text": Slot("kept_text"), "marker": {"color": ink.decoder}}
     kept["textfont"] = {"size": 14, "color": ink.paper}
     new = {"x": Slot("new"), "text": Slot("new_text"), "marker": {"color": ink.decoder, "opacity": 0.25}}
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
     layout = base_layout(ink) | {
-        "height": 62, "margin": {"l": 2, "r": 2, "t": 8, "b": 8}, "barmode": "stack", "bargap": 0,
-        "xaxis": axis | {"range": [0, 1]}, "yaxis": axis, "meta": {"alt": Slot("alt"), "narrowest": 240},
-    }  # fmt: skip
+        "height": 62,
+        "margin": {"l": 2, "r": 2, "t": 8, "b": 8},
+        "barmode": "stack",
+        "bargap": 0,
+        "xaxis": axis | {"range": [0, 1]},
+        "yaxis": axis,
+        "meta": {"alt": Slot("alt"), "narrowest": 240},
+    }
     return {"data": [bar | kept, bar | new], "layout": layout}
 
 
@@ -102,7 +123,9 @@ def kept_values(trace: Recurrent, step: int) -> Values:
     kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     return {
-        "kept": [kept], "new": [1 - kept],
-        "kept_text": [say("kept {kept}", kept=shares["kept"])], "new_text": [say("new {new}", new=shares["new"])],
-        "alt": say("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares),
-    }  # fmt: skip
+        "kept": [kept],
+        "new": [1 - kept],
+        "kept_text": [gettext("kept {kept}", kept=shares["kept"])],
+        "new_text": [gettext("new {new}", new=shares["new"])],
+        "alt": gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares),
+    }

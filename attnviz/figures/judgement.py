@@ -13,7 +13,7 @@ from attnviz.figures.build import APART, Spec, base_axis, base_layout, build
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
@@ -38,28 +38,37 @@ def compared_template(judgement: Judgement, theme: ThemeName) -> Spec:
     ink, units = palette(theme), judgement.target_projected.shape[1]
     strips = _strips(Slot("rows"), [0, 1, 2], _limit(judgement.target_projected), ink)
     layout = _layout(ink, 44 + 34 * 3 + 8, 148) | {
-        "xaxis": _units(ink, units), "yaxis": _names(ink, Slot("names"), 3),
+        "xaxis": _units(ink, units),
+        "yaxis": _names(ink, Slot("names"), 3),
         "meta": {"alt": Slot("alt"), "narrowest": 320},
-    }  # fmt: skip
+    }
     return {"data": [strips], "layout": layout}
 
 
 def compared_values(judgement: Judgement, step: int) -> Values:
     """Return what fills `compared_template` for 0-based target piece `step`."""
-    rows = np.stack([judgement.target_projected[step], judgement.target_aligned[step],
-                     judgement.target_comparisons[step]])  # fmt: skip
-    alt = say(
+    rows = np.stack(
+        [judgement.target_projected[step], judgement.target_aligned[step], judgement.target_comparisons[step]]
+    )
+    alt = gettext(
         "Strips of {count} units for French piece {number}, {name}: its own vector, what it sees of the English, and "
-        "their comparison, of length {length}.", count=rows.shape[1], number=step + 1,
-        name=piece_name(judgement.target_pieces[step]), length=decimal(float(np.linalg.norm(rows[2]))),
-    )  # fmt: skip
+        "their comparison, of length {length}.",
+        count=rows.shape[1],
+        number=step + 1,
+        name=piece_name(judgement.target_pieces[step]),
+        length=decimal(float(np.linalg.norm(rows[2]))),
+    )
     name = shorten(piece_name(judgement.target_pieces[step]), 10)
-    return {"rows": rows, "names": axis_labels([f"b  {name}", say("α  it sees"), say("v  compared")], 20), "alt": alt}
+    return {
+        "rows": rows,
+        "names": axis_labels([f"b  {name}", gettext("α  it sees"), gettext("v  compared")], 20),
+        "alt": alt,
+    }
 
 
 def compared_table(judgement: Judgement, step: int) -> pd.DataFrame:
     """Return the strips of `compared_template` as columns, one row for each unit (counted from 1)."""
-    unit = pd.RangeIndex(1, judgement.target_projected.shape[1] + 1, name=say("unit"))
+    unit = pd.RangeIndex(1, judgement.target_projected.shape[1] + 1, name=gettext("unit"))
     return pd.DataFrame(
         {
             "b": judgement.target_projected[step],
@@ -75,12 +84,15 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
     looks = PairLooks(judgement)
     best = weight_order(looks, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
-    return say(
+    return gettext(
         "{name} looks most at {other}, {weight}. b is its vector, α the English as it sees it; G holds the two against "
         "one another and returns v, of length {length}. All {count} pieces’ v are added up.",
-        name=quoted_name(judgement.target_pieces[step]), other=quoted_name(judgement.source_pieces[best]),
-        weight=decimal(float(looks.alignment[step, best])), length=decimal(float(lengths[step])), count=len(lengths),
-    )  # fmt: skip
+        name=quoted_name(judgement.target_pieces[step]),
+        other=quoted_name(judgement.source_pieces[best]),
+        weight=decimal(float(looks.alignment[step, best])),
+        length=decimal(float(lengths[step])),
+        count=len(lengths),
+    )
 
 
 def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> go.Figure:
@@ -96,14 +108,16 @@ def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeNa
         data.append(_strips(rows, places, limit, ink) | {"xaxis": f"x{mark}", "yaxis": f"y{mark}"})
         axes[f"xaxis{mark}"] = _units(ink, units) | {"anchor": f"y{mark}"}
         if other:
-            title = say("as it stands") if k == 0 else say("two words swapped")
+            title = gettext("as it stands") if k == 0 else gettext("two words swapped")
             axes[f"xaxis{mark}"] |= {
                 "domain": ([0, 0.4], [0.6, 1])[k],
                 "title": {"text": title, "font": {"size": 13, "color": ink.ink}, "standoff": 2},
             }
         axes[f"yaxis{mark}"] = _names(ink, axis_labels(names, 14), len(names)) | {
-            "tickvals": places, "range": [places[-1] + 0.55, -0.55], "anchor": f"x{mark}",
-        }  # fmt: skip
+            "tickvals": places,
+            "range": [places[-1] + 0.55, -0.55],
+            "anchor": f"x{mark}",
+        }
     count = max(len(names) for names, _ in bags)
     meta = {"alt": _bag_alt(count - 1, units, swapped=bool(other)), "narrowest": 640 if other else 320}
     return build(data, _layout(ink, 40 + _ROW * (count + 1) + 8, 104) | axes | {"meta": meta})
@@ -111,23 +125,30 @@ def bag_figure(one: Judgement, other: Judgement | None = None, *, theme: ThemeNa
 
 def _bag_alt(count: int, units: int, *, swapped: bool) -> str:
     if swapped:
-        return say("The comparisons of {count} English pieces as strips of {units} units, before and after two words "
-                   "were swapped, each with their sum below.", count=count, units=units)  # fmt: skip
-    return say("The comparisons of {count} English pieces as strips of {units} units, with their sum below.",
-               count=count, units=units)  # fmt: skip
+        return gettext(
+            "The comparisons of {count} English pieces as strips of {units} units, before and after two words "
+            "were swapped, each with their sum below.",
+            count=count,
+            units=units,
+        )
+    return gettext(
+        "The comparisons of {count} English pieces as strips of {units} units, with their sum below.",
+        count=count,
+        units=units,
+    )
 
 
 def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
     """Return the lengths of the strips of `bag_figure`, and their first three units, a row for each piece."""
     frames = []
-    for title, judgement in ((say("as it stands"), one), (say("two words swapped"), other)):
+    for title, judgement in ((gettext("as it stands"), one), (gettext("two words swapped"), other)):
         if judgement is None:
             continue
         names, rows = _bag(judgement)
-        frame = pd.DataFrame(rows[:, :3], columns=[say("unit {k}", k=k) for k in (1, 2, 3)])
-        frame.insert(0, say("piece"), names)
-        frame.insert(0, say("order"), title)
-        frame[say("length")] = np.linalg.norm(rows, axis=1)
+        frame = pd.DataFrame(rows[:, :3], columns=[gettext("unit {k}", k=k) for k in (1, 2, 3)])
+        frame.insert(0, gettext("piece"), names)
+        frame.insert(0, gettext("order"), title)
+        frame[gettext("length")] = np.linalg.norm(rows, axis=1)
         frames.append(frame)
     table = pd.concat(frames, ignore_index=True)
     table.index = pd.RangeIndex(1, len(table) + 1)
@@ -136,19 +157,19 @@ def bag_table(one: Judgement, other: Judgement | None = None) -> pd.DataFrame:
 
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:
     """Return v_1, v_2 and h, what the verdict is made of, a row for each unit (counted from 1)."""
-    unit = pd.RangeIndex(1, len(judgement.hidden) + 1, name=say("unit"))
+    unit = pd.RangeIndex(1, len(judgement.hidden) + 1, name=gettext("unit"))
     return pd.DataFrame({"v₁": judgement.source_sum, "v₂": judgement.target_sum, "h": judgement.hidden}, index=unit)
 
 
 def verdict_table(judgement: Judgement) -> pd.DataFrame:
     """Return the scores o and the probabilities p, a row for each verdict."""
-    verdicts = pd.Index([say("no translation"), say("translation")], name=say("verdict"))
+    verdicts = pd.Index([gettext("no translation"), gettext("translation")], name=gettext("verdict"))
     return pd.DataFrame({"o": judgement.logits, "p": judgement.probabilities}, index=verdicts)
 
 
 def _bag(judgement: Judgement) -> tuple[list[str], FloatArray]:
     names = [piece_name(piece) for piece in judgement.source_pieces]
-    return [*names, say("sum")], np.concatenate([judgement.source_comparisons, judgement.source_sum[None]])
+    return [*names, gettext("sum")], np.concatenate([judgement.source_comparisons, judgement.source_sum[None]])
 
 
 def _limit(vectors: NDArray[np.floating]) -> float:
@@ -157,10 +178,18 @@ def _limit(vectors: NDArray[np.floating]) -> float:
 
 def _strips(rows: FloatArray | Slot, places: list[float] | list[int], limit: float, ink: Palette) -> Spec:
     return {
-        "type": "heatmap", "z": rows, "y": places, "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit, "ygap": 2,
-        "colorscale": ink.signed_root, "showscale": False,
-        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "z": rows,
+        "y": places,
+        "x0": 1,
+        "dx": 1,
+        "zmin": -limit,
+        "zmax": limit,
+        "ygap": 2,
+        "colorscale": ink.signed_root,
+        "showscale": False,
+        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }
 
 
 def _layout(ink: Palette, height: int, left: int) -> Spec:
@@ -169,13 +198,29 @@ def _layout(ink: Palette, height: int, left: int) -> Spec:
 
 def _units(ink: Palette, units: int) -> Spec:
     return base_axis(ink) | {
-        "showgrid": False, "zeroline": False, "range": [0.5, units + 0.5], "showticklabels": False, "side": "top",
-        "title": {"text": say("{count} units", count=units), "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
-    }  # fmt: skip
+        "showgrid": False,
+        "zeroline": False,
+        "range": [0.5, units + 0.5],
+        "showticklabels": False,
+        "side": "top",
+        "title": {
+            "text": gettext("{count} units", count=units),
+            "font": {"size": 12, "color": ink.quiet},
+            "standoff": 2,
+        },
+    }
 
 
 def _names(ink: Palette, names: list[str] | Slot, count: int) -> Spec:
-    return base_axis(ink) | APART | {
-        "showgrid": False, "zeroline": False, "range": [count - 0.5, -0.5], "tickvals": list(range(count)),
-        "ticktext": names, "tickfont": {"size": 12, "color": ink.ink},
-    }  # fmt: skip
+    return (
+        base_axis(ink)
+        | APART
+        | {
+            "showgrid": False,
+            "zeroline": False,
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": names,
+            "tickfont": {"size": 12, "color": ink.ink},
+        }
+    )

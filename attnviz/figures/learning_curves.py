@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz.figures.build import Spec
 from attnviz.figures.labels import literal
 from attnviz.figures.update_panels import across, axes_of, panels_figure
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
 from attnviz.wording.learning import QUALITY, SHAPES, SHARES, measure_names, run_name
@@ -26,7 +26,7 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 
 def quality_figure(
     runs: Sequence[Snapshots], moments: Sequence[int], *, update: int | None = None, theme: ThemeName = "light"
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Draw loss, BLEU and AER of `runs` over the updates, one below the other, those that were measured; runs differ in
     dash and symbol, not in colour alone.
 
@@ -46,9 +46,13 @@ def quality_figure(
 
 
 def learnt_figure(
-    run: Snapshots, moments: Sequence[int], *, beside: Sequence[Snapshots] = (), update: int | None = None,
+    run: Snapshots,
+    moments: Sequence[int],
+    *,
+    beside: Sequence[Snapshots] = (),
+    update: int | None = None,
     theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Draw what the attention of `run` has learnt over the updates: above, the mean weight on drawn links of each
     class, below, how far rows lie along the diagonal and how often exchanged neighbours are the right way round, all
     from 0; dotted, what a look everywhere alike would have, and how far along the diagonal the drawn links lie.
@@ -65,7 +69,7 @@ def learnt_figure(
     tops = {"shares": _top([run, *beside]), "shapes": 1.0}
     for place, (panel, names) in enumerate(shown.items()):
         traces += _named_lines(run, names, _level(run, panel), place, tops[panel], ink)
-    titles = {"shares": say("weight on the drawn links"), "shapes": say("where the rows lie")}
+    titles = {"shares": gettext("weight on the drawn links"), "shapes": gettext("where the rows lie")}
     titles = {panel: titles[panel] for panel in shown}
     ranges: dict[str, tuple[float, float | None]] = {panel: (0, top) for panel, top in tops.items()}
     return panels_figure([run], moments, traces, titles, ranges, update, ink, _learnt_alt(run), right=156)
@@ -76,24 +80,31 @@ def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
     names, frames = measure_names(), []
     for run in runs:
         measured = {names.get(name, name): dict(curve) for name, curve in run.curves.items()}
-        rows: dict[str, list[object]] = {say("run"): [run_name(run, alone=len(runs) == 1)] * len(run.updates)}
-        rows[say("update")] = list(run.updates)
-        frames.append(pd.DataFrame(rows | {
-            name: [values.get(update, np.nan) for update in run.updates] for name, values in measured.items()
-        }))  # fmt: skip
+        rows: dict[str, list[object]] = {gettext("run"): [run_name(run, alone=len(runs) == 1)] * len(run.updates)}
+        rows[gettext("update")] = list(run.updates)
+        frames.append(
+            pd.DataFrame(
+                rows
+                | {name: [values.get(update, np.nan) for update in run.updates] for name, values in measured.items()}
+            )
+        )
     table = pd.concat(frames, ignore_index=True)
-    return table.set_index(pd.RangeIndex(1, len(table) + 1, name=say("row")))
+    return table.set_index(pd.RangeIndex(1, len(table) + 1, name=gettext("row")))
 
 
 def levels_table(run: Snapshots) -> pd.DataFrame:
     """Return what each measure of `run` would be for looks that nobody has to learn, and for the drawn links."""
     names = measure_names()
     columns = {
-        "alike": say("everywhere alike"), "diagonal": say("along the diagonal"), "links": say("on the drawn links"),
-    }  # fmt: skip
-    rows = {names.get(name, name): {columns[key]: level[key] for key in columns if key in level}
-            for name, level in run.levels.items()}  # fmt: skip
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(say("measure"))
+        "alike": gettext("everywhere alike"),
+        "diagonal": gettext("along the diagonal"),
+        "links": gettext("on the drawn links"),
+    }
+    rows = {
+        names.get(name, name): {columns[key]: level[key] for key in columns if key in level}
+        for name, level in run.levels.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(gettext("measure"))
 
 
 def _has(run: Snapshots, name: str) -> bool:
@@ -101,7 +112,7 @@ def _has(run: Snapshots, name: str) -> bool:
 
 
 def _unit(name: str) -> str:
-    return f", {say('nats per piece')}" if name == "loss" else ""
+    return f", {gettext('nats per piece')}" if name == "loss" else ""
 
 
 def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: bool, ink: Palette) -> list[Spec]:
@@ -109,15 +120,25 @@ def _run_lines(run: Snapshots, number: int, name: str, place: int, *, alone: boo
     colour, title = (ink.ink, ink.plus, ink.minus, ink.quiet)[number % 4], run_name(run, alone)
     lines = []
     if name == "loss" and "training" in run.curves:
-        lines.append(_line(run.curves["training"], say("{run}, in training", run=title), place) | {
-            "mode": "lines", "line": {"color": colour, "width": 1, "dash": "dot"}, "opacity": 0.6, "hoverinfo": "skip",
-            "hovertemplate": None,
-        })  # fmt: skip
+        lines.append(
+            _line(run.curves["training"], gettext("{run}, in training", run=title), place)
+            | {
+                "mode": "lines",
+                "line": {"color": colour, "width": 1, "dash": "dot"},
+                "opacity": 0.6,
+                "hoverinfo": "skip",
+                "hovertemplate": None,
+            }
+        )
     if name in run.curves:
-        lines.append(_line(run.curves[name], title, place) | {
-            "line": {"color": colour, "width": 2, "dash": _DASHES[number % 4]},
-            "marker": {"size": 6, "symbol": _SYMBOLS[number % 4]}, "showlegend": place == 0 and not alone,
-        })  # fmt: skip
+        lines.append(
+            _line(run.curves[name], title, place)
+            | {
+                "line": {"color": colour, "width": 2, "dash": _DASHES[number % 4]},
+                "marker": {"size": 6, "symbol": _SYMBOLS[number % 4]},
+                "showlegend": place == 0 and not alone,
+            }
+        )
     return lines
 
 
@@ -135,25 +156,41 @@ def _named_lines(
     titles = measure_names()
     colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar) if place == 0 else (ink.ink, ink.plus)
     lines = [
-        _line(run.curves[name], titles[name], place) | {
-            "line": {"color": colours[k], "width": 2, "dash": _DASHES[k]}, "marker": {"size": 6, "symbol": _SYMBOLS[k]},
+        _line(run.curves[name], titles[name], place)
+        | {
+            "line": {"color": colours[k], "width": 2, "dash": _DASHES[k]},
+            "marker": {"size": 6, "symbol": _SYMBOLS[k]},
         }
         for k, name in enumerate(names)
-    ]  # fmt: skip
+    ]
     if level:
-        lines.append(_line(level[1], level[0], place) | {
-            "mode": "lines", "hoverinfo": "skip", "hovertemplate": None,
-            "line": {"color": ink.quiet, "width": 1, "dash": "dot"},
-        })  # fmt: skip
+        lines.append(
+            _line(level[1], level[0], place)
+            | {
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "hovertemplate": None,
+                "line": {"color": ink.quiet, "width": 1, "dash": "dot"},
+            }
+        )
     ends = _kept_apart([line["y"][-1] for line in lines], top)
     names_of_lines = [
         {
-            "type": "scatter", "mode": "text", "name": line["name"], "hoverinfo": "skip", "cliponaxis": False,
-            "x": line["x"][-1:], "y": [end], "text": [" " + _wrapped(line["name"])], "showlegend": False,
-            "textposition": "middle right", "textfont": {"size": 12, "color": line["line"]["color"]}, **axes_of(place),
+            "type": "scatter",
+            "mode": "text",
+            "name": line["name"],
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+            "x": line["x"][-1:],
+            "y": [end],
+            "text": [" " + _wrapped(line["name"])],
+            "showlegend": False,
+            "textposition": "middle right",
+            "textfont": {"size": 12, "color": line["line"]["color"]},
+            **axes_of(place),
         }
         for line, end in zip(lines, ends, strict=True)
-    ]  # fmt: skip
+    ]
     return [*lines, *names_of_lines]
 
 
@@ -179,7 +216,7 @@ def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
     """Return the name and the line of what a panel is held against, over all updates of `run`: the mean level of a look
     everywhere alike, or how far along the diagonal the drawn links lie; None where it was not measured."""
     shares = panel == "shares"
-    kind, title = ("alike", say("everywhere alike")) if shares else ("links", say("the drawn links"))
+    kind, title = ("alike", gettext("everywhere alike")) if shares else ("links", gettext("the drawn links"))
     levels = [run.levels.get(name, {}) for name in (SHARES if shares else ("diagonal",))]
     found = [level[kind] for level in levels if kind in level]
     if not found:
@@ -191,30 +228,51 @@ def _level(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
 def _line(curve: Curve, title: str, place: int) -> Spec:
     updates, values = [at for at, _ in curve], [value for _, value in curve]
     return {
-        "type": "scatter", "mode": "lines+markers", "name": literal(title), "x": across(updates), "y": values,
-        "customdata": updates, "cliponaxis": False, "showlegend": False,
-        "hovertemplate": say("{run}, update {update}: {value}", run=literal(title), update="%{customdata}",
-                             value="%{y:.3f}") + "<extra></extra>", **axes_of(place),
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": literal(title),
+        "x": across(updates),
+        "y": values,
+        "customdata": updates,
+        "cliponaxis": False,
+        "showlegend": False,
+        "hovertemplate": gettext(
+            "{run}, update {update}: {value}", run=literal(title), update="%{customdata}", value="%{y:.3f}"
+        )
+        + "<extra></extra>",
+        **axes_of(place),
+    }
 
 
 def _quality_alt(runs: Sequence[Snapshots]) -> str:
     names, told = measure_names(), []
     for run in runs:
         ends = [
-            say("{name} from {first} to {last}", name=names[name], first=decimal(run.curves[name][0][1]),
-                last=decimal(run.curves[name][-1][1]))
-            for name in QUALITY if name in run.curves
-        ]  # fmt: skip
-        told.append(say("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
-    return say("Curves over the updates of the training. {told}.", told="; ".join(told))
+            gettext(
+                "{name} from {first} to {last}",
+                name=names[name],
+                first=decimal(run.curves[name][0][1]),
+                last=decimal(run.curves[name][-1][1]),
+            )
+            for name in QUALITY
+            if name in run.curves
+        ]
+        told.append(gettext("{run}: {told}", run=run_name(run, alone=len(runs) == 1), told=", ".join(ends)))
+    return gettext("Curves over the updates of the training. {told}.", told="; ".join(told))
 
 
 def _learnt_alt(run: Snapshots) -> str:
     names = measure_names()
     ends = [
-        say("{name} from {first} to {last}", name=names[name], first=decimal(run.curves[name][0][1]),
-            last=decimal(run.curves[name][-1][1]))
-        for name in (*SHARES, *SHAPES) if name in run.curves
-    ]  # fmt: skip
-    return say("What attention has learnt over the updates, {run}: {told}.", run=run_name(run), told="; ".join(ends))
+        gettext(
+            "{name} from {first} to {last}",
+            name=names[name],
+            first=decimal(run.curves[name][0][1]),
+            last=decimal(run.curves[name][-1][1]),
+        )
+        for name in (*SHARES, *SHAPES)
+        if name in run.curves
+    ]
+    return gettext(
+        "What attention has learnt over the updates, {run}: {told}.", run=run_name(run), told="; ".join(ends)
+    )

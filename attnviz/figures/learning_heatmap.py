@@ -14,7 +14,7 @@ from attnviz.figures.cells import LEGEND, cell_sizes
 from attnviz.figures.heatmap import cells_layout
 from attnviz.figures.labels import literal
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ColourScale, ThemeName, palette
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.labels import shorten
@@ -32,9 +32,16 @@ def learning_cells(run: Snapshots, sentence: int, moment: int) -> Grid:
     bits = entropy(pieces)
     entropies = np.array([bits[list(group)].mean() for group in words.target_groups])
     return Grid(
-        words.source, words.target, words.alignment, "before", words.alignment, words.target_groups,
-        words.source_groups, coverage(words.alignment), entropies,
-    )  # fmt: skip
+        words.source,
+        words.target,
+        words.alignment,
+        "before",
+        words.alignment,
+        words.target_groups,
+        words.source_groups,
+        coverage(words.alignment),
+        entropies,
+    )
 
 
 def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light") -> Spec:
@@ -43,16 +50,33 @@ def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light")
     sizes = cell_sizes(cells)
     rows, columns = ([literal(shorten(name, 40)) for name in names] for names in (cells.target, cells.source))
     image = {
-        "type": "heatmap", "z": Slot("weights"), "zmin": 0, "zmax": 1, "colorscale": ROOT_GREYS, "xgap": 1, "ygap": 1,
+        "type": "heatmap",
+        "z": Slot("weights"),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": ROOT_GREYS,
+        "xgap": 1,
+        "ygap": 1,
         "text": [[f"{row} ← {column}" for column in columns] for row in rows],
         "hovertemplate": "%{text}<br>α = %{z:.4f}<extra></extra>",
         "colorbar": {
-            "orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "xpad": 0, "ypad": 8,
-            "thickness": 8, "lenmode": "pixels", "len": LEGEND, "outlinewidth": 1, "outlinecolor": ink.line,
-            "tickvals": [0, *_TICKS], "ticktext": ["α = 0", *map(significant, _TICKS)],
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 0,
+            "yanchor": "top",
+            "xpad": 0,
+            "ypad": 8,
+            "thickness": 8,
+            "lenmode": "pixels",
+            "len": LEGEND,
+            "outlinewidth": 1,
+            "outlinecolor": ink.line,
+            "tickvals": [0, *_TICKS],
+            "ticktext": ["α = 0", *map(significant, _TICKS)],
             "tickfont": {"size": 11, "color": ink.quiet},
         },
-    }  # fmt: skip
+    }
     meta = {"alt": Slot("alt"), "narrowest": sizes.narrowest, "widest": sizes.widest}
     return {"data": [image], "layout": cells_layout(cells, sizes, ink) | {"meta": meta}}
 
@@ -61,13 +85,21 @@ def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
     """Return what fills the template at a moment: alpha, (target words, source words), and the text alternative."""
     cells = learning_cells(run, sentence, moment)
     strongest = [
-        say("{target} at {source} {alpha}", target=shorten(word, 30),
-            source=shorten(cells.source[int(row.argmax())], 30), alpha=decimal(float(row.max())))
+        gettext(
+            "{target} at {source} {alpha}",
+            target=shorten(word, 30),
+            source=shorten(cells.source[int(row.argmax())], 30),
+            alpha=decimal(float(row.max())),
+        )
         for word, row in zip(cells.target, cells.alpha, strict=True)
-    ]  # fmt: skip
-    alt = say("After {update} updates: alignment of {rows} target and {columns} source words. Largest weights: "
-              "{shown}.", update=run.updates[moment], rows=len(cells.target), columns=len(cells.source),
-              shown="; ".join(strongest[:60]))  # fmt: skip
+    ]
+    alt = gettext(
+        "After {update} updates: alignment of {rows} target and {columns} source words. Largest weights: {shown}.",
+        update=run.updates[moment],
+        rows=len(cells.target),
+        columns=len(cells.source),
+        shown="; ".join(strongest[:60]),
+    )
     return {"weights": cells.alpha.astype(np.float64), "alt": alt}
 
 
@@ -82,6 +114,6 @@ def learning_heatmap_table(run: Snapshots, sentence: int, moment: int) -> pd.Dat
     cells = learning_cells(run, sentence, moment)
     return pd.DataFrame(
         cells.alpha,
-        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=say("target \\ source")),
+        index=pd.Index([f"{i} {name}" for i, name in enumerate(cells.target, 1)], name=gettext("target \\ source")),
         columns=[f"{j} {name}" for j, name in enumerate(cells.source, 1)],
     )

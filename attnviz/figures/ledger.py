@@ -14,7 +14,7 @@ from attnviz.figures.build import Spec, emphasise
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Seq2SeqTrace, Trace
@@ -31,13 +31,13 @@ _LABEL = 15
 def ledger_table(trace: Trace | Seq2SeqTrace, account: Ledger) -> pd.DataFrame:
     """Return the entries of a ledger, all of them, with alpha_ij beside those of source pieces; they add up to the last
     row. alpha is missing where an entry has none."""
-    through = say("through s_i") if trace.reads_new_state else say("state s_{i-1}")
+    through = gettext("through s_i") if trace.reads_new_state else gettext("state s_{i-1}")
     pieces = [piece_name(piece) for piece in trace.source_pieces]
-    entries = [say("bias"), through, say("previous word"), *pieces, say("logit")]
+    entries = [gettext("bias"), through, gettext("previous word"), *pieces, gettext("logit")]
     values = [account.bias, account.state, account.previous_word, *account.source, account.logit]
     alpha = [None] * 3 + [float(weight) for weight in trace.alignment[account.step]] + [None]
-    frame = {say("entry"): entries, say("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=say("row")))
+    frame = {gettext("entry"): entries, gettext("adds"): values, "alpha": pd.array(alpha, dtype="Float64")}
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(entries) + 1, name=gettext("row")))
 
 
 def ledger_rows(accounts: Sequence[Ledger], chosen: int | None = None) -> tuple[int, ...]:
@@ -56,25 +56,33 @@ def ledger_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     """Return the template of `ledger_waterfall`."""
     ink = palette(theme)
     beside, axes = _attention(ink) if trace.attends else ([], {})
-    layout = rows_layout(118, ink) | axes | {
-        "xaxis": panel(ink, [0.19 if trace.attends else 0, 1], say("running sum")) | {"range": Slot("limits"),
-                                                                                      "nticks": 5},
-        "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
-    }  # fmt: skip
+    layout = (
+        rows_layout(118, ink)
+        | axes
+        | {
+            "xaxis": panel(ink, [0.19 if trace.attends else 0, 1], gettext("running sum"))
+            | {"range": Slot("limits"), "nticks": 5},
+            "meta": {"alt": Slot("alt"), "narrowest": 320, "mark": ink.encoder, "entries": Slot("entries")},
+        }
+    )
     return {"data": [*waterfall(ink), *beside], "layout": layout}
 
 
 def ledger_values(
-    trace: Trace | Seq2SeqTrace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
+    trace: Trace | Seq2SeqTrace,
+    account: Ledger,
+    title: str | None = None,
+    *,
+    rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
-) -> Values:  # fmt: skip
+) -> Values:
     """Return the values of `ledger_waterfall`."""
-    ink, title = palette(theme), title or say("logit")
+    ink, title = palette(theme), title or gettext("logit")
     sources = _sources(trace, account, rows)
     values = [account.bias, account.state, account.previous_word, *sources.values]
-    through = say("through sᵢ") if trace.reads_new_state else say("state sᵢ₋₁")
+    through = gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁")
     before = piece_name(trace.previous_pieces[account.step])
-    names = [say("bias"), through, say("after {piece}", piece=before), *sources.names, title]
+    names = [gettext("bias"), through, gettext("after {piece}", piece=before), *sources.names, title]
     own = ink.encoder if sources.alpha else ink.context
     colours = [ink.quiet, ink.decoder, ink.decoder, *([own] * len(sources.names)), ink.ink]
     labels = [
@@ -82,21 +90,33 @@ def ledger_values(
         for row, (label, colour) in enumerate(zip(axis_labels(names, _LABEL), colours, strict=True))
     ]
     hover = [
-        say("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
+        gettext("{name}: {amount}", name=literal(shorten(name, 60)), amount=signed(amount, 4))
         for name, amount in zip(names, [*values, account.logit], strict=True)
     ]
     for row, weight in enumerate(sources.alpha, 3):
         hover[row] += f"<br>α = {decimal(weight, 4)}"
-    return rows_values(labels) | waterfall_values(values, hover) | {
-        "weights": sources.alpha, "weight_rows": list(range(3, 3 + len(sources.alpha))), "weight_hover": hover[3:-1],
-        "limits": sum_range(values), "alt": _alt(trace, account, title), "entries": sources.entries,
-    }  # fmt: skip
+    return (
+        rows_values(labels)
+        | waterfall_values(values, hover)
+        | {
+            "weights": sources.alpha,
+            "weight_rows": list(range(3, 3 + len(sources.alpha))),
+            "weight_hover": hover[3:-1],
+            "limits": sum_range(values),
+            "alt": _alt(trace, account, title),
+            "entries": sources.entries,
+        }
+    )
 
 
 def ledger_waterfall(
-    trace: Trace | Seq2SeqTrace, account: Ledger, title: str | None = None, *, rows: Sequence[int] | None = None,
+    trace: Trace | Seq2SeqTrace,
+    account: Ledger,
+    title: str | None = None,
+    *,
+    rows: Sequence[int] | None = None,
     theme: ThemeName = "light",
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Draw a ledger, or the contrast of two, from the bias down to its sum, which is called `title`, or the logit.
 
     `rows` are the source pieces with a row each, increasing, if not those of `ledger_rows`. They stand in sentence
@@ -123,14 +143,14 @@ class _Sources:
 def _sources(trace: Trace | Seq2SeqTrace, account: Ledger, rows: Sequence[int] | None) -> _Sources:
     """Return the rows of the source: a piece each and the rest as one; without attention the whole sentence's."""
     if not trace.attends:
-        return _Sources([say("c, the sentence")], [float(account.source.sum())], [], None)
+        return _Sources([gettext("c, the sentence")], [float(account.source.sum())], [], None)
     order = np.array(ledger_rows([account]) if rows is None else rows)
     others = np.setdiff1d(np.arange(len(account.source)), order)
     weights = trace.alignment[account.step]
     names = [piece_name(trace.source_pieces[j]) for j in order]
     values, alpha = account.source[order].tolist(), [float(weight) for weight in weights[order]]
     if others.size:
-        names.append(say("{n} more", n=others.size))
+        names.append(gettext("{n} more", n=others.size))
         alpha.append(float(weights[others].sum()))
         values.append(float(account.source[others].sum()))
     places = [3 + int(np.searchsorted(order, j)) if j in order else None for j in range(len(account.source))]
@@ -140,21 +160,30 @@ def _sources(trace: Trace | Seq2SeqTrace, account: Ledger, rows: Sequence[int] |
 def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
     """Return the bars of attention beside the source's rows, and their axis."""
     bars = {
-        "type": "bar", "orientation": "h", "name": "alpha", "xaxis": "x2", "y": Slot("weight_rows"),
-        "x": Slot("weights"), "marker": {"color": ink.bar}, "customdata": Slot("weight_hover"),
+        "type": "bar",
+        "orientation": "h",
+        "name": "alpha",
+        "xaxis": "x2",
+        "y": Slot("weight_rows"),
+        "x": Slot("weights"),
+        "marker": {"color": ink.bar},
+        "customdata": Slot("weight_hover"),
         "hovertemplate": "%{customdata}<extra></extra>",
-    }  # fmt: skip
+    }
     return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}
 
 
 def _alt(trace: Trace | Seq2SeqTrace, account: Ledger, title: str) -> str:
     told = {"title": shorten(title, 60), "step": account.step + 1, "logit": account.logit}
     if not trace.attends:
-        return say("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)
+        return gettext("{title}: what each ingredient of step {step} added to the sum of {logit:.2f}.", **told)
     largest = int(np.abs(account.source).argmax())
     piece = shorten(piece_name(trace.source_pieces[largest]))
-    return say(
+    return gettext(
         "{title}: what each ingredient of step {step} added to the sum of {logit:.2f}. The largest entry of a source "
-        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.", entry=account.source[largest],
-        piece=piece, weight=trace.alignment[account.step][largest], **told,
-    )  # fmt: skip
+        "piece, {entry:+.2f}, is that of {piece}, whose weight is {weight:.2f}.",
+        entry=account.source[largest],
+        piece=piece,
+        weight=trace.alignment[account.step][largest],
+        **told,
+    )

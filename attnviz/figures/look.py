@@ -17,7 +17,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
 
@@ -27,7 +27,7 @@ def look_template(trace: Aligned, theme: ThemeName) -> Spec:
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, say("weight α"), [0, 1.16]) | {"tickvals": [0, 0.5, 1]}
+    layout["xaxis"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {"tickvals": [0, 0.5, 1]}
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
@@ -35,11 +35,15 @@ def look_values(trace: Aligned, step: int) -> Values:
     """Return what fills `look_template` at 0-based `step`: alpha_ij."""
     alpha = trace.alignment[step]
     best = weight_order(trace, step)[0]
-    alt = say(
+    alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. The largest, {weight:.2f}, is that of piece "
-        "{number}, {name}.", step=step + 1, count=len(alpha), weight=alpha[best], number=best + 1,
+        "{number}, {name}.",
+        step=step + 1,
+        count=len(alpha),
+        weight=alpha[best],
+        number=best + 1,
         name=short_name(trace, best),
-    )  # fmt: skip
+    )
     return {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
 
 
@@ -48,7 +52,7 @@ def look_table(trace: Aligned, step: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "j": np.arange(1, len(trace.source_pieces) + 1),
-            say("source piece"): list(trace.source_pieces),
+            gettext("source piece"): list(trace.source_pieces),
             "alpha": trace.alignment[step],
         }
     ).set_index("j")

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from attnviz.analysis.drawn_units import drawn_units
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.wording.labels import subscript
@@ -33,11 +33,11 @@ def machine_table(trace: Trace, step: int) -> pd.DataFrame:
         symbols.append(symbol)
         names.append(name)
         rows.append(values)
-    columns: dict[str, object] = {say("piece"): names}
+    columns: dict[str, object] = {gettext("piece"): names}
     if trace.attends:
         none = [np.nan] * (len(rows) - len(trace.source_pieces))
         columns["e"] = [*trace.energies[step].tolist(), *none]
         columns["α"] = [*trace.alignment[step].tolist(), *none]
     for k in range(max(map(len, rows))):
-        columns[say("square {k}", k=k + 1)] = [float(row[k]) if k < len(row) else np.nan for row in rows]
-    return pd.DataFrame(columns, index=pd.Index(symbols, name=say("vector")))
+        columns[gettext("square {k}", k=k + 1)] = [float(row[k]) if k < len(row) else np.nan for row in rows]
+    return pd.DataFrame(columns, index=pd.Index(symbols, name=gettext("vector")))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.grid import Face, Grid
 from attnviz.figures.build import Spec, base_axis, rectangle
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
@@ -34,39 +34,60 @@ def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
     ]
     spreads = [
         _spread(cells.face, literal(shorten(name, 60)), bits, positions)
-        + (say("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
+        + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, bits, steps in zip(cells.target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
     bar = {"type": "bar", "hovertemplate": "%{customdata}<extra></extra>"}
     return [
-        bar | {"name": "coverage", "x": list(range(len(sums))), "y": cells.covered.tolist(), "yaxis": "y2",
-               "customdata": sums, "marker": {"color": _colours(cells, cells.covered, ink.encoder, ink)}},
-        bar | {"name": "entropy", "orientation": "h", "x": cells.entropies.tolist(), "y": list(range(len(spreads))),
-               "xaxis": "x2", "customdata": spreads,
-               "marker": {"color": _colours(cells, cells.entropies, ink.decoder, ink)}},
-    ]  # fmt: skip
+        bar
+        | {
+            "name": "coverage",
+            "x": list(range(len(sums))),
+            "y": cells.covered.tolist(),
+            "yaxis": "y2",
+            "customdata": sums,
+            "marker": {"color": _colours(cells, cells.covered, ink.encoder, ink)},
+        },
+        bar
+        | {
+            "name": "entropy",
+            "orientation": "h",
+            "x": cells.entropies.tolist(),
+            "y": list(range(len(spreads))),
+            "xaxis": "x2",
+            "customdata": spreads,
+            "marker": {"color": _colours(cells, cells.entropies, ink.decoder, ink)},
+        },
+    ]
 
 
 def _sum(face: Face, name: str, amount: float) -> str:
     """Return what the bar below a column says."""
     if face == "difference":
-        return say("{name}: {amount} in all, after less before the word (Σ (α′ − α) over the rows)", name=name,
-                   amount=signed(amount))  # fmt: skip
+        return gettext(
+            "{name}: {amount} in all, after less before the word (Σ (α′ − α) over the rows)",
+            name=name,
+            amount=signed(amount),
+        )
     if face == "after":
-        return say("{name}: {amount:.2f} steps in all were about it (Σ α′ over the rows)", name=name, amount=amount)
-    return say("{name}: looked at {amount:.2f} times in all (Σ α over the rows)", name=name, amount=amount)
+        return gettext("{name}: {amount:.2f} steps in all were about it (Σ α′ over the rows)", name=name, amount=amount)
+    return gettext("{name}: looked at {amount:.2f} times in all (Σ α over the rows)", name=name, amount=amount)
 
 
 def _spread(face: Face, name: str, bits: float, positions: int) -> str:
     """Return what the bar beside a row says."""
     told = {"name": name, "bits": bits, "most": np.log2(positions), "count": 2**bits}
     if face == "difference":
-        return say("{name}: entropy {bits} bits, that of α′ less that of α", name=name, bits=signed(bits))
+        return gettext("{name}: entropy {bits} bits, that of α′ less that of α", name=name, bits=signed(bits))
     if face == "after":
-        return say("{name}: entropy H of α′ = {bits:.2f} of at most {most:.2f} bits, as if it was about {count:.1f} "
-                   "pieces alike", **told)  # fmt: skip
-    return say("{name}: entropy H = {bits:.2f} of at most {most:.2f} bits, as if it looked at {count:.1f} pieces alike",
-               **told)  # fmt: skip
+        return gettext(
+            "{name}: entropy H of α′ = {bits:.2f} of at most {most:.2f} bits, as if it was about {count:.1f} "
+            "pieces alike",
+            **told,
+        )
+    return gettext(
+        "{name}: entropy H = {bits:.2f} of at most {most:.2f} bits, as if it looked at {count:.1f} pieces alike", **told
+    )
 
 
 def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
@@ -74,13 +95,19 @@ def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
     where there are signs, to both sides of it, gains up."""
     if cells.face != "difference":
         most, largest = float(cells.covered.max()), float(np.log2(positions)) or 1.0
-        below = {"range": [most * 1.04, 0], "tickvals": [0, most],
-                 "ticktext": [f"Σ {SYMBOLS[cells.face]}  0", decimal(most, 1)]}  # fmt: skip
+        below = {
+            "range": [most * 1.04, 0],
+            "tickvals": [0, most],
+            "ticktext": [f"Σ {SYMBOLS[cells.face]}  0", decimal(most, 1)],
+        }
         return below, {"range": [0, largest], "tickvals": [0, largest], "ticktext": ["0", decimal(largest, 1)]}
     most = max(float(np.abs(cells.covered).max()), 0.1) * 1.04
     largest = max(float(np.abs(cells.entropies).max()), 0.1) * 1.04
-    below = {"range": [-most, most], "tickvals": [-most, 0, most],
-             "ticktext": [signed(-most, 1), "Σ Δ  0", signed(most, 1)]}  # fmt: skip
+    below = {
+        "range": [-most, most],
+        "tickvals": [-most, 0, most],
+        "ticktext": [signed(-most, 1), "Σ Δ  0", signed(most, 1)],
+    }
     return below, {"range": [-largest, largest], "tickvals": [0, largest], "ticktext": ["0", signed(largest, 1)]}
 
 
@@ -95,13 +122,24 @@ def make_room(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
     below, beside = _axes(cells, positions)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
     title = {"font": {"size": 11, "color": ink.quiet}, "standoff": 3}
-    layout["yaxis2"] = axis | {
-        "domain": [0, bottom * _BELOW / (_BELOW + _GAP)], "anchor": "x",
-    } | below  # fmt: skip
-    layout["xaxis2"] = axis | {
-        "domain": [_SHARE + 0.02, 1], "anchor": "y", "side": "bottom",
-        "title": title | {"text": ("Δ" if cells.face == "difference" else "") + say("H, bits")},
-    } | beside  # fmt: skip
+    layout["yaxis2"] = (
+        axis
+        | {
+            "domain": [0, bottom * _BELOW / (_BELOW + _GAP)],
+            "anchor": "x",
+        }
+        | below
+    )
+    layout["xaxis2"] = (
+        axis
+        | {
+            "domain": [_SHARE + 0.02, 1],
+            "anchor": "y",
+            "side": "bottom",
+            "title": title | {"text": ("Δ" if cells.face == "difference" else "") + gettext("H, bits")},
+        }
+        | beside
+    )
     layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
     # A background belongs to every panel of a figure; that between the cells must be the heatmap's alone.
     rows, columns = cells.alpha.shape

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, rectangle
 from attnviz.figures.strips import seams
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import LOST, STRONGEST, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.labels import subscript
@@ -20,24 +20,37 @@ def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
     """Return the template of `maxout_strips`, with the pairs if `paired`."""
     ink, size, last = palette(theme), trace.readouts.shape[1], 2 if paired else 0
     strip = {
-        "type": "heatmap", "x0": 1, "dx": 1, "zmin": Slot("low"), "zmax": Slot("high"), "colorscale": ink.signed_root,
-        "showscale": False, "hovertemplate": say("pair %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "x0": 1,
+        "dx": 1,
+        "zmin": Slot("low"),
+        "zmax": Slot("high"),
+        "colorscale": ink.signed_root,
+        "showscale": False,
+        "hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>",
+    }
     traces = [
         strip | {"z": Slot(name), "y": [0, 1], "opacity": opacity} for name, opacity in (("won", 1), ("lost", LOST))
     ]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": 4 + STRIP * (last + 1) + 4, "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
-        "shapes": [*seams(range(last + 1), size, ink, first=0.5),
-                   rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1)],
+        "height": 4 + STRIP * (last + 1) + 4,
+        "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
+        "shapes": [
+            *seams(range(last + 1), size, ink, first=0.5),
+            rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1),
+        ],
         "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
-        "yaxis": axis | APART | {
-            "range": [last + 0.5, -0.5], "tickvals": list(range(last + 1)), "ticktext": Slot("names"),
+        "yaxis": axis
+        | APART
+        | {
+            "range": [last + 0.5, -0.5],
+            "tickvals": list(range(last + 1)),
+            "ticktext": Slot("names"),
             "tickfont": {"size": 12, "color": ink.ink},
         },
         "meta": {"alt": Slot("alt"), "narrowest": 320},
-    }  # fmt: skip
+    }
     return {"data": [*(traces if paired else []), strip | {"z": Slot("larger"), "y": [last]}], "layout": layout}
 
 
@@ -47,16 +60,21 @@ def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -
     limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
     name = f"t{subscript(step + 1)}"
     values = {
-        "larger": winners[None], "low": -limit, "high": limit, "names": [name], "alt": _maxout_alt(winners, step),
-    }  # fmt: skip
+        "larger": winners[None],
+        "low": -limit,
+        "high": limit,
+        "names": [name],
+        "alt": _maxout_alt(winners, step),
+    }
     if pairs is None:
         return values
     both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
     lost = both < both.max(axis=0)
     return values | {
-        "won": np.where(lost, np.nan, both), "lost": np.where(lost, both, np.nan),
-        "names": [say("first of pair"), say("second of pair"), say("larger: {vector}", vector=name)],
-    }  # fmt: skip
+        "won": np.where(lost, np.nan, both),
+        "lost": np.where(lost, both, np.nan),
+        "names": [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)],
+    }
 
 
 def maxout_strips(
@@ -72,13 +90,16 @@ def maxout_strips(
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
     """Return each of the `pairs` (2l,) of `maxout_strips`, where they are known, with the larger (counted from 1)."""
-    columns = {} if pairs is None else {say("first"): pairs[0::2], say("second"): pairs[1::2]}
-    index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=say("pair"))
-    return pd.DataFrame(columns | {say("larger"): trace.readouts[step]}, index=index)
+    columns = {} if pairs is None else {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
+    index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=gettext("pair"))
+    return pd.DataFrame(columns | {gettext("larger"): trace.readouts[step]}, index=index)
 
 
 def _maxout_alt(winners: NDArray[np.float32], step: int) -> str:
-    return say(
+    return gettext(
         "Maxout of step {step}: {count} pairs, of each the larger is kept, from {low:.2f} to {high:.2f}.",
-        step=step + 1, count=len(winners), low=winners.min(), high=winners.max(),
-    )  # fmt: skip
+        step=step + 1,
+        count=len(winners),
+        low=winners.min(),
+        high=winners.max(),
+    )

@@ -14,7 +14,7 @@ from attnviz.analysis.microscope import SATURATED, Microscope, saturated
 from attnviz.figures.build import Spec, emphasise
 from attnviz.figures.template import filled
 from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed
 
@@ -31,13 +31,13 @@ MARK = " ▮"
 def hover_template(bounded: bool) -> str:
     """Return what the pointer reads at a unit: its query, key, activation, score and contribution, in braces."""
     if bounded:
-        return say("unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}")
-    return say("unit {k}<br>{q} × {u} = {c}")
+        return gettext("unit {k}<br>tanh({q} + {u}) = {a}<br>× v = {v} gives {c}")
+    return gettext("unit {k}<br>{q} × {u} = {c}")
 
 
 def head_hover(units: int) -> str:
     """Return the same for a head of a transformer with so many `units`."""
-    return say("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
+    return gettext("unit {k}<br>{q} × {u} / √{units} = {c}", k="{k}", q="{q}", u="{u}", c="{c}", units=units)
 
 
 def microscope_table(units: Microscope) -> pd.DataFrame:
@@ -47,15 +47,15 @@ def microscope_table(units: Microscope) -> pd.DataFrame:
     contributions = units.contributions[order]
     return pd.DataFrame(
         {
-            say("query"): units.query[order],
-            say("key"): units.key[order],
-            say("activation"): units.activation[order],
+            gettext("query"): units.query[order],
+            gettext("key"): units.key[order],
+            gettext("activation"): units.activation[order],
             "v": units.score[order],
-            say("contribution"): contributions,
-            say("running sum"): np.cumsum(contributions),
-            say("saturated"): saturated(units)[order],
+            gettext("contribution"): contributions,
+            gettext("running sum"): np.cumsum(contributions),
+            gettext("saturated"): saturated(units)[order],
         },
-        index=pd.Index(order + 1, name=say("unit")),
+        index=pd.Index(order + 1, name=gettext("unit")),
     )
 
 
@@ -69,14 +69,14 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
     top, rest = units.order[:UNITS], units.order[UNITS:]
     values = [*units.contributions[top].tolist(), *([float(units.contributions[rest].sum())] if rest.size else [])]
     flat = saturated(units)
-    names = [say("unit {k}", k=k + 1) + (MARK if flat[k] else "") for k in top]
+    names = [gettext("unit {k}", k=k + 1) + (MARK if flat[k] else "") for k in top]
     hover = [_hover(units, int(k)) for k in top]
     if rest.size:
-        names.append(say("{n} more", n=rest.size))
-        hover.append(say("{n} more units: {c}", n=rest.size, c=signed(values[-1], 4)))
-    labels = [*names, emphasise(say("energy e"), ink.ink)]
+        names.append(gettext("{n} more", n=rest.size))
+        hover.append(gettext("{n} more units: {c}", n=rest.size, c=signed(values[-1], 4)))
+    labels = [*names, emphasise(gettext("energy e"), ink.ink)]
     panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
-    layout = rows_layout(92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], say("running sum"))} | axes
+    layout = rows_layout(92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], gettext("running sum"))} | axes
     layout["xaxis"] |= {"range": sum_range(values), "nticks": 5}
     layout["meta"] = {"alt": microscope_alt(units), "narrowest": OPERANDS_WIDTH if operands else 300}
     hover.append(f"e = {signed(units.energy, 4)}")
@@ -89,12 +89,16 @@ def microscope_alt(units: Microscope) -> str:
     largest, flat = int(units.order[0]), int(saturated(units).sum())
     saturation = ""
     if units.bounded:
-        saturation = say(", of which {count} are saturated (|tanh| at least {least})", count=flat, least=SATURATED)
-    return say(
+        saturation = gettext(", of which {count} are saturated (|tanh| at least {least})", count=flat, least=SATURATED)
+    return gettext(
         "An energy of {energy:.3f} as the sum of {count} units{saturation}. The largest is unit {largest} with "
-        "{contribution:+.3f}.", energy=units.energy, count=len(units.query), saturation=saturation,
-        largest=largest + 1, contribution=units.contributions[largest],
-    )  # fmt: skip
+        "{contribution:+.3f}.",
+        energy=units.energy,
+        count=len(units.query),
+        saturation=saturation,
+        largest=largest + 1,
+        contribution=units.contributions[largest],
+    )
 
 
 def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette) -> tuple[list[Spec], Spec]:
@@ -102,9 +106,12 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
     rows, flat = list(range(len(top))), saturated(units)[top]
     query, key, activation = units.query[top], units.key[top], units.activation[top]
     bar = {
-        "type": "bar", "orientation": "h", "y": rows, "customdata": hover,
+        "type": "bar",
+        "orientation": "h",
+        "y": rows,
+        "customdata": hover,
         "hovertemplate": "%{customdata}<extra></extra>",
-    }  # fmt: skip
+    }
     traces = [
         bar | {"name": "query", "xaxis": "x2", "x": query.tolist(), "marker": {"color": ink.decoder}},
         bar | {"name": "key", "xaxis": "x2", "x": key.tolist(), "marker": {"color": ink.encoder}},
@@ -114,25 +121,36 @@ def _operands(units: Microscope, top: np.ndarray, hover: list[str], ink: Palette
     if not units.bounded:
         inputs["title"]["text"] = f"{_tint(units.names[0], ink.decoder)}, {_tint(units.names[1], ink.encoder)}"
         sums = (
-            say("→ product / √{units}, running sum", units=len(units.query)) if _scaled(units)
-            else say("→ product, running sum")
-        )  # fmt: skip
+            gettext("→ product / √{units}, running sum", units=len(units.query))
+            if _scaled(units)
+            else gettext("→ product, running sum")
+        )
         return traces, {"xaxis2": inputs | {"domain": [0, 0.4]}, "xaxis": panel(ink, [0.46, 1], sums)}
     inputs["title"]["text"] = f"{_tint('(Wₐ s)ₖ', ink.decoder)} + {_tint('(Uₐ h)ₖ', ink.encoder)} ◆"
     diamonds = {
-        "type": "scatter", "mode": "markers", "name": "together", "xaxis": "x2", "y": rows, "x": (query + key).tolist(),
-        "marker": {"symbol": "diamond", "size": 7, "color": ink.ink}, "hoverinfo": "skip",
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "markers",
+        "name": "together",
+        "xaxis": "x2",
+        "y": rows,
+        "x": (query + key).tolist(),
+        "marker": {"symbol": "diamond", "size": 7, "color": ink.ink},
+        "hoverinfo": "skip",
+    }
     fills = [1 if one else PALE for one in flat]
-    squashed = bar | {"name": "activation", "xaxis": "x3", "x": activation.tolist(),
-                      "marker": {"color": ink.bar, "opacity": fills}}  # fmt: skip
+    squashed = bar | {
+        "name": "activation",
+        "xaxis": "x3",
+        "x": activation.tolist(),
+        "marker": {"color": ink.bar, "opacity": fills},
+    }
     votes = bar | {"name": "score", "xaxis": "x4", "x": units.score[top].tolist(), "marker": {"color": ink.quiet}}
     most = 1.08 * float(np.abs(units.score).max() or 1)
     return [*traces, diamonds, squashed, votes], {
         "xaxis2": inputs,
         "xaxis3": panel(ink, [0.31, 0.45], "→ tanh") | {"range": [-1.08, 1.08], "tickvals": [-1, 0, 1]},
         "xaxis4": panel(ink, [0.49, 0.6], "× vₖ") | {"range": [-most, most], "nticks": 3},
-        "xaxis": panel(ink, [0.64, 1], say("→ running sum")),
+        "xaxis": panel(ink, [0.64, 1], gettext("→ running sum")),
     }
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.multiplications import Work
 from attnviz.figures.build import APART, base_axis, base_layout, build
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.wording.numbers import thousands
 
@@ -21,44 +21,70 @@ def work_figure(found: Mapping[str, Work], *, theme: ThemeName = "light") -> go.
     colours = {"keys": ink.encoder, "queries": ink.decoder, "pairs": ink.bar}
     bars = [
         {
-            "type": "bar", "orientation": "h", "name": name, "y": names,
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": names,
             "x": [getattr(one, part) for one in found.values()],
-            "marker": {"color": colours[part]}, "hovertemplate": f"{name}: %{{x:,d}}<extra></extra>",
+            "marker": {"color": colours[part]},
+            "hovertemplate": f"{name}: %{{x:,d}}<extra></extra>",
         }
         for part, name in parts.items()
-    ]  # fmt: skip
+    ]
     axis = base_axis(ink) | {"zeroline": False}
     layout = base_layout(ink) | {
-        "height": 70 + 54 * len(names) + 40, "barmode": "stack", "bargap": 0.35,
+        "height": 70 + 54 * len(names) + 40,
+        "barmode": "stack",
+        "bargap": 0.35,
         "margin": {"l": 112, "r": 36, "t": 34, "b": 52},
-        "xaxis": axis | {"title": {"text": say("multiplications"), "font": {"size": 12, "color": ink.quiet}},
-                         "nticks": 5, "tickformat": ",d"},
-        "yaxis": axis | APART | {"autorange": "reversed", "showgrid": False,
-                                 "tickfont": {"size": 13, "color": ink.ink}},
-        "showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal",
-                                       "font": {"size": 12}},
+        "xaxis": axis
+        | {
+            "title": {"text": gettext("multiplications"), "font": {"size": 12, "color": ink.quiet}},
+            "nticks": 5,
+            "tickformat": ",d",
+        },
+        "yaxis": axis
+        | APART
+        | {"autorange": "reversed", "showgrid": False, "tickfont": {"size": 13, "color": ink.ink}},
+        "showlegend": True,
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1,
+            "yanchor": "bottom",
+            "traceorder": "normal",
+            "font": {"size": 12},
+        },
         "meta": {"alt": _alt(found), "narrowest": 320, "widest": 900},
-    }  # fmt: skip
+    }
     return build(bars, layout)
 
 
 def work_table(found: Mapping[str, Work]) -> pd.DataFrame:
     """Return the numbers of `work_figure`, a row for each name, with the sum and the tanh beside."""
     rows = [
-        {label: getattr(one, part) for part, label in _parts().items()} | {say("sum"): one.total, "tanh": one.tanh}
+        {label: getattr(one, part) for part, label in _parts().items()} | {gettext("sum"): one.total, "tanh": one.tanh}
         for one in found.values()
     ]
-    return pd.DataFrame(rows, index=pd.Index(list(found), name=say("attention")))
+    return pd.DataFrame(rows, index=pd.Index(list(found), name=gettext("attention")))
 
 
 def _parts() -> dict[str, str]:
-    return {"keys": say("keys, once a piece"), "queries": say("query, once a step"), "pairs": say("every pair")}
+    return {
+        "keys": gettext("keys, once a piece"),
+        "queries": gettext("query, once a step"),
+        "pairs": gettext("every pair"),
+    }
 
 
 def _alt(found: Mapping[str, Work]) -> str:
     listed = "; ".join(
-        say("{name}: {total} multiplications and {tanh} tanh", name=name, total=thousands(one.total),
-            tanh=thousands(one.tanh))
+        gettext(
+            "{name}: {total} multiplications and {tanh} tanh",
+            name=name,
+            total=thousands(one.total),
+            tanh=thousands(one.tanh),
+        )
         for name, one in found.items()
-    )  # fmt: skip
-    return say("Multiplications for all energies of this sentence. {listed}.", listed=listed)
+    )
+    return gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.microscope import score_vector
 from attnviz.figures.subject import Subject
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Attention, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.wording.given import energies_are_missing, inside_is_missing
 from attnviz.wording.seq2seq_stages import no_ledger
@@ -46,46 +46,57 @@ def _told_of(
 
 
 def _not_of_imports() -> str:
-    return say("This model was imported from another program: this picture is one of the translators that are trained "
-               "here.")  # fmt: skip
+    return gettext(
+        "This model was imported from another program: this picture is one of the translators that are trained here."
+    )
 
 
 RECURRENT = Need(
     lambda subject: isinstance(subject.trace, Recurrent),
-    _told_of(lambda: say(
-        "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
-        "one: this picture is one of recurrent translators."
-    )),
-)  # fmt: skip
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer, which has no recurrent state, and many looks at each step instead of "
+            "one: this picture is one of recurrent translators."
+        )
+    ),
+)
 RNNSEARCH = Need(lambda subject: isinstance(subject.trace, Trace), RECURRENT.sentence)
 UNITS = Need(
     RECURRENT.met,
-    _told_of(lambda: say(
-        "This model is a transformer: its score is the product of query and key, shown above, and no layer "
-        "of units lies inside it to be taken apart."
-    )),
-)  # fmt: skip
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer: its score is the product of query and key, shown above, and no layer "
+            "of units lies inside it to be taken apart."
+        )
+    ),
+)
 LINEAR = Need(
     lambda subject: subject.trace.linear if isinstance(subject.trace, Seq2SeqTrace) else RNNSEARCH.met(subject),
-    _told_of(lambda: say(
-        "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
-        "stand feed-forward networks and normalisations, so that the logit does not split into parts."
-    ), no_ledger),
-)  # fmt: skip
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer, and has no logit ledger: between what its heads find and the logit "
+            "stand feed-forward networks and normalisations, so that the logit does not split into parts."
+        ),
+        no_ledger,
+    ),
+)
 ONE_LOOK = Need(
     RNNSEARCH.met,
-    _told_of(lambda: say(
-        "This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
-        "could tell what a look was about once its word is known."
-    ), lambda: say(
-        "This model was imported from another program: what a look was about once its word is known is told here of "
-        "translators that are trained here."
-    )),
-)  # fmt: skip
+    _told_of(
+        lambda: gettext(
+            "This model is a transformer: a step has many looks, and there is no one context, of which Bayes "
+            "could tell what a look was about once its word is known."
+        ),
+        lambda: gettext(
+            "This model was imported from another program: what a look was about once its word is known is told here "
+            "of translators that are trained here."
+        ),
+    ),
+)
 
 
 def _no_heads() -> str:
-    return say("This model is a recurrent translator: it has no heads, of which this picture is.")
+    return gettext("This model is a recurrent translator: it has no heads, of which this picture is.")
 
 
 HEADS = Need(
@@ -95,57 +106,63 @@ HEADS = Need(
 TRANSLATION = Need(lambda subject: isinstance(subject.trace, Record), lambda _: inside_is_missing())
 GIVEN = Need(
     lambda subject: isinstance(subject.trace, Attention),
-    lambda _: say("This picture is one of attention that another program computed."),
+    lambda _: gettext("This picture is one of attention that another program computed."),
 )
 ENERGIES = Need(
-    lambda subject: isinstance(subject.trace, Recurrent) or (
-        isinstance(subject.trace, Attention) and subject.trace.energies.size > 0
+    lambda subject: (
+        isinstance(subject.trace, Recurrent)
+        or (isinstance(subject.trace, Attention) and subject.trace.energies.size > 0)
     ),
     lambda subject: energies_are_missing() if isinstance(subject.trace, Attention) else RECURRENT.sentence(subject),
-)  # fmt: skip
+)
 ATTENTION = Need(
     lambda subject: subject.trace.attends,
-    lambda _: say("This model has no attention: no energy is computed, so there is none to take apart."),
+    lambda _: gettext("This model has no attention: no energy is computed, so there is none to take apart."),
 )
 SCORE_VECTOR = Need(
     _has_score_vector,
-    lambda subject: say(
+    lambda subject: gettext(
         "This trace lacks the vector v_a, and the model that made it, “{model}”, is not here: the energy cannot be "
-        "taken apart. Put the model in the folder of models.", model=subject.trace.model,
+        "taken apart. Put the model in the folder of models.",
+        model=subject.trace.model,
     ),
-)  # fmt: skip
+)
 WEIGHTS = Need(
     lambda subject: subject.weights is not None,
-    lambda subject: say(
+    lambda subject: gettext(
         "The logit ledger is computed from the weights of the model that made this translation, “{model}”, which is "
-        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+        "not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
     ),
-)  # fmt: skip
+)
 LOOKS = Need(
     lambda subject: subject.weights is not None,
-    lambda subject: say(
+    lambda subject: gettext(
         "What a step makes of other weights is computed from the model that made this translation, “{model}”, which is "
-        "not here. Put it in the folder of models and open the translation again.", model=subject.trace.model,
+        "not here. Put it in the folder of models and open the translation again.",
+        model=subject.trace.model,
     ),
-)  # fmt: skip
+)
 CHOICE = Need(
     lambda subject: subject.trace.attends,
-    lambda _: say("A model without attention has no weights to try and no posterior: there is nothing to choose from, "
-                  "for all its words are written from one context."),
-)  # fmt: skip
+    lambda _: gettext(
+        "A model without attention has no weights to try and no posterior: there is nothing to choose from, "
+        "for all its words are written from one context."
+    ),
+)
 POSTERIOR = Need(
     lambda subject: subject.weights is not None,
-    lambda subject: say(
+    lambda subject: gettext(
         "What a look was about once its word was known is computed from the weights of the model that made this "
         "translation, “{model}”, which is not here. Put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
-)  # fmt: skip
+)
 CHANGED = Need(
     lambda subject: subject.parent is not None,
-    lambda _: say("Nothing was changed by hand in this translation: there is nothing to compare it with."),
+    lambda _: gettext("Nothing was changed by hand in this translation: there is nothing to compare it with."),
 )
 RIVAL = Need(
     lambda subject: subject.against is not None,
-    lambda _: say("There is no other piece to hold this one against."),
+    lambda _: gettext("There is no other piece to hold this one against."),
 )

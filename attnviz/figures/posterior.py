@@ -20,7 +20,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.numbers import decimal, significant, small
@@ -38,23 +38,31 @@ def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
     ink, count = palette(theme), len(trace.source_pieces)
     prior = piece_bars(trace, Slot("prior"), "α") | {"marker": {"color": ink.bar}}
     likely = piece_bars(trace, Slot("likelihood"), "p(y | h)", ".3~g") | {
-        "xaxis": "x2", "marker": {"color": ink.decoder},
-    }  # fmt: skip
+        "xaxis": "x2",
+        "marker": {"color": ink.decoder},
+    }
     after = piece_bars(trace, Slot("posterior"), "p(j | y)") | {"xaxis": "x3", "marker": {"color": ink.bar}}
-    heatmap = piece_bars(trace, Slot("seen"), say("α′ of the heatmap")) | {
-        "type": "scatter", "mode": "markers", "xaxis": "x3",
+    heatmap = piece_bars(trace, Slot("seen"), gettext("α′ of the heatmap")) | {
+        "type": "scatter",
+        "mode": "markers",
+        "xaxis": "x3",
         "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
-    }  # fmt: skip
+    }
     del heatmap["orientation"]
     axis, layout = value_axis(ink, "α", [0, _ROOM]), source_layout(trace, ink)
     layout["xaxis"] = axis | {"domain": list(_COLUMNS["prior"]), "tickvals": [0, 1]}
     layout["xaxis2"] = value_axis(ink, "× p(y | h)", []) | {
-        "domain": list(_COLUMNS["likelihood"]), "range": Slot("likelihoods"), "tickvals": Slot("likelihood_ticks"),
-        "ticktext": Slot("likelihood_names"), "anchor": "y",
-    }  # fmt: skip
+        "domain": list(_COLUMNS["likelihood"]),
+        "range": Slot("likelihoods"),
+        "tickvals": Slot("likelihood_ticks"),
+        "ticktext": Slot("likelihood_names"),
+        "anchor": "y",
+    }
     layout["xaxis3"] = value_axis(ink, "→ p(j | y),  ◇ α′", [0, _ROOM]) | {
-        "domain": list(_COLUMNS["posterior"]), "tickvals": [0, 1], "anchor": "y",
-    }  # fmt: skip
+        "domain": list(_COLUMNS["posterior"]),
+        "tickvals": [0, 1],
+        "anchor": "y",
+    }
     layout["meta"]["narrowest"] = 300
     texts = [
         numbers(label_size(count) - 1, ink, f"{name}_number") | {"xaxis": axis}
@@ -71,9 +79,10 @@ def posterior_values(trace: Trace, found: AfterWord, step: int) -> Values:
     seen = np.where(rows["reading"] >= _VISIBLE, rows.pop("reading"), np.nan)
     values = rows | {
         "seen": seen,
-        "likelihoods": [0, _ROOM * 1.2 * largest], "likelihood_ticks": [0, largest],
+        "likelihoods": [0, _ROOM * 1.2 * largest],
+        "likelihood_ticks": [0, largest],
         "likelihood_names": ["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
-    }  # fmt: skip
+    }
     if len(trace.source_pieces) <= MOST_ROWS:
         for name in _COLUMNS:
             write = small if name == "likelihood" else decimal
@@ -97,13 +106,13 @@ def posterior_bars(trace: Trace, found: AfterWord, step: int, *, theme: ThemeNam
 def posterior_table(trace: Trace, found: AfterWord, step: int) -> pd.DataFrame:
     """Return prior, likelihood, their product, posterior and the heatmap's reading of 0-based `step`, one row for each
     source piece j (counted from 1)."""
-    table = attention_table(trace, step).drop(columns=[say("energy")])
+    table = attention_table(trace, step).drop(columns=[gettext("energy")])
     return table.assign(
         **{
-            say("likelihood p(y | h)"): found.likelihood[step],
-            say("product"): found.prior[step] * found.likelihood[step],
-            say("posterior p(j | y)"): found.posterior[step],
-            say("α′ of the heatmap"): found.reading[step],
+            gettext("likelihood p(y | h)"): found.likelihood[step],
+            gettext("product"): found.prior[step] * found.likelihood[step],
+            gettext("posterior p(j | y)"): found.posterior[step],
+            gettext("α′ of the heatmap"): found.reading[step],
         }
     )
 
@@ -118,10 +127,14 @@ def _ceiling(largest: float) -> float:
 
 def _alt(trace: Trace, found: AfterWord, step: int) -> str:
     first, last = int(found.prior[step].argmax()), int(found.posterior[step].argmax())
-    return say(
+    return gettext(
         "Before and after the word of step {step}: for each source piece the weight α, times the likelihood of the "
         "word with that annotation alone, gives the posterior. The largest weight, {weight:.2f}, is that of {piece}; "
-        "the largest posterior, {posterior:.2f}, that of {other}, whose likelihood is {likelihood}.", step=step + 1,
-        weight=found.prior[step, first], piece=short_name(trace, first), posterior=found.posterior[step, last],
-        other=short_name(trace, last), likelihood=small(float(found.likelihood[step, last])),
-    )  # fmt: skip
+        "the largest posterior, {posterior:.2f}, that of {other}, whose likelihood is {likelihood}.",
+        step=step + 1,
+        weight=found.prior[step, first],
+        piece=short_name(trace, first),
+        posterior=found.posterior[step, last],
+        other=short_name(trace, last),
+        likelihood=small(float(found.likelihood[step, last])),
+    )

@@ -68,7 +68,7 @@ from attnviz.figures.stream import stream_table, stream_template, stream_values
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import Picture, Values, whole
 from attnviz.figures.trials import trials_figure, trials_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.wording.file_headings import step_heading
 from attnviz.wording.labels import quote, shorten
@@ -162,7 +162,7 @@ def _maxout_table(subject: Subject) -> pd.DataFrame:
 
 
 def _microscope_heading(subject: Subject) -> str:
-    return step_heading(subject.trace, subject.step, say("Energy microscope"), subject.examined)
+    return step_heading(subject.trace, subject.step, gettext("Energy microscope"), subject.examined)
 
 
 def rows_of(subject: Subject) -> tuple[int, ...]:
@@ -178,7 +178,7 @@ def _ledger_values(subject: Subject, theme: ThemeName) -> Values:
 
 
 def _ledger_heading(subject: Subject) -> str:
-    title = say("Logit ledger")
+    title = gettext("Logit ledger")
     if subject.explained != subject.trace.target_ids[subject.step]:
         title = f"{title}, {quote(shorten(subject.name(subject.explained), 20))}"
     return step_heading(subject.trace, subject.step, title)
@@ -191,7 +191,7 @@ def _contrast_values(subject: Subject, theme: ThemeName) -> Values:
 
 def _contrast_title(subject: Subject) -> str:
     name, against = (quote(shorten(name, 9)) for name in _rivals(subject))
-    return say("Why {name} and not {against}", name=name, against=against)
+    return gettext("Why {name} and not {against}", name=name, against=against)
 
 
 def _rivals(subject: Subject) -> tuple[str, str]:
@@ -199,49 +199,95 @@ def _rivals(subject: Subject) -> tuple[str, str]:
     return subject.name(subject.explained), subject.name(subject.against)
 
 
-TRIALS = whole(lambda subject, theme: trials_figure(
-    subject.trace, subject.trials, subject.spelled, subject.best_look, theme=theme
-))  # fmt: skip
+TRIALS = whole(
+    lambda subject, theme: trials_figure(subject.trace, subject.trials, subject.spelled, subject.best_look, theme=theme)
+)
 CHANGE = whole(lambda subject, theme: step_change_figure(subject.change, theme=theme))
 MICROSCOPE = whole(lambda subject, theme: microscope_figure(subject.units, theme=theme))
 LEDGER = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _ledger_values)
 CONTRAST = Picture(lambda subject, theme: ledger_template(subject.trace, theme), _contrast_values)
 
 STEP_FIGURES: dict[str, StepFigure] = {
-    "attention": StepFigure(lambda _: say("Energies and weights"), _anew(attention_bars), _table(attention_table),
-                            (RECURRENT, ATTENTION), summary=True),
-    "look": StepFigure(lambda _: say("Where it looked"), LOOK, _table(look_table), (GIVEN,)),
-    "energy": StepFigure(lambda _: say("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
-    "softmax": StepFigure(lambda _: say("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
-    "context": StepFigure(lambda _: say("Context vector"), _anew(context_strips), _table(context_table), (RECURRENT,)),
-    "units": StepFigure(lambda _: say("Units of the context vector"), CONTEXT_UNITS, _table(context_units_table),
-                        (RECURRENT, ATTENTION)),
-    "state": StepFigure(lambda _: say("State"), STATE, _table(state_table), (RECURRENT,)),
-    "maxout": StepFigure(lambda _: say("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
-    "products": StepFigure(lambda _: say("Score, unit by unit"), PRODUCTS,
-                           lambda subject: microscope_table(_of_head(subject)), (HEADS,), summary=True),
-    "scores": StepFigure(lambda _: say("Scores"), SCORES, _table(scores_table), (HEADS,)),
-    "weights": StepFigure(lambda _: say("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
-    "values": StepFigure(lambda _: say("Values"), _anew(values_strips), _table(values_table), (HEADS,)),
-    "stream": StepFigure(lambda _: say("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
-    "candidates": StepFigure(lambda _: say("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)),
-    "posterior": StepFigure(lambda _: say("Before and after the word"), BEFORE_AND_AFTER,
-                            lambda subject: posterior_table(subject.trace, subject.after_word, subject.step),
-                            (ONE_LOOK, CHOICE, POSTERIOR), uses_weights=True),
-    "microscope": StepFigure(lambda _: say("Energy microscope"), MICROSCOPE,
-                             lambda subject: microscope_table(subject.units), (UNITS, ATTENTION, SCORE_VECTOR),
-                             uses_weights=True, heading=_microscope_heading),
-    "ledger": StepFigure(lambda _: say("Logit ledger"), LEDGER,
-                         lambda subject: ledger_table(subject.trace, subject.ledger), (LINEAR, WEIGHTS),
-                         uses_weights=True, heading=_ledger_heading),
-    "contrast": StepFigure(_contrast_title, CONTRAST, lambda subject: ledger_table(subject.trace, subject.contrast),
-                           (LINEAR, WEIGHTS, RIVAL), uses_weights=True),
-    "trials": StepFigure(lambda _: say("Other looks, tried"), TRIALS,
-                         lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
-                         (ONE_LOOK, ATTENTION, LOOKS), uses_weights=True, summary=True),
-    "changed": StepFigure(lambda _: say("What changed"), CHANGE, lambda subject: step_change_table(subject.change),
-                          (RNNSEARCH, CHANGED)),
-}  # fmt: skip
+    "attention": StepFigure(
+        lambda _: gettext("Energies and weights"),
+        _anew(attention_bars),
+        _table(attention_table),
+        (RECURRENT, ATTENTION),
+        summary=True,
+    ),
+    "look": StepFigure(lambda _: gettext("Where it looked"), LOOK, _table(look_table), (GIVEN,)),
+    "energy": StepFigure(lambda _: gettext("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
+    "softmax": StepFigure(lambda _: gettext("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
+    "context": StepFigure(
+        lambda _: gettext("Context vector"), _anew(context_strips), _table(context_table), (RECURRENT,)
+    ),
+    "units": StepFigure(
+        lambda _: gettext("Units of the context vector"),
+        CONTEXT_UNITS,
+        _table(context_units_table),
+        (RECURRENT, ATTENTION),
+    ),
+    "state": StepFigure(lambda _: gettext("State"), STATE, _table(state_table), (RECURRENT,)),
+    "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
+    "products": StepFigure(
+        lambda _: gettext("Score, unit by unit"),
+        PRODUCTS,
+        lambda subject: microscope_table(_of_head(subject)),
+        (HEADS,),
+        summary=True,
+    ),
+    "scores": StepFigure(lambda _: gettext("Scores"), SCORES, _table(scores_table), (HEADS,)),
+    "weights": StepFigure(lambda _: gettext("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
+    "values": StepFigure(lambda _: gettext("Values"), _anew(values_strips), _table(values_table), (HEADS,)),
+    "stream": StepFigure(lambda _: gettext("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
+    "candidates": StepFigure(
+        lambda _: gettext("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)
+    ),
+    "posterior": StepFigure(
+        lambda _: gettext("Before and after the word"),
+        BEFORE_AND_AFTER,
+        lambda subject: posterior_table(subject.trace, subject.after_word, subject.step),
+        (ONE_LOOK, CHOICE, POSTERIOR),
+        uses_weights=True,
+    ),
+    "microscope": StepFigure(
+        lambda _: gettext("Energy microscope"),
+        MICROSCOPE,
+        lambda subject: microscope_table(subject.units),
+        (UNITS, ATTENTION, SCORE_VECTOR),
+        uses_weights=True,
+        heading=_microscope_heading,
+    ),
+    "ledger": StepFigure(
+        lambda _: gettext("Logit ledger"),
+        LEDGER,
+        lambda subject: ledger_table(subject.trace, subject.ledger),
+        (LINEAR, WEIGHTS),
+        uses_weights=True,
+        heading=_ledger_heading,
+    ),
+    "contrast": StepFigure(
+        _contrast_title,
+        CONTRAST,
+        lambda subject: ledger_table(subject.trace, subject.contrast),
+        (LINEAR, WEIGHTS, RIVAL),
+        uses_weights=True,
+    ),
+    "trials": StepFigure(
+        lambda _: gettext("Other looks, tried"),
+        TRIALS,
+        lambda subject: trials_table(subject.trials, subject.spelled, subject.best_look),
+        (ONE_LOOK, ATTENTION, LOOKS),
+        uses_weights=True,
+        summary=True,
+    ),
+    "changed": StepFigure(
+        lambda _: gettext("What changed"),
+        CHANGE,
+        lambda subject: step_change_table(subject.change),
+        (RNNSEARCH, CHANGED),
+    ),
+}
 """Every picture of a step, in the order of the equations, those of a recurrent translator before those of a
 transformer's head, then what lies inside an energy and a logit; the keys are part of file names and of the command
 line."""

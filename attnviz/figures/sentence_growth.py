@@ -9,7 +9,7 @@ from attnviz.analysis.clauses import Growth
 from attnviz.figures.attentions import look_of
 from attnviz.figures.build import base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import BAND, ThemeName, palette
 from attnviz.wording.why import growth_sentence, short_name
 
@@ -23,51 +23,93 @@ def sentence_growth_figure(found: Growth, *, step: int | None = None, theme: The
     ink, words = palette(theme), found.words
     traces = [
         {
-            "type": "scatter", "mode": "lines+markers", "name": literal(short_name(kind)),
-            "x": list(words), "y": scores,
-            "hovertemplate": "chrF %{y:.0f}", "cliponaxis": False,
-        } | look_of(kind, ink).line()
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": literal(short_name(kind)),
+            "x": list(words),
+            "y": scores,
+            "hovertemplate": "chrF %{y:.0f}",
+            "cliponaxis": False,
+        }
+        | look_of(kind, ink).line()
         for kind, scores in zip(found.attentions, found.scores, strict=True)
-    ]  # fmt: skip
-    traces.append({
-        "type": "scatter", "mode": "lines", "name": say("no translation of it"), "x": list(words), "y": found.floor,
-        "line": {"color": ink.quiet, "width": 1.5, "dash": "longdash"}, "hovertemplate": "chrF %{y:.0f}",
-    })  # fmt: skip
+    ]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": gettext("no translation of it"),
+            "x": list(words),
+            "y": found.floor,
+            "line": {"color": ink.quiet, "width": 1.5, "dash": "longdash"},
+            "hovertemplate": "chrF %{y:.0f}",
+        }
+    )
     half = max(0.6, 0.018 * words[-1])
     spans = [[count - half, count + half] for count in words]
     layout = base_layout(ink) | {
-        "height": 300, "margin": {"l": 52, "r": 20, "t": 36, "b": 46}, "showlegend": True, "hovermode": "x unified",
+        "height": 300,
+        "margin": {"l": 52, "r": 20, "t": 36, "b": 46},
+        "showlegend": True,
+        "hovermode": "x unified",
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": base_axis(ink) | {
-            "range": [0, words[-1] + 2 * half], "tickvals": list(words), "showgrid": False, "zeroline": False,
-            "title": {"text": say("words of the sentence so far"), "font": {"size": 12, "color": ink.quiet}},
+        "xaxis": base_axis(ink)
+        | {
+            "range": [0, words[-1] + 2 * half],
+            "tickvals": list(words),
+            "showgrid": False,
+            "zeroline": False,
+            "title": {"text": gettext("words of the sentence so far"), "font": {"size": 12, "color": ink.quiet}},
         },
-        "yaxis": base_axis(ink) | {
-            "range": [0, 102], "tickvals": [0, 25, 50, 75, 100], "zeroline": False,
+        "yaxis": base_axis(ink)
+        | {
+            "range": [0, 102],
+            "tickvals": [0, 25, 50, 75, 100],
+            "zeroline": False,
             "title": {"text": "chrF", "font": {"size": 12, "color": ink.quiet}},
         },
-        "meta": {"alt": _alt(found), "narrowest": 320, "mark": ink.decoder, "steps": list(range(len(words))),
-                 "spans": spans},
-    }  # fmt: skip
+        "meta": {
+            "alt": _alt(found),
+            "narrowest": 320,
+            "mark": ink.decoder,
+            "steps": list(range(len(words))),
+            "spans": spans,
+        },
+    }
     if step is not None:
-        layout["shapes"] = [{
-            "type": "rect", "x0": spans[step][0], "x1": spans[step][1], "yref": "paper", "y0": 0, "y1": 1,
-            "line": {"width": 0}, "fillcolor": ink.decoder, "opacity": BAND, "layer": "below",
-        }]  # fmt: skip
+        layout["shapes"] = [
+            {
+                "type": "rect",
+                "x0": spans[step][0],
+                "x1": spans[step][1],
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "line": {"width": 0},
+                "fillcolor": ink.decoder,
+                "opacity": BAND,
+                "layer": "below",
+            }
+        ]
     return build(traces, layout)
 
 
 def sentence_growth_table(found: Growth) -> pd.DataFrame:
     """Return what each model made of each beginning, a row for each (counted from 1)."""
     frame: dict[str, object] = {
-        say("words"): list(found.words), say("clause"): list(found.clauses), found.judge: list(found.references)
-    }  # fmt: skip
-    frame[say("chrF, no translation of it")] = found.floor
+        gettext("words"): list(found.words),
+        gettext("clause"): list(found.clauses),
+        found.judge: list(found.references),
+    }
+    frame[gettext("chrF, no translation of it")] = found.floor
     for model, scores, translations in zip(found.models, found.scores, found.translations, strict=True):
         frame |= {f"chrF, {model}": scores, model: list(translations)}
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.clauses) + 1, name=say("clauses")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.clauses) + 1, name=gettext("clauses")))
 
 
 def _alt(found: Growth) -> str:
-    return say("A line a model: how good its translations of the {count} beginnings of a sentence are. {told}",
-               count=len(found.words), told=growth_sentence(found))  # fmt: skip
+    return gettext(
+        "A line a model: how good its translations of the {count} beginnings of a sentence are. {told}",
+        count=len(found.words),
+        told=growth_sentence(found),
+    )

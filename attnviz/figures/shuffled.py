@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.shuffled import Shuffled
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -24,9 +24,7 @@ _LETTER, _LINE = 6.5, 15
 """Pixels of a letter and of a line of a label."""
 
 
-def shuffled_figure(
-    trace: Trace, found: Shuffled, *, step: int | None = None, theme: ThemeName = "light"
-) -> go.Figure:  # fmt: skip
+def shuffled_figure(trace: Trace, found: Shuffled, *, step: int | None = None, theme: ThemeName = "light") -> go.Figure:
     """Draw a point for each step: max_j alpha_ij across, the median change of its output up, both from 0 to 1.
 
     A point is filled where most shufflings write the same piece, and hollow where they do not; those for which there is
@@ -40,48 +38,74 @@ def shuffled_figure(
         [i, literal(name), percent(float(share))] for i, (name, share) in enumerate(zip(names, found.kept, strict=True))
     ]
     points = {
-        "type": "scatter", "mode": "markers+text", "name": "steps", "x": found.largest, "y": found.change,
-        "text": _named(found, names), "textposition": "middle right", "cliponaxis": False,
-        "textfont": {"size": 12, "color": ink.decoder}, "customdata": hover,
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "steps",
+        "x": found.largest,
+        "y": found.change,
+        "text": _named(found, names),
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "textfont": {"size": 12, "color": ink.decoder},
+        "customdata": hover,
         "marker": {
-            "size": 9, "color": ink.decoder, "line": {"width": 2, "color": ink.decoder},
+            "size": 9,
+            "color": ink.decoder,
+            "line": {"width": 2, "color": ink.decoder},
             "symbol": ["circle" if whole else "circle-open" for whole in kept],
         },
-        "hovertemplate": say(
+        "hovertemplate": gettext(
             "{piece}<br>largest weight {largest}<br>change when shuffled {change}<br>{kept} of the shufflings write "
-            "the same", piece="%{customdata[1]}", largest="%{x:.2f}", change="%{y:.2f}", kept="%{customdata[2]}",
-        ) + "<extra></extra>",
-    }  # fmt: skip
+            "the same",
+            piece="%{customdata[1]}",
+            largest="%{x:.2f}",
+            change="%{y:.2f}",
+            kept="%{customdata[2]}",
+        )
+        + "<extra></extra>",
+    }
     traces: list[Spec] = [points]
     if step is not None:
-        traces.append({
-            "type": "scatter", "mode": "markers", "name": "this step", "hoverinfo": "skip",
-            "x": [found.largest[step]], "y": [found.change[step]], "cliponaxis": False,
-            "marker": {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}},
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "this step",
+                "hoverinfo": "skip",
+                "x": [found.largest[step]],
+                "y": [found.change[step]],
+                "cliponaxis": False,
+                "marker": {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}},
+            }
+        )
     axis = base_axis(ink) | {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 6}
     layout = base_layout(ink) | {
-        "height": 420, "margin": {"l": 50, "r": 40, "t": 12, "b": 46}, "hovermode": "closest",
-        "xaxis": axis | {"title": title | {"text": say("largest weight of the step")}},
-        "yaxis": axis | {"title": title | {"text": say("change when shuffled (total variation)")}},
+        "height": 420,
+        "margin": {"l": 50, "r": 40, "t": 12, "b": 46},
+        "hovermode": "closest",
+        "xaxis": axis | {"title": title | {"text": gettext("largest weight of the step")}},
+        "yaxis": axis | {"title": title | {"text": gettext("change when shuffled (total variation)")}},
         "meta": {
-            "alt": _alt(found), "narrowest": 320, "frame": ROW_FRAME, "steps": list(range(len(names))),
+            "alt": _alt(found),
+            "narrowest": 320,
+            "frame": ROW_FRAME,
+            "steps": list(range(len(names))),
             "points": np.stack([found.largest, found.change], axis=1).round(4).tolist(),
         },
-    }  # fmt: skip
+    }
     return build(traces, layout)
 
 
 def shuffled_table(trace: Trace, found: Shuffled) -> pd.DataFrame:
     """Return the numbers of the picture, a row for each step (counted from 1)."""
     frame = {
-        say("target piece"): list(trace.target_pieces),
-        say("largest weight"): found.largest,
-        say("change when shuffled"): found.change,
-        say("share that write the same"): found.kept,
+        gettext("target piece"): list(trace.target_pieces),
+        gettext("largest weight"): found.largest,
+        gettext("change when shuffled"): found.change,
+        gettext("share that write the same"): found.kept,
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.change) + 1, name=say("step")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(found.change) + 1, name=gettext("step")))
 
 
 def _named(found: Shuffled, names: list[str]) -> list[str]:
@@ -103,10 +127,13 @@ def _named(found: Shuffled, names: list[str]) -> list[str]:
 
 
 def _alt(found: Shuffled) -> str:
-    return say(
+    return gettext(
         "A point for each of {count} steps: its largest weight from {least} to {most}, and how much its probabilities "
-        "change when the weights are shuffled, from {small} to {large}. {told}", count=len(found.change),
-        least=decimal(float(found.largest.min())), most=decimal(float(found.largest.max())),
-        small=decimal(float(found.change.min())), large=decimal(float(found.change.max())),
+        "change when the weights are shuffled, from {small} to {large}. {told}",
+        count=len(found.change),
+        least=decimal(float(found.largest.min())),
+        most=decimal(float(found.largest.max())),
+        small=decimal(float(found.change.min())),
+        large=decimal(float(found.change.max())),
         told=shuffled_sentence(found),
-    )  # fmt: skip
+    )

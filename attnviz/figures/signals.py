@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.signals import Reach, distances, reach
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.trace.attributions import Signals
@@ -52,13 +52,16 @@ def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[Signals
     steps, pieces = signals[0].whole.shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
     columns: dict[str, Any] = {
-        say("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
-        say("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
-        say("steps between"): distances(steps, pieces).ravel(),
+        gettext("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
+        gettext("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
+        gettext("steps between"): distances(steps, pieces).ravel(),
     }
     for model, one in zip(models, signals, strict=True):
-        ways = {say("by the recurrence alone"): one.start, say("by the contexts"): one.contexts,
-                say("whole"): one.whole}  # fmt: skip
+        ways = {
+            gettext("by the recurrence alone"): one.start,
+            gettext("by the contexts"): one.contexts,
+            gettext("whole"): one.whole,
+        }
         columns |= {f"{name}, {model}": values.ravel() for name, values in ways.items()}
     return pd.DataFrame(columns, index=index)
 
@@ -66,27 +69,51 @@ def signals_table(trace: Trace, models: Sequence[str], signals: Sequence[Signals
 def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]:
     """Return both lines of a model with their bands."""
     axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": f"y{place + 1 if place else ''}"}
-    by_contexts = say("by the one vector") if attention == "none" else say("by attention")
+    by_contexts = gettext("by the one vector") if attention == "none" else gettext("by attention")
     ways: tuple[tuple[str, Any, str, str], ...] = (
-        (say("by the recurrence alone"), found.start, ink.decoder, "circle"),
+        (gettext("by the recurrence alone"), found.start, ink.decoder, "circle"),
         (by_contexts, found.contexts, ink.context, "diamond"),
     )
     traces: list[Spec] = []
     for name, values, colour, symbol in ways:
         low, middle, high = np.log10(np.maximum(values, 1e-30))
-        traces.append({
-            "type": "scatter", "mode": "lines", "name": f"{name}, quartiles", "fill": "toself", "hoverinfo": "skip",
-            "x": np.concatenate([found.distances, found.distances[::-1]]), "y": np.concatenate([high, low[::-1]]),
-            "line": {"width": 0}, "fillcolor": f"{colour}2e",
-        } | axes)  # fmt: skip
-        traces.append({
-            "type": "scatter", "mode": "lines+markers", "name": literal(name), "x": found.distances, "y": middle,
-            "line": {"color": colour, "width": 2}, "marker": {"size": 7, "color": colour, "symbol": symbol},
-            "customdata": [[small_length(float(v)), decimal(float(d), 0)]
-                           for v, d in zip(values[1], found.distances, strict=True)],
-            "hovertemplate": say("{name}<br>{length} at {steps} steps", name=literal(name), length="%{customdata[0]}",
-                                 steps="%{customdata[1]}") + "<extra></extra>",
-        } | axes)  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"{name}, quartiles",
+                "fill": "toself",
+                "hoverinfo": "skip",
+                "x": np.concatenate([found.distances, found.distances[::-1]]),
+                "y": np.concatenate([high, low[::-1]]),
+                "line": {"width": 0},
+                "fillcolor": f"{colour}2e",
+            }
+            | axes
+        )
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": literal(name),
+                "x": found.distances,
+                "y": middle,
+                "line": {"color": colour, "width": 2},
+                "marker": {"size": 7, "color": colour, "symbol": symbol},
+                "customdata": [
+                    [small_length(float(v)), decimal(float(d), 0)]
+                    for v, d in zip(values[1], found.distances, strict=True)
+                ],
+                "hovertemplate": gettext(
+                    "{name}<br>{length} at {steps} steps",
+                    name=literal(name),
+                    length="%{customdata[0]}",
+                    steps="%{customdata[1]}",
+                )
+                + "<extra></extra>",
+            }
+            | axes
+        )
     return traces
 
 
@@ -99,10 +126,12 @@ def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette
     low, high = np.floor(ends[0]), np.ceil(ends[1])
     far = max(float(one.distances[-1]) for one in found)
     layout: Spec = base_layout(ink) | {
-        "height": _TOP + inner + _BOTTOM, "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
-        "hovermode": "closest", "annotations": [],
+        "height": _TOP + inner + _BOTTOM,
+        "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
+        "hovermode": "closest",
+        "annotations": [],
         "meta": {"alt": _alt(attentions, found), "narrowest": _NARROWEST.get(across, 250 * across)},
-    }  # fmt: skip
+    }
     layout["annotations"] += _key(ink)
     for place, attention in enumerate(attentions):
         row, column = divmod(place, across)
@@ -112,19 +141,38 @@ def _layout(attentions: list[str], found: list[Reach], across: int, ink: Palette
         suffix = str(place + 1) if place else ""
         powers = list(range(int(low), int(high) + 1))
         layout[f"xaxis{suffix}"] = base_axis(ink) | {
-            "domain": [left, left + wide], "anchor": f"y{suffix}", "range": [-0.8, far + 0.8], "zeroline": False,
-            "title": {"text": say("recurrent steps between word and source piece"), "standoff": 6,
-                      "font": {"size": 12, "color": ink.quiet}},
-        }  # fmt: skip
+            "domain": [left, left + wide],
+            "anchor": f"y{suffix}",
+            "range": [-0.8, far + 0.8],
+            "zeroline": False,
+            "title": {
+                "text": gettext("recurrent steps between word and source piece"),
+                "standoff": 6,
+                "font": {"size": 12, "color": ink.quiet},
+            },
+        }
         layout[f"yaxis{suffix}"] = base_axis(ink) | {
-            "domain": [max(top - _PANEL / inner, 0), top], "anchor": f"x{suffix}", "range": [low - 0.1, high + 0.1],
-            "tickvals": powers, "zeroline": False, "showticklabels": column == 0,
+            "domain": [max(top - _PANEL / inner, 0), top],
+            "anchor": f"x{suffix}",
+            "range": [low - 0.1, high + 0.1],
+            "tickvals": powers,
+            "zeroline": False,
+            "showticklabels": column == 0,
             "ticktext": [power_name(power) for power in powers],
-        }  # fmt: skip
-        layout["annotations"].append({
-            "text": literal(attention_name(attention)), "x": left, "xref": "paper", "xanchor": "left", "y": top,
-            "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 15, "color": ink.ink},
-        })  # fmt: skip
+        }
+        layout["annotations"].append(
+            {
+                "text": literal(attention_name(attention)),
+                "x": left,
+                "xref": "paper",
+                "xanchor": "left",
+                "y": top,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 15, "color": ink.ink},
+            }
+        )
     return layout
 
 
@@ -132,19 +180,26 @@ def _key(ink: Palette) -> list[Spec]:
     """Return what both colours mean, above all panels."""
     shared = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
     text = (
-        f'<span style="color:{ink.decoder}">● {say("by the recurrence alone")}</span>   '
-        f'<span style="color:{ink.context}">◆ {say("by the contexts")}</span>'
+        f'<span style="color:{ink.decoder}">● {gettext("by the recurrence alone")}</span>   '
+        f'<span style="color:{ink.context}">◆ {gettext("by the contexts")}</span>'
     )
     return [shared | {"text": text, "x": 0, "xanchor": "left", "yshift": 6, "font": {"size": 13, "color": ink.ink}}]
 
 
 def _alt(attentions: list[str], found: list[Reach]) -> str:
     told = [
-        say("{name}: by the recurrence alone from {start} down to {end}, by the contexts from {near} to {far}",
-            name=attention_name(kind), start=small_length(one.near[0]), end=small_length(one.far[0]),
-            near=small_length(one.near[1]), far=small_length(one.far[1]))
+        gettext(
+            "{name}: by the recurrence alone from {start} down to {end}, by the contexts from {near} to {far}",
+            name=attention_name(kind),
+            start=small_length(one.near[0]),
+            end=small_length(one.far[0]),
+            near=small_length(one.near[1]),
+            far=small_length(one.far[1]),
+        )
         for kind, one in zip(attentions, found, strict=True)
-    ]  # fmt: skip
-    return say("Lengths of gradients from the nearest quarter of the pairs of a written and a source piece to the "
-               "farthest. {told}.",
-               told="; ".join(told))  # fmt: skip
+    ]
+    return gettext(
+        "Lengths of gradients from the nearest quarter of the pairs of a written and a source piece to the "
+        "farthest. {told}.",
+        told="; ".join(told),
+    )

@@ -23,7 +23,7 @@ from attnviz.figures.source_rows import (
     value_axis,
 )
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -37,10 +37,12 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     after = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
     limits = energy_range(finite_energies(trace), room=0.06)
-    layout["xaxis"] = value_axis(ink, say("energy e"), limits) | {"domain": [0, 0.36]}
-    layout["xaxis2"] = value_axis(ink, say("weight α"), [0, 1.16]) | {
-        "domain": [0.44, 1], "tickvals": [0, 0.5, 1], "anchor": "y",
-    }  # fmt: skip
+    layout["xaxis"] = value_axis(ink, gettext("energy e"), limits) | {"domain": [0, 0.36]}
+    layout["xaxis2"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {
+        "domain": [0.44, 1],
+        "tickvals": [0, 0.5, 1],
+        "anchor": "y",
+    }
     # Which of the bars a hand can pull, where a page lets it.
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
     layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
@@ -51,10 +53,14 @@ def softmax_values(trace: Trace, step: int) -> Values:
     """Return the values of `softmax_bars`."""
     energies, alpha = finite_energies(trace)[step], trace.alignment[step]
     best = weight_order(trace, step)[0]
-    alt = say(
+    alt = gettext(
         "Softmax of step {step}: beside each energy the weight it becomes. The largest weight, {weight:.2f}, is that "
-        "of piece {number}, {name}.", step=step + 1, weight=alpha[best], number=best + 1, name=short_name(trace, best),
-    )  # fmt: skip
+        "of piece {number}, {name}.",
+        step=step + 1,
+        weight=alpha[best],
+        number=best + 1,
+        name=short_name(trace, best),
+    )
     numbers = {"energies": energies, "weights": alpha}
     return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
 

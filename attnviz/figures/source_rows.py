@@ -17,7 +17,7 @@ from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout
 from attnviz.figures.labels import literal
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
@@ -65,10 +65,13 @@ def piece_bars(trace: Looks, lengths: Slot, symbol: str, form: str = ".4f") -> S
     """Return one horizontal bar for each source piece, of these `lengths`, (Tx,), with their `symbol` in the hover and
     the number in the `form` of D3."""
     return {
-        "type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(trace.source_pieces))),
+        "type": "bar",
+        "orientation": "h",
+        "x": lengths,
+        "y": list(range(len(trace.source_pieces))),
         "customdata": [literal(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
         "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def bar_numbers(trace: Looks, ink: Palette) -> list[Spec]:
@@ -98,26 +101,41 @@ def signs(values: NDArray[np.float32]) -> Values:
 def value_axis(ink: Palette, title: str, limits: list[float]) -> Spec:
     """Return the axis on top that the bars are read against."""
     return base_axis(ink) | {
-        "side": "top", "range": limits, "nticks": 4, "zerolinecolor": ink.quiet,
+        "side": "top",
+        "range": limits,
+        "nticks": 4,
+        "zerolinecolor": ink.quiet,
         "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
-    }  # fmt: skip
+    }
 
 
 def source_layout(trace: Looks, ink: Palette) -> Spec:
     """Return a layout whose rows are the source pieces, as all of the first three stages have them."""
     count = len(trace.source_pieces)
     return base_layout(ink) | {
-        "height": TOP + row_height(count) * count + 8, "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
-        "bargap": 0.3, "hovermode": "y", "barmode": "overlay",
-        "yaxis": base_axis(ink) | APART | {
-            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": row_names(trace),
-            "tickfont": {"size": label_size(count), "color": ink.encoder}, "showgrid": False, "zeroline": False,
+        "height": TOP + row_height(count) * count + 8,
+        "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
+        "bargap": 0.3,
+        "hovermode": "y",
+        "barmode": "overlay",
+        "yaxis": base_axis(ink)
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": row_names(trace),
+            "tickfont": {"size": label_size(count), "color": ink.encoder},
+            "showgrid": False,
+            "zeroline": False,
         },
         "meta": {
-            "narrowest": 260, "order": Slot("order"), "mark": ink.encoder, "thinned": _thinned(count),
+            "narrowest": 260,
+            "order": Slot("order"),
+            "mark": ink.encoder,
+            "thinned": _thinned(count),
             "alt": Slot("alt"),
         },
-    }  # fmt: skip
+    }
 
 
 def source_values(trace: Looks, step: int, alt: str) -> Values:
@@ -128,7 +146,7 @@ def source_values(trace: Looks, step: int, alt: str) -> Values:
 def _thinned(count: int) -> Spec | None:
     if count <= MOST_ROWS:
         return None
-    more = say("{n} more", n=count - KEPT)
+    more = gettext("{n} more", n=count - KEPT)
     return {"rows": KEPT, "more": more, "height": TOP + row_height(KEPT + 1) * (KEPT + 1) + 8}
 
 

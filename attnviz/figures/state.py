@@ -13,7 +13,7 @@ from attnviz.figures.build import APART, STRIP, Spec, base_axis, base_layout, em
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.strips import note, seams
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.wording.labels import subscript
@@ -33,10 +33,14 @@ def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArr
     old, new = f"s{subscript(i - 1)}", f"s{subscript(i)}"
     rows = [trace.reset_gates[step], gate, before, candidate, gate * before, (1 - gate) * candidate, trace.states[step]]
     names = [
-        say("reset gate r"), say("update gate z"), say("{state} before", state=old),
-        say("candidate {state}", state=f"s̃{subscript(i)}"), say("kept {product}", product=f"z⊙{old}"),
-        say("new {product}", product="(1−z)⊙s̃"), say("{state} after", state=new),
-    ]  # fmt: skip
+        gettext("reset gate r"),
+        gettext("update gate z"),
+        gettext("{state} before", state=old),
+        gettext("candidate {state}", state=f"s̃{subscript(i)}"),
+        gettext("kept {product}", product=f"z⊙{old}"),
+        gettext("new {product}", product="(1−z)⊙s̃"),
+        gettext("{state} after", state=new),
+    ]
     return names, np.stack(rows)
 
 
@@ -51,18 +55,23 @@ def _memory_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.
     before, after = trace.previous_memories[step], trace.memories[step, -1]
     rows = [enter, forget, out, before, candidate, forget * before, enter * candidate, after, trace.states[step]]
     names = [
-        say("input gate e"), say("forget gate f"), say("output gate o"),
-        say("{state} before", state=f"m{subscript(i - 1)}"), say("candidate {state}", state=f"m̃{subscript(i)}"),
-        say("kept {product}", product=f"f⊙m{subscript(i - 1)}"), say("new {product}", product="e⊙m̃"),
-        say("{state} after", state=f"m{subscript(i)}"), say("{state} after", state=f"s{subscript(i)}"),
-    ]  # fmt: skip
+        gettext("input gate e"),
+        gettext("forget gate f"),
+        gettext("output gate o"),
+        gettext("{state} before", state=f"m{subscript(i - 1)}"),
+        gettext("candidate {state}", state=f"m̃{subscript(i)}"),
+        gettext("kept {product}", product=f"f⊙m{subscript(i - 1)}"),
+        gettext("new {product}", product="e⊙m̃"),
+        gettext("{state} after", state=f"m{subscript(i)}"),
+        gettext("{state} after", state=f"s{subscript(i)}"),
+    ]
     return names, np.stack(rows)
 
 
 def state_table(trace: Trace | Seq2SeqTrace, step: int) -> pd.DataFrame:
     """Return the rows of `state_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = state_rows(trace, step)
-    return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit")), columns=names)
+    return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit")), columns=names)
 
 
 def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
@@ -73,32 +82,46 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     limit = max(1.0, float(np.abs(trace.memories).max())) if _remembers(trace) else 1
     below = [gate_rows + 0.4 + k for k in range(state_count)]
     strip = {
-        "type": "heatmap", "x": Slot("units"), "showscale": False,
-        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "x": Slot("units"),
+        "showscale": False,
+        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }
     gates = strip | {
-        "z": Slot("gates"), "y": list(range(gate_rows)), "zmin": 0, "zmax": 1,
+        "z": Slot("gates"),
+        "y": list(range(gate_rows)),
+        "zmin": 0,
+        "zmax": 1,
         "colorscale": [[0, ink.paper], [1, ink.decoder]],
-    }  # fmt: skip
+    }
     states = strip | {
-        "z": Slot("states"), "y": below, "zmin": -limit, "zmax": limit, "colorscale": ink.signed_root,
-    }  # fmt: skip
+        "z": Slot("states"),
+        "y": below,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root,
+    }
     places = [*range(gate_rows), *below]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     layout = base_layout(ink) | {
-        "height": 24 + round(STRIP * (len(places) + 0.4)) + 8, "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
+        "height": 24 + round(STRIP * (len(places) + 0.4)) + 8,
+        "margin": {"l": 116, "r": 6, "t": 24, "b": 8},
         "shapes": [
             *seams(places, units, ink),
             rectangle(-0.5, units - 0.5, below[-1] - 0.46, below[-1] + 0.46, ink.decoder),
         ],
         "xaxis": axis | {"type": "category", "range": [-0.5, units - 0.5], "showticklabels": False},
-        "annotations": [note(say("← rewritten"), 0, ink), note(say("kept →"), 1, ink)],
-        "yaxis": axis | APART | {
-            "range": [below[-1] + 0.5, -0.5], "tickvals": places, "ticktext": Slot("names"),
+        "annotations": [note(gettext("← rewritten"), 0, ink), note(gettext("kept →"), 1, ink)],
+        "yaxis": axis
+        | APART
+        | {
+            "range": [below[-1] + 0.5, -0.5],
+            "tickvals": places,
+            "ticktext": Slot("names"),
             "tickfont": {"size": 12, "color": ink.decoder},
         },
         "meta": {"alt": Slot("alt"), "narrowest": 320},
-    }  # fmt: skip
+    }
     return {"data": [gates, states], "layout": layout}
 
 
@@ -110,9 +133,11 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
     labels[-1] = emphasise(labels[-1], palette(theme).decoder)
     return {
         "units": [str(unit) for unit in (order + 1).tolist()],
-        "gates": rows[:gates, order], "states": rows[gates:, order],
-        "names": labels, "alt": _state_alt(trace, step),
-    }  # fmt: skip
+        "gates": rows[:gates, order],
+        "states": rows[gates:, order],
+        "names": labels,
+        "alt": _state_alt(trace, step),
+    }
 
 
 def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -126,13 +151,18 @@ def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "
 def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
     if _remembers(trace):
         kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
-        return say(
+        return gettext(
             "The state of step {step}, {count} units: gates, memory before, candidate, what is kept, what is new, "
-            "memory and state after. The forget gate keeps {kept} on average.", step=step + 1,
-            count=trace.states.shape[1], kept=kept,
-        )  # fmt: skip
+            "memory and state after. The forget gate keeps {kept} on average.",
+            step=step + 1,
+            count=trace.states.shape[1],
+            kept=kept,
+        )
     kept = f"{float(trace.update_gates[step].mean()):.0%}"
-    return say(
+    return gettext(
         "The state of step {step}, {count} units: gates, state before, candidate, what is kept, what is new, state "
-        "after. The update gate keeps {kept} on average.", step=step + 1, count=trace.states.shape[1], kept=kept,
-    )  # fmt: skip
+        "after. The update gate keeps {kept} on average.",
+        step=step + 1,
+        count=trace.states.shape[1],
+        kept=kept,
+    )

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.step_change import PieceChange, StepChange
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
 from attnviz.figures.labels import axis_labels
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.wording.labels import subscript
@@ -33,17 +33,25 @@ def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.
     now = [one.piece_id == change.written.piece_id for one in change.pieces]
     bar = {"type": "bar", "orientation": "h", "width": 0.34, "hoverinfo": "skip"}
     before = bar | {
-        "name": "before", "x": [one.before or 0 for one in change.pieces], "y": [row - 0.19 for row in rows],
+        "name": "before",
+        "x": [one.before or 0 for one in change.pieces],
+        "y": [row - 0.19 for row in rows],
         "marker": {"color": "rgba(0,0,0,0)", "line": {"color": ink.quiet, "width": 1.5}},
-    }  # fmt: skip
+    }
     after = bar | {
-        "name": "after", "x": [one.after or 0 for one in change.pieces], "y": [row + 0.19 for row in rows],
+        "name": "after",
+        "x": [one.after or 0 for one in change.pieces],
+        "y": [row + 0.19 for row in rows],
         "marker": {"color": [ink.decoder if written else ink.bar for written in now]},
-    }  # fmt: skip
+    }
     vectors = bar | {
-        "name": "moved", "x": [change.context, change.state], "y": [1.2, 3.2], "width": 0.5, "xaxis": "x2",
+        "name": "moved",
+        "x": [change.context, change.state],
+        "y": [1.2, 3.2],
+        "width": 0.5,
+        "xaxis": "x2",
         "marker": {"color": [ink.context, ink.decoder]},
-    }  # fmt: skip
+    }
     numbers = [_numbers(change, "before", ink), _numbers(change, "after", ink)]
     return build([before, after, *numbers, vectors], _layout(change, now, ink))
 
@@ -52,19 +60,19 @@ def step_change_table(change: StepChange) -> pd.DataFrame:
     """Return the likeliest pieces of a step with their probabilities before and after the change, nan where one is too
     small to have been recorded."""
     frame = {
-        say("piece"): [one.piece for one in change.pieces],
-        say("before"): [float("nan") if one.before is None else one.before for one in change.pieces],
-        say("after"): [float("nan") if one.after is None else one.after for one in change.pieces],
-        say("written"): [_written(change, one) for one in change.pieces],
+        gettext("piece"): [one.piece for one in change.pieces],
+        gettext("before"): [float("nan") if one.before is None else one.before for one in change.pieces],
+        gettext("after"): [float("nan") if one.after is None else one.after for one in change.pieces],
+        gettext("written"): [_written(change, one) for one in change.pieces],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(change.pieces) + 1, name=say("row")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(change.pieces) + 1, name=gettext("row")))
 
 
 def _written(change: StepChange, one: PieceChange) -> str:
     """Return which of the two translations has a piece at the step, if one does."""
-    times = [say("after")] if one.piece_id == change.written.piece_id else []
+    times = [gettext("after")] if one.piece_id == change.written.piece_id else []
     if change.written_before is not None and one.piece_id == change.written_before.piece_id:
-        times.insert(0, say("before"))
+        times.insert(0, gettext("before"))
     return ", ".join(times)
 
 
@@ -74,11 +82,17 @@ def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
     shift, least = (-0.19, change.least[0]) if when == "before" else (0.19, change.least[1])
     there = when == "after" or change.moment != "none"
     return {
-        "type": "scatter", "mode": "text", "name": f"numbers {when}", "x": [value or 0 for value in values],
-        "y": [row + shift for row in range(len(values))], "hoverinfo": "skip", "cliponaxis": False,
-        "text": [f" {_share(value, least)} " if there else "" for value in values], "textposition": "middle right",
+        "type": "scatter",
+        "mode": "text",
+        "name": f"numbers {when}",
+        "x": [value or 0 for value in values],
+        "y": [row + shift for row in range(len(values))],
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+        "text": [f" {_share(value, least)} " if there else "" for value in values],
+        "textposition": "middle right",
         "textfont": {"size": 11, "color": ink.quiet if when == "before" else ink.ink},
-    }  # fmt: skip
+    }
 
 
 def _share(p: float | None, least: float) -> str:
@@ -94,34 +108,52 @@ def _layout(change: StepChange, now: list[bool], ink: Palette) -> Spec:
     labels = [emphasise(name, ink.decoder) if written else name for name, written in zip(names, now, strict=True)]
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
     return base_layout(ink) | {
-        "height": _TOP + _ROW * count + _BOTTOM, "margin": {"l": 110, "r": 10, "t": _TOP, "b": _BOTTOM},
+        "height": _TOP + _ROW * count + _BOTTOM,
+        "margin": {"l": 110, "r": 10, "t": _TOP, "b": _BOTTOM},
         "barmode": "overlay",
         "xaxis": axis | {"domain": list(_PIECES), "range": [0, 1 + _NUMBERS]},
-        "xaxis2": axis | {
-            "domain": list(_VECTORS), "range": [0, max(1, change.context, change.state)], "anchor": "y",
+        "xaxis2": axis
+        | {
+            "domain": list(_VECTORS),
+            "range": [0, max(1, change.context, change.state)],
+            "anchor": "y",
         },
-        "yaxis": axis | APART | {
-            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": labels, "showticklabels": True,
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": labels,
+            "showticklabels": True,
             "tickfont": {"size": 13, "color": ink.ink},
         },
         "annotations": _notes(change, ink),
         "meta": {"alt": change_alt(change), "narrowest": 340, "widest": 1200},
-    }  # fmt: skip
+    }
 
 
 def _notes(change: StepChange, ink: Palette) -> list[Spec]:
     """Return the heads of both halves, and what the bars of the vectors are."""
-    head = {"xref": "paper", "yref": "paper", "showarrow": False, "xanchor": "left", "yanchor": "bottom", "y": 1,
-            "yshift": 6, "font": {"size": 12, "color": ink.quiet}}  # fmt: skip
-    notes = [head | {"x": _PIECES[0], "text": f"□ {say('before')}   ■ {say('after')}"}]
+    head = {
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "y": 1,
+        "yshift": 6,
+        "font": {"size": 12, "color": ink.quiet},
+    }
+    notes = [head | {"x": _PIECES[0], "text": f"□ {gettext('before')}   ■ {gettext('after')}"}]
     if change.moment == "none":
         return notes
-    notes.append(head | {"x": _VECTORS[0], "text": say("moved by")})
+    notes.append(head | {"x": _VECTORS[0], "text": gettext("moved by")})
     at = {"xref": "paper", "yref": "y", "showarrow": False, "xanchor": "left", "yanchor": "bottom", "x": _VECTORS[0]}
     step = subscript(change.step + 1)
     for row, name, moved, colour in (
-        (0.9, f"c{step}", change.context, ink.context), (2.9, f"s{step}", change.state, ink.decoder),
-    ):  # fmt: skip
+        (0.9, f"c{step}", change.context, ink.context),
+        (2.9, f"s{step}", change.state, ink.decoder),
+    ):
         text = f"{name} {decimal(100 * moved, 0)}{NO_BREAK}%"
         notes.append(at | {"y": row, "text": text, "font": {"size": 12, "color": colour}})
     return notes

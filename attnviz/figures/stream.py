@@ -11,7 +11,7 @@ from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise
 from attnviz.figures.labels import axis_labels
 from attnviz.figures.strips import seams
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.wording.numbers import decimal
@@ -28,16 +28,18 @@ def stream_rows(seen: TransformerTrace | OpenHead, step: int) -> tuple[list[str]
     layers = range(1, len(opened.trace.cross_weights) + 1)
     names = [_name(kind, layer) for layer in layers for kind in opened.blocks]
     streams = opened.streams[:, step]
-    return [say("embedding"), *names, say("sum")], np.concatenate([streams[:1], opened.added[:, step], streams[-1:]])
+    return [gettext("embedding"), *names, gettext("sum")], np.concatenate(
+        [streams[:1], opened.added[:, step], streams[-1:]]
+    )
 
 
 def _name(kind: str, layer: int) -> str:
     """Return what a block of a layer, from 1, is called."""
     if kind == "attention":
-        return say("self-attention {layer}", layer=layer)
+        return gettext("self-attention {layer}", layer=layer)
     if kind == "cross":
-        return say("cross-attention {layer}", layer=layer)
-    return say("feed-forward {layer}", layer=layer)
+        return gettext("cross-attention {layer}", layer=layer)
+    return gettext("feed-forward {layer}", layer=layer)
 
 
 def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec:
@@ -53,36 +55,65 @@ def stream_template(seen: TransformerTrace | OpenHead, theme: ThemeName) -> Spec
     labels, here = axis_labels(names, 20), opened.block + 1
     labels[here], labels[-1] = emphasise(labels[here], ink.context), emphasise(labels[-1], ink.decoder)
     strips = {
-        "type": "heatmap", "z": Slot("rows"), "y": rows, "x0": 1, "dx": 1, "zmin": -limit, "zmax": limit,
-        "colorscale": ink.signed_root, "showscale": False,
-        "hovertemplate": say("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "heatmap",
+        "z": Slot("rows"),
+        "y": rows,
+        "x0": 1,
+        "dx": 1,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root,
+        "showscale": False,
+        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }
     colours = [ink.context if row == here else ink.decoder if row == count - 1 else ink.bar for row in rows]
     lengths = {
-        "type": "bar", "orientation": "h", "x": Slot("lengths"), "y": rows, "xaxis": "x2", "marker": {"color": colours},
-        "hovertemplate": say("length %{x:.3f}") + "<extra></extra>",
-    }  # fmt: skip
+        "type": "bar",
+        "orientation": "h",
+        "x": Slot("lengths"),
+        "y": rows,
+        "xaxis": "x2",
+        "marker": {"color": colours},
+        "hovertemplate": gettext("length %{x:.3f}") + "<extra></extra>",
+    }
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 2}
     layout = base_layout(ink) | {
-        "height": 44 + _ROW * count + 8, "margin": {"l": 132, "r": 6, "t": 44, "b": 8}, "bargap": 0.3,
+        "height": 44 + _ROW * count + 8,
+        "margin": {"l": 132, "r": 6, "t": 44, "b": 8},
+        "bargap": 0.3,
         "shapes": [
-            *seams(rows, units, ink, first=0.5), rectangle(0.5, units + 0.5, here - 0.45, here + 0.45, ink.context),
+            *seams(rows, units, ink, first=0.5),
+            rectangle(0.5, units + 0.5, here - 0.45, here + 0.45, ink.context),
         ],
-        "xaxis": axis | {
-            "domain": _STRIPS, "range": [0.5, units + 0.5], "showticklabels": False, "side": "top", "anchor": "y",
-            "title": title | {"text": say("{count} units", count=units)},
+        "xaxis": axis
+        | {
+            "domain": _STRIPS,
+            "range": [0.5, units + 0.5],
+            "showticklabels": False,
+            "side": "top",
+            "anchor": "y",
+            "title": title | {"text": gettext("{count} units", count=units)},
         },
-        "xaxis2": axis | {
-            "domain": _LENGTHS, "range": [0, longest], "showticklabels": False, "side": "top", "anchor": "y",
-            "title": title | {"text": say("length")},
+        "xaxis2": axis
+        | {
+            "domain": _LENGTHS,
+            "range": [0, longest],
+            "showticklabels": False,
+            "side": "top",
+            "anchor": "y",
+            "title": title | {"text": gettext("length")},
         },
-        "yaxis": axis | APART | {
-            "range": [count - 0.5, -0.5], "tickvals": rows, "ticktext": labels,
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": rows,
+            "ticktext": labels,
             "tickfont": {"size": 12, "color": ink.quiet},
         },
         "meta": {"alt": Slot("alt"), "narrowest": 340},
-    }  # fmt: skip
+    }
     return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
 
 
@@ -91,7 +122,9 @@ def stream_values(seen: TransformerTrace | OpenHead, step: int) -> Values:
     names, rows = stream_rows(seen, step)
     lengths = np.linalg.norm(rows, axis=1)
     told = "; ".join(f"{name} {decimal(length)}" for name, length in zip(names, lengths.tolist(), strict=True))
-    alt = say("The residual stream of step {step}, term by term, with their lengths: {told}.", step=step + 1, told=told)
+    alt = gettext(
+        "The residual stream of step {step}, term by term, with their lengths: {told}.", step=step + 1, told=told
+    )
     texts = [f" {decimal(length)}" for length in lengths.tolist()]
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
@@ -99,5 +132,5 @@ def stream_values(seen: TransformerTrace | OpenHead, step: int) -> Values:
 def stream_table(seen: TransformerTrace | OpenHead, step: int) -> pd.DataFrame:
     """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = stream_rows(seen, step)
-    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=say("unit"))
+    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names)])

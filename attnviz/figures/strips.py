@@ -19,6 +19,13 @@ def seams(places: Iterable[float], width: int, ink: Palette, first: float = -0.5
 def note(text: str, x: int, ink: Palette) -> Spec:
     """Return a note above the strips, at their left (0) or right (1) end."""
     return {
-        "text": text, "x": x, "xref": "paper", "xanchor": "right" if x else "left", "y": 1, "yref": "paper",
-        "yanchor": "bottom", "showarrow": False, "font": {"size": 12, "color": ink.quiet},
-    }  # fmt: skip
+        "text": text,
+        "x": x,
+        "xref": "paper",
+        "xanchor": "right" if x else "left",
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12, "color": ink.quiet},
+    }

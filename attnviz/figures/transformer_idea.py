@@ -13,7 +13,7 @@ from attnviz.figures.head import scores_template, scores_values
 from attnviz.figures.idea import fit_alt, look_template, look_values, without_scale
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.wording.labels import quote, shorten
@@ -50,33 +50,51 @@ def looks_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     ink, opened, words = palette(theme), open_head(trace), trace.words().source
     layers, heads = trace.cross_weights.shape[:2]
     count, here, columns = layers * heads, opened.layer * heads + opened.head, len(words)
-    names = [say("look {k}", k=k + 1) for k in range(count)]
+    names = [gettext("look {k}", k=k + 1) for k in range(count)]
     names[here] = emphasise(names[here], ink.context)
     labels = axis_labels(words, _LETTERS)
     slanted = sum(map(len, labels)) > 40
     top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     image = {
-        "type": "heatmap", "z": Slot("shares"), "zmin": 0, "zmax": 1, "colorscale": GREYS, "showscale": False,
-        "text": Slot("told"), "hoverinfo": "text", "xgap": 1, "ygap": 1,
-    }  # fmt: skip
+        "type": "heatmap",
+        "z": Slot("shares"),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": GREYS,
+        "showscale": False,
+        "text": Slot("told"),
+        "hoverinfo": "text",
+        "xgap": 1,
+        "ygap": 1,
+    }
     layout = base_layout(ink) | {
-        "height": top + _ROW * count + 8, "margin": {"l": 84, "r": 26, "t": top, "b": 8}, "plot_bgcolor": ink.line,
+        "height": top + _ROW * count + 8,
+        "margin": {"l": 84, "r": 26, "t": top, "b": 8},
+        "plot_bgcolor": ink.line,
         "shapes": [
             *(_between(heads * layer, ink.quiet) for layer in range(1, layers)),
             rectangle(-0.5, columns - 0.5, here - 0.5, here + 0.5, ink.context),
         ],
-        "xaxis": axis | {
-            "side": "top", "range": [-0.5, columns - 0.5], "tickangle": -50 if slanted else 0,
-            "tickvals": list(range(columns)), "ticktext": labels,
+        "xaxis": axis
+        | {
+            "side": "top",
+            "range": [-0.5, columns - 0.5],
+            "tickangle": -50 if slanted else 0,
+            "tickvals": list(range(columns)),
+            "ticktext": labels,
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
         },
-        "yaxis": axis | APART | {
-            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": names,
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": names,
             "tickfont": {"size": 12, "color": ink.quiet},
         },
         "meta": {"alt": Slot("alt"), "narrowest": max(260, 110 + 12 * columns), "widest": 110 + 44 * max(columns, 6)},
-    }  # fmt: skip
+    }
     return {"data": [image], "layout": layout}
 
 
@@ -86,15 +104,18 @@ def looks_values(trace: TransformerTrace, step: int) -> Values:
     shares = words_of_looks(trace, step).reshape(-1, len(words))
     names = [literal(shorten(word, 60)) for word in words]
     told = [
-        [f"{say('look {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
+        [f"{gettext('look {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
         for k, row in enumerate(shares.tolist(), 1)
     ]
     found, counts = np.unique(strongest_words(trace, step), return_counts=True)
     most = int(counts.argmax())
-    alt = say(
+    alt = gettext(
         "Where each of {count} looks of step {step} goes, a row for each. {n} of them go most to {word}.",
-        count=len(shares), step=step + 1, n=int(counts[most]), word=quote(shorten(words[int(found[most])], 30)),
-    )  # fmt: skip
+        count=len(shares),
+        step=step + 1,
+        n=int(counts[most]),
+        word=quote(shorten(words[int(found[most])], 30)),
+    )
     return {"shares": np.sqrt(shares), "told": told, "alt": alt}
 
 
@@ -109,18 +130,28 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     labels[here] = emphasise(labels[here], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     bars = {
-        "type": "bar", "orientation": "h", "x": Slot("lengths"), "y": list(range(count)), "hoverinfo": "skip",
+        "type": "bar",
+        "orientation": "h",
+        "x": Slot("lengths"),
+        "y": list(range(count)),
+        "hoverinfo": "skip",
         "marker": {"color": [ink.context if row == here else ink.decoder for row in range(count)]},
-    }  # fmt: skip
+    }
     layout = base_layout(ink) | {
-        "height": _ROW * count + 16, "margin": {"l": _LEFT, "r": 8, "t": 8, "b": 8}, "bargap": 0.3,
+        "height": _ROW * count + 16,
+        "margin": {"l": _LEFT, "r": 8, "t": 8, "b": 8},
+        "bargap": 0.3,
         "xaxis": axis | {"range": [0, longest or 1.0], "showticklabels": False},
-        "yaxis": axis | APART | {
-            "range": [count - 0.5, -0.5], "tickvals": list(range(count)), "ticktext": labels,
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": labels,
             "tickfont": {"size": 12, "color": ink.quiet},
         },
         "meta": {"alt": Slot("alt"), "narrowest": 260},
-    }  # fmt: skip
+    }
     return {"data": [bars], "layout": layout}
 
 
@@ -131,19 +162,27 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
     lengths = np.linalg.norm(terms, axis=1)
     names = _names(opened)
     told = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
-    alt = say("What step {step} keeps in mind, and where it is from, a bar for each. Most is from: {told}.",
-              step=step + 1, told=told)  # fmt: skip
+    alt = gettext(
+        "What step {step} keeps in mind, and where it is from, a bar for each. Most is from: {told}.",
+        step=step + 1,
+        told=told,
+    )
     return {"lengths": lengths, "alt": alt}
 
 
 def _names(opened: OpenHead) -> list[str]:
     layers = range(1, len(opened.trace.cross_weights) + 1)
-    return [say("what stands last"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
+    return [gettext("what stands last"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
 
 
 def _between(row: int, colour: str) -> dict[str, Any]:
     """Return a line above a 0-based row, across the whole width and its name."""
     return {
-        "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": row - 0.5, "y1": row - 0.5,
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": row - 0.5,
+        "y1": row - 0.5,
         "line": {"color": colour, "width": 2},
-    }  # fmt: skip
+    }

@@ -17,7 +17,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.fixed_context import fixed_context, fixed_context_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Colours, ThemeName
 from attnviz.trace import Attention, Seq2SeqTrace
 from attnviz.wording.given import inside_is_missing
@@ -47,9 +47,18 @@ def translation_figure(
     after = _posterior(trace, face, weights)
     if trace.attends:
         return heatmap(
-            trace, by=by, face=face, posterior=after, colours=colours, root=root, end=end, margins=margins, step=step,
-            theme=theme, gold=gold,
-        )  # fmt: skip
+            trace,
+            by=by,
+            face=face,
+            posterior=after,
+            colours=colours,
+            root=root,
+            end=end,
+            margins=margins,
+            step=step,
+            theme=theme,
+            gold=gold,
+        )
     return fixed_context(trace, by=by, end=end, step=step, theme=theme)
 
 
@@ -76,12 +85,24 @@ def _posterior(trace: Any, face: Face, weights: Weights | None) -> NDArray[np.fl
     if isinstance(trace, Attention):
         raise AttnvizError(inside_is_missing())
     if not trace.attends:
-        raise AttnvizError(say("The model {model} has no attention, so no alignment to be shown before and after the "
-                               "word.", model=trace.model))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The model {model} has no attention, so no alignment to be shown before and after the word.",
+                model=trace.model,
+            )
+        )
     if isinstance(trace, Seq2SeqTrace):
-        raise AttnvizError(say("The model {model} was imported: there is no reading of its looks after the word.",
-                               model=trace.model))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The model {model} was imported: there is no reading of its looks after the word.", model=trace.model
+            )
+        )
     if not trace.attends_once:
-        raise AttnvizError(say("The model {model} is a transformer: its steps have many looks, and none that could be "
-                               "shown before and after the word.", model=trace.model))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The model {model} is a transformer: its steps have many looks, and none that could be "
+                "shown before and after the word.",
+                model=trace.model,
+            )
+        )
     return None if weights is None else posterior(trace, weights)

@@ -12,7 +12,7 @@ from attnviz.analysis.looks import Trial
 from attnviz.analysis.trials import Trials
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -39,9 +39,14 @@ Spelling = Callable[[int], str]
 
 
 def trials_figure(
-    trace: Trace, tried: Trials, spelling: Spelling, best: Trial | None = None, *, theme: ThemeName = "light",
+    trace: Trace,
+    tried: Trials,
+    spelling: Spelling,
+    best: Trial | None = None,
+    *,
+    theme: ThemeName = "light",
     width: int = WIDTH,
-) -> go.Figure:  # fmt: skip
+) -> go.Figure:
     """Draw the trials of a step, a row each: the weights tried, in [0, 1], over the source pieces, with a dash where
     the step's own are; and the total variation of p(w) from that of the step, in [0, 1], with the piece that would be
     written.
@@ -57,7 +62,7 @@ def trials_figure(
     layout = _layout(trace, shown, width, ink) | {
         "annotations": _names(tried, shown, names, spelling, ink),
         "meta": {"alt": _alt(tried, shown, names, spelling), "narrowest": 330, "trials": list(shown)},
-    }  # fmt: skip
+    }
     return build(traces, layout)
 
 
@@ -66,16 +71,16 @@ def trials_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -
     change of the output, p(y_i), and the piece that would be written."""
     names = trial_names(len(tried.permuted))
     rows = [(names[name], trial) for name, trial in _shown(tried, best).items() if name != "permuted"]
-    rows += [(say("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
+    rows += [(gettext("permutation {number}", number=k), trial) for k, trial in enumerate(tried.permuted, 1)]
     trials = [trial for _, trial in rows]
     frame = {
-        say("trial"): [name for name, _ in rows],
-        say("divergence of weights, bits"): [trial.divergence for trial in trials],
-        say("total variation"): [trial.total_variation for trial in trials],
-        say("probability of the word"): [trial.likelihood for trial in trials],
-        say("writes"): [spelling(trial.piece_id) for trial in trials],
+        gettext("trial"): [name for name, _ in rows],
+        gettext("divergence of weights, bits"): [trial.divergence for trial in trials],
+        gettext("total variation"): [trial.total_variation for trial in trials],
+        gettext("probability of the word"): [trial.likelihood for trial in trials],
+        gettext("writes"): [spelling(trial.piece_id) for trial in trials],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
 def trials_likeliest_table(tried: Trials, spelling: Spelling, best: Trial | None = None) -> pd.DataFrame:
@@ -84,10 +89,11 @@ def trials_likeliest_table(tried: Trials, spelling: Spelling, best: Trial | None
     names = trial_names(len(tried.permuted))
     rows = [
         (names[name], rank, spelling(piece), p)
-        for name, trial in _shown(tried, best).items() for rank, (piece, p) in enumerate(trial.top(_LIKELIEST), 1)
-    ]  # fmt: skip
-    columns = [say("trial"), say("rank"), say("piece"), say("probability")]
-    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=say("row")))
+        for name, trial in _shown(tried, best).items()
+        for rank, (piece, p) in enumerate(trial.top(_LIKELIEST), 1)
+    ]
+    columns = [gettext("trial"), gettext("rank"), gettext("piece"), gettext("probability")]
+    return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
 def _shown(tried: Trials, best: Trial | None) -> dict[str, Trial]:
@@ -95,9 +101,12 @@ def _shown(tried: Trials, best: Trial | None) -> dict[str, Trial]:
     order = np.argsort([trial.total_variation for trial in tried.permuted], kind="stable")
     middle = tried.permuted[int(order[(len(order) - 1) // 2])]
     shown = {
-        "real": tried.real, "uniform": tried.uniform, "permuted": middle,
-        "without_strongest": tried.without_strongest, "adversary": tried.adversary,
-    }  # fmt: skip
+        "real": tried.real,
+        "uniform": tried.uniform,
+        "permuted": middle,
+        "without_strongest": tried.without_strongest,
+        "adversary": tried.adversary,
+    }
     return shown if best is None else shown | {"best": best}
 
 
@@ -107,22 +116,33 @@ def _looks(trace: Trace, tried: Trials, shown: dict[str, Trial], ink: Palette) -
     places, names = np.arange(count), [literal(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
     bars = [
         {
-            "type": "bar", "name": name, "x": places, "y": -_BAR * trial.weights, "base": row + _GROUND, "customdata": [
-                [piece, weight] for piece, weight in zip(names, trial.weights.tolist(), strict=True)
-            ],
+            "type": "bar",
+            "name": name,
+            "x": places,
+            "y": -_BAR * trial.weights,
+            "base": row + _GROUND,
+            "customdata": [[piece, weight] for piece, weight in zip(names, trial.weights.tolist(), strict=True)],
             "marker": {"color": ink.bar},
             "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
         }
         for row, (name, trial) in enumerate(shown.items())
-    ]  # fmt: skip
+    ]
     rows = range(1, len(shown))
     seen = np.flatnonzero(tried.real.weights >= _VISIBLE)
     dashes = {
-        "type": "scatter", "mode": "markers", "name": "as it looked", "hoverinfo": "skip", "x": np.tile(seen,
-        len(rows)), "y": np.concatenate([row + _GROUND - _BAR * tried.real.weights[seen] for row in rows]),
-        "marker": {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), "color": ink.encoder,
-                   "line": {"width": 2, "color": ink.encoder}},
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "markers",
+        "name": "as it looked",
+        "hoverinfo": "skip",
+        "x": np.tile(seen, len(rows)),
+        "y": np.concatenate([row + _GROUND - _BAR * tried.real.weights[seen] for row in rows]),
+        "marker": {
+            "symbol": "line-ew-open",
+            "size": max(5, min(12, 180 // count)),
+            "color": ink.encoder,
+            "line": {"width": 2, "color": ink.encoder},
+        },
+    }
     return [*bars, dashes]
 
 
@@ -130,11 +150,17 @@ def _changes(shown: dict[str, Trial], spelling: Spelling, ink: Palette) -> Spec:
     """Return the change of each row as a bar, which tells its likeliest pieces; the permutations have their points."""
     rows = [(row, trial) for row, (name, trial) in enumerate(shown.items()) if name not in ("real", "permuted")]
     return {
-        "type": "bar", "orientation": "h", "name": "change", "x": [trial.total_variation for _, trial in rows],
-        "y": [row + _MIDDLE for row, _ in rows], "width": 0.16, "xaxis": "x2", "marker": {"color": ink.bar},
+        "type": "bar",
+        "orientation": "h",
+        "name": "change",
+        "x": [trial.total_variation for _, trial in rows],
+        "y": [row + _MIDDLE for row, _ in rows],
+        "width": 0.16,
+        "xaxis": "x2",
+        "marker": {"color": ink.bar},
         "customdata": [[_likeliest(trial, spelling)] for _, trial in rows],
         "hovertemplate": "%{customdata[0]}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def _likeliest(trial: Trial, spelling: Spelling) -> str:
@@ -150,37 +176,53 @@ def _points(tried: Trials, shown: dict[str, Trial], ink: Palette) -> list[Spec]:
     spread = (np.arange(count) * 0.618) % 1 - 0.5
     point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
     return [
-        point | {"name": "permutations", "x": [trial.total_variation for trial in tried.permuted],
-                 "y": row + 0.26 * spread, "marker": {"size": 4, "color": ink.quiet}},
-        point | {"name": "median", "x": [tried.change_when_permuted], "y": [row],
-                 "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink,
-                            "line": {"width": 3, "color": ink.ink}}},
-    ]  # fmt: skip
+        point
+        | {
+            "name": "permutations",
+            "x": [trial.total_variation for trial in tried.permuted],
+            "y": row + 0.26 * spread,
+            "marker": {"size": 4, "color": ink.quiet},
+        },
+        point
+        | {
+            "name": "median",
+            "x": [tried.change_when_permuted],
+            "y": [row],
+            "marker": {"symbol": "line-ns-open", "size": 20, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
+        },
+    ]
 
 
 def _names(
     tried: Trials, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling, ink: Palette
-) -> list[Spec]:  # fmt: skip
+) -> list[Spec]:
     """Return the name of each row above its look, and what came of it above its change."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
     notes: list[Spec] = []
     for row, (name, trial) in enumerate(shown.items()):
         if name == "permuted":
-            told = say("{change}; {share} write the same", change=decimal(tried.change_when_permuted),
-                       share=percent(tried.kept_when_permuted))  # fmt: skip
+            told = gettext(
+                "{change}; {share} write the same",
+                change=decimal(tried.change_when_permuted),
+                share=percent(tried.kept_when_permuted),
+            )
         elif name == "real":
-            told = say("writes “{name}” with p = {p}", name=shorten(piece_name(spelling(trial.piece_id)), 12),
-                       p=decimal(float(trial.probabilities[trial.piece_id])))  # fmt: skip
+            told = gettext(
+                "writes “{name}” with p = {p}",
+                name=shorten(piece_name(spelling(trial.piece_id)), 12),
+                p=decimal(float(trial.probabilities[trial.piece_id])),
+            )
         else:
             places = 3 if trial.total_variation < 0.095 else 2
             told = f"{decimal(trial.total_variation, places)}, {outcome(tried.real, trial, spelling)}"
         title = f"<b>{literal(names[name])}</b>"
         if name == "real":
             dash = f'<span style="color:{ink.encoder}">━</span>'
-            title += ", " + say("below as {dash}", dash=dash)
+            title += ", " + gettext("below as {dash}", dash=dash)
         notes.append(note | {"text": title, "x": _LOOKS[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}})
-        notes.append(note | {"text": literal(told), "x": _CHANGES[0], "y": row - 0.12,
-                             "font": {"size": 12, "color": ink.ink}})  # fmt: skip
+        notes.append(
+            note | {"text": literal(told), "x": _CHANGES[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
+        )
     return notes
 
 
@@ -191,26 +233,47 @@ def _layout(trace: Trace, shown: dict[str, Trial], width: int, ink: Palette) -> 
     axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
     title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     return base_layout(ink) | {
-        "height": _TOP + _ROW * rows + _BOTTOM, "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
-        "bargap": 0.25, "barmode": "overlay", "hovermode": "closest",
-        "xaxis": axis | {
-            "domain": list(_LOOKS), "range": [-0.6, count - 0.4], "side": "bottom", "tickangle": -90,
+        "height": _TOP + _ROW * rows + _BOTTOM,
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
+        "bargap": 0.25,
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": axis
+        | {
+            "domain": list(_LOOKS),
+            "range": [-0.6, count - 0.4],
+            "side": "bottom",
+            "tickangle": -90,
             "tickvals": labelled,
             "ticktext": [literal(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled],
             "tickfont": {"size": 11, "color": ink.encoder},
         },
-        "xaxis2": axis | {
-            "domain": list(_CHANGES), "range": [0, 1], "side": "bottom", "tickvals": [0, 0.5, 1],
-            "title": title | {"text": say("total variation of p")}, "anchor": "y",
+        "xaxis2": axis
+        | {
+            "domain": list(_CHANGES),
+            "range": [0, 1],
+            "side": "bottom",
+            "tickvals": [0, 0.5, 1],
+            "title": title | {"text": gettext("total variation of p")},
+            "anchor": "y",
         },
         "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
         "shapes": [
-            {"type": "line", "xref": "paper", "x0": ends[0], "x1": ends[1], "y0": row + height, "y1": row + height,
-             "line": {"color": ink.line, "width": 1}, "layer": "below"}
-            for row in range(rows) for ends, height in ((_LOOKS, _GROUND), (_CHANGES, _MIDDLE))
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": ends[0],
+                "x1": ends[1],
+                "y0": row + height,
+                "y1": row + height,
+                "line": {"color": ink.line, "width": 1},
+                "layer": "below",
+            }
+            for row in range(rows)
+            for ends, height in ((_LOOKS, _GROUND), (_CHANGES, _MIDDLE))
             if row or ends is _LOOKS
         ],
-    }  # fmt: skip
+    }
 
 
 def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float) -> list[int]:
@@ -226,9 +289,17 @@ def _labelled(weights: np.ndarray[tuple[int], np.dtype[np.float64]], room: float
 
 def _alt(tried: Trials, shown: dict[str, Trial], names: dict[str, str], spelling: Spelling) -> str:
     told = "; ".join(
-        say("{trial}: {change:.2f}, {outcome}", trial=names[name], outcome=outcome(tried.real, trial, spelling),
-            change=tried.change_when_permuted if name == "permuted" else trial.total_variation)
-        for name, trial in shown.items() if name != "real"
-    )  # fmt: skip
-    return say("Step {step} with other weights, and how much that changes its probabilities (total variation): {told}.",
-               step=tried.step + 1, told=told)  # fmt: skip
+        gettext(
+            "{trial}: {change:.2f}, {outcome}",
+            trial=names[name],
+            outcome=outcome(tried.real, trial, spelling),
+            change=tried.change_when_permuted if name == "permuted" else trial.total_variation,
+        )
+        for name, trial in shown.items()
+        if name != "real"
+    )
+    return gettext(
+        "Step {step} with other weights, and how much that changes its probabilities (total variation): {told}.",
+        step=tried.step + 1,
+        told=told,
+    )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.learning import grouped
@@ -38,9 +38,16 @@ def axes_of(place: int) -> dict[str, str]:
 
 
 def panels_figure(
-    runs: Sequence[Snapshots], moments: Sequence[int], traces: list[Spec], titles: Mapping[str, str],
-    ranges: Mapping[str, tuple[float, float | None]], update: int | None, ink: Palette, alt: str, right: int = 16,
-) -> go.Figure:  # fmt: skip
+    runs: Sequence[Snapshots],
+    moments: Sequence[int],
+    traces: list[Spec],
+    titles: Mapping[str, str],
+    ranges: Mapping[str, tuple[float, float | None]],
+    update: int | None,
+    ink: Palette,
+    alt: str,
+    right: int = 16,
+) -> go.Figure:
     """Return the panels named in `titles`, one below the other, over the same updates."""
     count = max(1, len(titles))
     inner, named = count * _PANEL + (count - 1) * _GAP, any(trace.get("showlegend") for trace in traces)
@@ -49,28 +56,55 @@ def panels_figure(
     last = float(across(max([*moments, *ends])))
     spans = [[float(across(at)) - _BAND * last, float(across(at)) + _BAND * last] for at in moments]
     layout = base_layout(ink) | {
-        "height": _TOP + inner + below, "margin": {"l": 52, "r": right, "t": _TOP, "b": below}, "hovermode": "closest",
+        "height": _TOP + inner + below,
+        "margin": {"l": 52, "r": right, "t": _TOP, "b": below},
+        "hovermode": "closest",
         "showlegend": named,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
         "meta": {"alt": alt, "narrowest": 320, "spans": spans, "mark": ink.context},
         "xaxis": _update_axis(last, ink) | {"anchor": "y" if count == 1 else f"y{count}"},
         "annotations": [],
-    }  # fmt: skip
+    }
     for place, (name, title) in enumerate(titles.items()):
         top = 1 - place * (_PANEL + _GAP) / inner
         low, high = ranges.get(name, (None, None))
-        layout[f"yaxis{place + 1}" if place else "yaxis"] = base_axis(ink) | {
-            "domain": [max(0.0, top - _PANEL / inner), top], "rangemode": "tozero" if low == 0 else "normal",
-            "nticks": 6, "zeroline": False,
-        } | ({} if high is None else {"range": [low, high * 1.03]})  # fmt: skip
-        layout["annotations"].append({
-            "text": literal(title[:1].upper() + title[1:]), "showarrow": False, "font": {"size": 13, "color": ink.ink},
-            "xref": "paper", "yref": "paper", "x": 0, "xanchor": "left", "xshift": -44, "y": top, "yanchor": "bottom",
-        })  # fmt: skip
+        layout[f"yaxis{place + 1}" if place else "yaxis"] = (
+            base_axis(ink)
+            | {
+                "domain": [max(0.0, top - _PANEL / inner), top],
+                "rangemode": "tozero" if low == 0 else "normal",
+                "nticks": 6,
+                "zeroline": False,
+            }
+            | ({} if high is None else {"range": [low, high * 1.03]})
+        )
+        layout["annotations"].append(
+            {
+                "text": literal(title[:1].upper() + title[1:]),
+                "showarrow": False,
+                "font": {"size": 13, "color": ink.ink},
+                "xref": "paper",
+                "yref": "paper",
+                "x": 0,
+                "xanchor": "left",
+                "xshift": -44,
+                "y": top,
+                "yanchor": "bottom",
+            }
+        )
     if update is not None:
         at = float(across(update))
-        layout["shapes"] = [{"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
-                             "line": {"color": ink.context, "width": 2}}]  # fmt: skip
+        layout["shapes"] = [
+            {
+                "type": "line",
+                "x0": at,
+                "x1": at,
+                "y0": 0,
+                "y1": 1,
+                "yref": "paper",
+                "line": {"color": ink.context, "width": 2},
+            }
+        ]
     return build(traces, layout)
 
 
@@ -82,8 +116,13 @@ def _update_axis(last: float, ink: Palette) -> Spec:
         if place <= last * 1.001 and (not ticks or place - float(across(ticks[-1])) >= _APART * last * 2):
             ticks.append(tick)
     return base_axis(ink) | {
-        "range": [-0.02 * last, 1.02 * last], "tickvals": across(ticks), "zeroline": False,
+        "range": [-0.02 * last, 1.02 * last],
+        "tickvals": across(ticks),
+        "zeroline": False,
         "ticktext": [grouped(tick) for tick in ticks],
-        "title": {"text": say("updates of the weights, by ratios"), "font": {"size": 12, "color": ink.quiet},
-                  "standoff": 6},
-    }  # fmt: skip
+        "title": {
+            "text": gettext("updates of the weights, by ratios"),
+            "font": {"size": 12, "color": ink.quiet},
+            "standoff": 6,
+        },
+    }

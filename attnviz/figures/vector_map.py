@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.figures.build import Spec, base_axis, base_layout
 from attnviz.figures.labels import literal
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import MARK, MARK_EDGE, ThemeName, palette
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
@@ -20,9 +20,15 @@ HEIGHT = 460
 
 
 def vector_map_template(
-    places: NDArray[np.float64], names: Sequence[tuple[str, str]], shares: tuple[float, float], colour: str, *,
-    theme: ThemeName = "light", opens: Sequence[str] = (), ways: Sequence[tuple[int, str]] = (),
-) -> Spec:  # fmt: skip
+    places: NDArray[np.float64],
+    names: Sequence[tuple[str, str]],
+    shares: tuple[float, float],
+    colour: str,
+    *,
+    theme: ThemeName = "light",
+    opens: Sequence[str] = (),
+    ways: Sequence[tuple[int, str]] = (),
+) -> Spec:
     """Return the map as a template: N points at `places`, (N, 2), with the word and the sentence (`names`) of each in
     its hover text, and the star of a step in a Slot.
 
@@ -31,32 +37,51 @@ def vector_map_template(
     """
     ink = palette(theme)
     points: Spec = {
-        "type": "scatter", "mode": "markers", "name": "vectors",
-        "x": places[:, 0].round(3), "y": places[:, 1].round(3),
+        "type": "scatter",
+        "mode": "markers",
+        "name": "vectors",
+        "x": places[:, 0].round(3),
+        "y": places[:, 1].round(3),
         "marker": {"size": 6, "color": getattr(ink, colour), "opacity": 0.45},
         "text": [f"<b>{literal(word)}</b><br>{literal(shorten(sentence, 90))}" for word, sentence in names],
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
     if ways:
         points["customdata"] = [list(way) for way in ways]
     star: Spec = {
-        "type": "scatter", "mode": "markers", "name": "this step", "x": Slot("x"), "y": Slot("y"),
-        "text": Slot("name"), "hoverinfo": "text", "cliponaxis": False,
+        "type": "scatter",
+        "mode": "markers",
+        "name": "this step",
+        "x": Slot("x"),
+        "y": Slot("y"),
+        "text": Slot("name"),
+        "hoverinfo": "text",
+        "cliponaxis": False,
         "marker": {"symbol": "star", "size": 18, "color": MARK, "line": {"width": 1.5, "color": MARK_EDGE}},
-    }  # fmt: skip
+    }
     axes = {}
     for side, share, number in zip("xy", shares, (1, 2), strict=True):
-        title = say("component {number}: {share} of the variance", number=number, share=percent(share))
+        title = gettext("component {number}: {share} of the variance", number=number, share=percent(share))
         axes[f"{side}axis"] = base_axis(ink) | {
-            "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 6}, "zeroline": True,
+            "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 6},
+            "zeroline": True,
             "automargin": True,
-        }  # fmt: skip
-    alt = say("A map of {count} vectors of the corpus by two principal components, with this step’s among them",
-              count=len(places))  # fmt: skip
+        }
+    alt = gettext(
+        "A map of {count} vectors of the corpus by two principal components, with this step’s among them",
+        count=len(places),
+    )
     meta = {"alt": alt, "narrowest": 320, "opens": list(opens)}
-    layout = base_layout(ink) | axes | {
-        "height": HEIGHT, "margin": {"l": 56, "r": 12, "t": 12, "b": 46}, "hovermode": "closest", "meta": meta,
-    }  # fmt: skip
+    layout = (
+        base_layout(ink)
+        | axes
+        | {
+            "height": HEIGHT,
+            "margin": {"l": 56, "r": 12, "t": 12, "b": 46},
+            "hovermode": "closest",
+            "meta": meta,
+        }
+    )
     return {"data": [points, star], "layout": layout}
 
 
@@ -67,7 +92,11 @@ def vector_map_values(place: NDArray[np.float64], name: str) -> Values:
 
 def vector_map_table(places: NDArray[np.float64], names: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the numbers of the map, (N, 2), a row for each vector."""
-    return pd.DataFrame({
-        say("piece"): [word for word, _ in names], say("sentence"): [sentence for _, sentence in names],
-        say("component 1"): places[:, 0], say("component 2"): places[:, 1],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            gettext("piece"): [word for word, _ in names],
+            gettext("sentence"): [sentence for _, sentence in names],
+            gettext("component 1"): places[:, 0],
+            gettext("component 2"): places[:, 1],
+        }
+    )

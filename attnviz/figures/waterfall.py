@@ -20,13 +20,20 @@ def waterfall(ink: Palette) -> list[Spec]:
     """Return the template of values one under another, each from where the last ended, their sum in the row below, and
     the number of each beside the end of its bar; `waterfall_values` fills it."""
     bars = {
-        "type": "waterfall", "orientation": "h", "name": "sum", "y": Slot("rows"), "x": Slot("amounts"),
+        "type": "waterfall",
+        "orientation": "h",
+        "name": "sum",
+        "y": Slot("rows"),
+        "x": Slot("amounts"),
         "measure": Slot("measure", ("relative", "total")),
-        "increasing": {"marker": {"color": ink.plus}}, "decreasing": {"marker": {"color": ink.minus}},
+        "increasing": {"marker": {"color": ink.plus}},
+        "decreasing": {"marker": {"color": ink.minus}},
         # Not violet, which those who cannot see red take for the blue of a plus.
-        "totals": {"marker": {"color": ink.ink}}, "connector": {"line": {"color": ink.line, "width": 1}},
-        "customdata": Slot("hover"), "hovertemplate": "%{customdata}<extra></extra>",
-    }  # fmt: skip
+        "totals": {"marker": {"color": ink.ink}},
+        "connector": {"line": {"color": ink.line, "width": 1}},
+        "customdata": Slot("hover"),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
     return [bars, numbers(12, ink) | {"name": "numbers"}]
 
 
@@ -36,8 +43,10 @@ def waterfall_values(values: Sequence[float], hover: Sequence[str]) -> Values:
     ends = np.append(np.cumsum(values), amounts[-1])
     texts = [f" {signed(amount)} " for amount in amounts]
     return {
-        "amounts": amounts, "measure": [0] * len(values) + [1], "hover": list(hover),
-    } | number_values(ends, texts, [amount < 0 for amount in amounts])  # fmt: skip
+        "amounts": amounts,
+        "measure": [0] * len(values) + [1],
+        "hover": list(hover),
+    } | number_values(ends, texts, [amount < 0 for amount in amounts])
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -52,32 +61,52 @@ def rows_layout(left: int, ink: Palette) -> Spec:
     """Return the layout of a figure with a row for each of the labels that `rows_values` fills it with."""
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
-        "height": Slot("height"), "margin": {"l": left, "r": 8, "t": 40, "b": 8}, "bargap": 0.3,
-        "yaxis": axis | {
-            "range": [Slot("lowest"), -0.6], "tickvals": Slot("rows"), "ticktext": Slot("labels"),
-            "tickfont": {"size": 12, "color": ink.ink}, "anchor": "free", "position": 0,
+        "height": Slot("height"),
+        "margin": {"l": left, "r": 8, "t": 40, "b": 8},
+        "bargap": 0.3,
+        "yaxis": axis
+        | {
+            "range": [Slot("lowest"), -0.6],
+            "tickvals": Slot("rows"),
+            "ticktext": Slot("labels"),
+            "tickfont": {"size": 12, "color": ink.ink},
+            "anchor": "free",
+            "position": 0,
             "ticklabelstandoff": 6,
         },
         # A rule above the sum, as on paper.
-        "shapes": [{
-            "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": Slot("rule"), "y1": Slot("rule"),
-            "line": {"color": ink.quiet, "width": 1},
-        }],
-    }  # fmt: skip
+        "shapes": [
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": Slot("rule"),
+                "y1": Slot("rule"),
+                "line": {"color": ink.quiet, "width": 1},
+            }
+        ],
+    }
 
 
 def rows_values(labels: Sequence[str]) -> Values:
     """Return what fills a `rows_layout` that has these `labels`, which are drawn as they are."""
     count = len(labels)
     return {
-        "height": ROW * count + 48, "lowest": count - 0.4, "rule": count - 1.5, "rows": list(range(count)),
+        "height": ROW * count + 48,
+        "lowest": count - 0.4,
+        "rule": count - 1.5,
+        "rows": list(range(count)),
         "labels": list(labels),
-    }  # fmt: skip
+    }
 
 
 def panel(ink: Palette, domain: Sequence[float], title: str) -> Spec:
     """Return an axis on top of one of several panels that share their rows."""
     return base_axis(ink) | {
-        "side": "top", "domain": list(domain), "zerolinecolor": ink.quiet, "anchor": "y",
+        "side": "top",
+        "domain": list(domain),
+        "zerolinecolor": ink.quiet,
+        "anchor": "y",
         "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
-    }  # fmt: skip
+    }

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
 from attnviz.importing.found import AttentionFile, Found
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
 """How the files begin."""
@@ -22,10 +22,18 @@ LARGEST = 64 << 20
 """Bytes of one array."""
 _MATRICES = ("matrix", "alignment", "attention", "attention_probs", "attentions", "weights")
 _NAMES = {
-    **dict.fromkeys(_MATRICES, "matrix"), "source": "source", "src": "source", "source_tokens": "source",
-    "target": "target", "trg": "target", "tgt": "target", "target_tokens": "target", "tokens": "target",
-    "energies": "energies", "states": "states",
-}  # fmt: skip
+    **dict.fromkeys(_MATRICES, "matrix"),
+    "source": "source",
+    "src": "source",
+    "source_tokens": "source",
+    "target": "target",
+    "trg": "target",
+    "tgt": "target",
+    "target_tokens": "target",
+    "tokens": "target",
+    "energies": "energies",
+    "states": "states",
+}
 """The names that arrays may have, and what each is in the open format; `attention_probs` and `tokens` are Joey's."""
 
 
@@ -36,8 +44,9 @@ def array_file(content: bytes) -> AttentionFile:
             return AttentionFile("NumPy", [{"matrix": _array(content)}], _found)
         return AttentionFile("NumPy", [_archive(content)], _found)
     except DAMAGED as error:
-        raise AttnvizError(say("This NumPy file is damaged, or holds more than plain arrays ({error}).",
-                               error=str(error)[:80])) from error  # fmt: skip
+        raise AttnvizError(
+            gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
+        ) from error
 
 
 def _found(fields: dict[str, Any]) -> Found:
@@ -45,8 +54,9 @@ def _found(fields: dict[str, Any]) -> Found:
     if matrix.ndim == 3 and len(matrix) == 1:
         return Found(fields | {"matrix": matrix[0]})
     if matrix.ndim == 3:
-        raise AttnvizError(say("The array holds {count} matrices: give one, of a head or the mean of several.",
-                               count=len(matrix)))  # fmt: skip
+        raise AttnvizError(
+            gettext("The array holds {count} matrices: give one, of a head or the mean of several.", count=len(matrix))
+        )
     return Found(fields)
 
 
@@ -62,8 +72,13 @@ def _archive(content: bytes) -> dict[str, Any]:
                 array = _array(archive.read(members[name]))
                 fields[field] = array if array.dtype.kind == "f" else [str(text) for text in array.ravel()]
     if "matrix" not in fields or isinstance(fields["matrix"], list):
-        raise AttnvizError(say("The file has no array of weights named {names}; it has {found}.",
-                               names=", ".join(_MATRICES[:3]), found=", ".join(members)[:80] or "–"))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The file has no array of weights named {names}; it has {found}.",
+                names=", ".join(_MATRICES[:3]),
+                found=", ".join(members)[:80] or "–",
+            )
+        )
     return fields
 
 

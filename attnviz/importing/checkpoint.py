@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 LARGEST = 4 << 30
 """Bytes of a checkpoint."""
@@ -40,8 +40,11 @@ class Vocabulary:
         """Return the id of the first of these tokens that there is; raise AttnvizError where there is none."""
         found = next((self.ids[name] for name in names if name in self.ids), None)
         if found is None:
-            raise AttnvizError(say("The vocabulary {name} has none of the tokens {tokens}.", name=self.name,
-                                   tokens=", ".join(names)))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "The vocabulary {name} has none of the tokens {tokens}.", name=self.name, tokens=", ".join(names)
+                )
+            )
         return found
 
     def known(self, token: str) -> str | None:
@@ -57,17 +60,26 @@ def read_tensors(folder: Path) -> dict[str, Array]:
     files = sorted(path for path in folder.glob("*") if path.suffix in (".pt", ".pth", ".ckpt"))
     files = [path for path in files if path.name == "best.ckpt"] or files  # Joey NMT keeps several
     if len(files) != 1:
-        raise AttnvizError(say("{folder} must hold one checkpoint, a file that ends in .pt, .pth or .ckpt; it has "
-                               "{count}.", folder=folder, count=len(files)))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "{folder} must hold one checkpoint, a file that ends in .pt, .pth or .ckpt; it has {count}.",
+                folder=folder,
+                count=len(files),
+            )
+        )
     if files[0].stat().st_size > LARGEST:
-        raise AttnvizError(say("The file is larger than {most} MB.", most=LARGEST >> 20))
+        raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST >> 20))
     try:
         found = torch.load(files[0], map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a damaged or foreign file does is one sentence here
-        raise AttnvizError(say(
-            "{path} is no checkpoint that can be read ({kind}). Save the tensors alone: torch.save(model.state_dict(), "
-            "path).", path=files[0], kind=type(error).__name__,
-        )) from error  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "{path} is no checkpoint that can be read ({kind}). Save the tensors alone: "
+                "torch.save(model.state_dict(), path).",
+                path=files[0],
+                kind=type(error).__name__,
+            )
+        ) from error
     return _plain(files[0], found)
 
 
@@ -85,9 +97,9 @@ def _plain(path: Path, found: object) -> dict[str, Array]:
         if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and not tensor.is_sparse
     }
     if not arrays:
-        raise AttnvizError(say("{path} holds no tensors by name: save model.state_dict().", path=path))
+        raise AttnvizError(gettext("{path} holds no tensors by name: save model.state_dict().", path=path))
     if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise AttnvizError(say("{path} holds numbers that are none.", path=path))
+        raise AttnvizError(gettext("{path} holds numbers that are none.", path=path))
     return arrays
 
 
@@ -97,15 +109,22 @@ def read_vocabulary(folder: Path, side: str) -> Vocabulary:
     several = (f"{side}.txt", f"{side}.json", _JOEYS[side])
     path = next((path for name in several if (path := folder / name).is_file()), None)
     if path is None:
-        raise AttnvizError(say("{folder} lacks the {side} vocabulary: write {side}.txt, one token a line in the order "
-                               "of their ids.", folder=folder, side=side))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "{folder} lacks the {side} vocabulary: write {side}.txt, one token a line in the order of their ids.",
+                folder=folder,
+                side=side,
+            )
+        )
     try:
         text = path.read_text(encoding="utf-8")
         tokens = _listed(json.loads(text)) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
     except (OSError, ValueError, RecursionError) as error:
-        raise AttnvizError(say("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
+        raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error)) from error
     if len(tokens) > MOST_TOKENS or not all(isinstance(token, str) for token in tokens):
-        raise AttnvizError(say("The vocabulary {name} is damaged ({error}).", name=path, error="tokens must be texts"))
+        raise AttnvizError(
+            gettext("The vocabulary {name} is damaged ({error}).", name=path, error="tokens must be texts")
+        )
     return Vocabulary(tuple(tokens), {token: i for i, token in reversed(list(enumerate(tokens)))}, str(path))
 
 

@@ -11,7 +11,7 @@ from attnviz.importing import joey
 from attnviz.importing.checkpoint import read_tensors, read_vocabulary
 from attnviz.importing.recomputed import Checkpoint
 from attnviz.importing.tutorial import tutorial_model
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 
 def load_checkpoint(folder: str | Path) -> Checkpoint:
@@ -21,7 +21,7 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     if not folder.is_dir():
         raise AttnvizError(
-            say("{folder} is no folder. Name the one with the checkpoint and its vocabularies.", folder=folder)
+            gettext("{folder} is no folder. Name the one with the checkpoint and its vocabularies.", folder=folder)
         )
     source, target = read_vocabulary(folder, "source"), read_vocabulary(folder, "target")
     tensors, name = read_tensors(folder), folder.resolve().name
@@ -35,17 +35,25 @@ def _settings(path: Path) -> Mapping[str, Any]:
     try:
         import yaml
     except ImportError as error:
-        raise AttnvizError(say("Joey NMT's config.yaml is read with the Python package pyyaml, which is not installed: "
-                               "pip install pyyaml.")) from error  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "Joey NMT's config.yaml is read with the Python package pyyaml, which is not installed: "
+                "pip install pyyaml."
+            )
+        ) from error
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        told = say("{path} cannot be read ({kind}): Joey NMT's configuration says what its tensors do not, activation "
-                   "and first state.", path=path, kind=type(error).__name__)  # fmt: skip
+        told = gettext(
+            "{path} cannot be read ({kind}): Joey NMT's configuration says what its tensors do not, activation "
+            "and first state.",
+            path=path,
+            kind=type(error).__name__,
+        )
         raise AttnvizError(told) from error
     model = found.get("model") if isinstance(found, Mapping) else None
     sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else [None]
     plain = all(isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping) for side in sides)
     if not isinstance(model, Mapping) or not plain:
-        raise AttnvizError(say("{path} has no model with encoder and decoder.", path=path))
+        raise AttnvizError(gettext("{path} has no model with encoder and decoder.", path=path))
     return model

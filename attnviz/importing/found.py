@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.given import Tokens, split_tokens
 from attnviz.trace.open_format import from_fields
@@ -44,8 +44,11 @@ class Found:
     ) -> Attention:
         """Return it as a record, with the tokens that are given in the place of the file's own; raise AttnvizError
         where some are lacking, and as `attnviz.attention` does."""
-        given = {side: tokens for side, tokens in (("source", source), ("target", target))
-                 if tokens and tokens != self.tokens(side)}  # fmt: skip
+        given = {
+            side: tokens
+            for side, tokens in (("source", source), ("target", target))
+            if tokens and tokens != self.tokens(side)
+        }
         fields = {**self.fields, **given}
         if lacking := [side for side in ("source", "target") if side not in fields]:
             raise AttnvizError(self._lacking(lacking))
@@ -62,15 +65,18 @@ class Found:
         """Return what is to be given besides the file."""
         shape: tuple[int, ...] = np.shape(self.fields["matrix"]) if self.links is None else ()
         if len(sides) == 2:
-            told = say("The file has no tokens: give those of both sides, with blanks between them.")
+            told = gettext("The file has no tokens: give those of both sides, with blanks between them.")
         elif sides[0] == "source":
-            told = say("The file has no source tokens: give them, with blanks between them.")
+            told = gettext("The file has no source tokens: give them, with blanks between them.")
         else:
-            told = say("The file has no target tokens: give them, with blanks between them.")
+            told = gettext("The file has no target tokens: give them, with blanks between them.")
         if len(shape) != 2:
             return told
-        size = say("The matrix has {rows} rows, of target tokens, and {columns} columns, of source tokens.",
-                   rows=shape[0], columns=shape[1])  # fmt: skip
+        size = gettext(
+            "The matrix has {rows} rows, of target tokens, and {columns} columns, of source tokens.",
+            rows=shape[0],
+            columns=shape[1],
+        )
         return f"{told} {size}"
 
 
@@ -85,10 +91,13 @@ def _linked(links: Links, fields: Mapping[str, Any]) -> dict[str, Any]:
         if last == len(tokens) and tokens[-1:] != ["</s>"]:
             tokens.append("</s>")
         if last >= len(tokens):
-            raise AttnvizError(say(
-                "A link names token {number} of a side that has {count}; links count tokens from 0.", number=last,
-                count=len(tokens),
-            ))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "A link names token {number} of a side that has {count}; links count tokens from 0.",
+                    number=last,
+                    count=len(tokens),
+                )
+            )
     matrix = np.zeros((max(len(sides[1]), 1), max(len(sides[0]), 1)) if max(map(len, sides)) <= MOST_TOKENS else (1, 1))
     for j, i in links if matrix.size > 1 or max(map(len, sides)) == 1 else ():
         matrix[i, j] = 1
@@ -131,7 +140,10 @@ class AttentionFile:
     def sentence(self, number: int) -> Found:
         """Return one by its number, from 1; raise AttnvizError where there is none, or it is damaged."""
         if not 1 <= number <= len(self.sentences):
-            raise AttnvizError(say("There is no sentence {number}: the file has {count}.", number=number,
-                                   count=len(self.sentences)))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "There is no sentence {number}: the file has {count}.", number=number, count=len(self.sentences)
+                )
+            )
         found: Found = self.read(self.sentences[number - 1])
         return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.trace import MOST_TOKENS, Attention, attention
 from attnviz.trace.tokens import SPECIAL
@@ -17,9 +17,15 @@ _LONGEST = 400
 
 
 def from_huggingface(
-    model: Any, tokenizer: Any, text: str, *, target: str | None = None, layer: int | None = None,
-    head: int | None = None, beam: int = 1,
-) -> Attention:  # fmt: skip
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    *,
+    target: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    beam: int = 1,
+) -> Attention:
     """Return where each token that `model` writes for `text` looked in it: the weights of one 0-based `head` of one
     0-based `layer` of the cross-attention, or the mean of that layer's heads, or of all heads of all layers; layer -1
     is the last. The states are those of the decoder's last layer.
@@ -39,27 +45,34 @@ def from_huggingface(
         written = _written(model, tokenizer, ids, mask, target, beam)
         _check_length(model, written[:, :-1])
         found = model(
-            input_ids=ids, attention_mask=mask, decoder_input_ids=written[:, :-1], output_attentions=True,
-            output_hidden_states=True, use_cache=False,
-        )  # fmt: skip
+            input_ids=ids,
+            attention_mask=mask,
+            decoder_input_ids=written[:, :-1],
+            output_attentions=True,
+            output_hidden_states=True,
+            use_cache=False,
+        )
     weights = _chosen(found.cross_attentions, layer, head)
     source, target_tokens = (_tokens(tokenizer, one.tolist()) for one in (ids[0], written[0, 1:]))
     return attention(
-        source, target_tokens, weights.double().cpu().numpy(),
+        source,
+        target_tokens,
+        weights.double().cpu().numpy(),
         states=found.decoder_hidden_states[-1][0].float().cpu().numpy(),
         normalise=model.dtype != torch.float32,  # halves of a float do not quite add up to 1
         origin=_origin(model, layer, head),
-    )  # fmt: skip
+    )
 
 
 def _check(model: Any, text: str, layer: int | None, head: int | None) -> None:
     if not getattr(getattr(model, "config", None), "is_encoder_decoder", False):
-        raise AttnvizError(say("{name} is no encoder-decoder model, so it has no cross-attention.",
-                               name=type(model).__name__))  # fmt: skip
+        raise AttnvizError(
+            gettext("{name} is no encoder-decoder model, so it has no cross-attention.", name=type(model).__name__)
+        )
     if not text.strip():
-        raise AttnvizError(say("There is no text: write a sentence."))
+        raise AttnvizError(gettext("There is no text: write a sentence."))
     if layer is None and head is not None:
-        raise AttnvizError(say("A head is one of a layer: say which layer."))
+        raise AttnvizError(gettext("A head is one of a layer: say which layer."))
 
 
 def _most(model: Any) -> int:
@@ -70,8 +83,13 @@ def _most(model: Any) -> int:
 def _check_length(model: Any, ids: Any) -> None:
     """Raise AttnvizError where these ids (1, T) are more than the model has places for."""
     if ids.shape[1] > _most(model):
-        raise AttnvizError(say("There are {count} tokens on a side; at most {most} can be shown.", count=ids.shape[1],
-                               most=_most(model)))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "There are {count} tokens on a side; at most {most} can be shown.",
+                count=ids.shape[1],
+                most=_most(model),
+            )
+        )
 
 
 @contextlib.contextmanager
@@ -93,16 +111,25 @@ def _written(model: Any, tokenizer: Any, ids: Any, mask: Any, target: str | None
     import torch
 
     if target is None:
-        written = model.generate(input_ids=ids, attention_mask=mask, num_beams=beam, do_sample=False,
-                                 max_new_tokens=min(_LONGEST, _most(model) - 1))  # fmt: skip
+        written = model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            num_beams=beam,
+            do_sample=False,
+            max_new_tokens=min(_LONGEST, _most(model) - 1),
+        )
         if written.shape[1] < 2:
-            raise AttnvizError(say("The model wrote nothing."))
+            raise AttnvizError(gettext("The model wrote nothing."))
         return written
     start = model.generation_config.decoder_start_token_id
     labels = tokenizer(text_target=target, return_tensors="pt")["input_ids"].to(ids.device)
     if start is None or not labels.numel():
-        raise AttnvizError(say("The model cannot be led through this target: it is empty, or the model does not say "
-                               "which token it starts with."))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The model cannot be led through this target: it is empty, or the model does not say "
+                "which token it starts with."
+            )
+        )
     return torch.cat([torch.full_like(labels[:, :1], start), labels], dim=1)
 
 
@@ -111,18 +138,28 @@ def _chosen(layers: Sequence[Any] | None, layer: int | None, head: int | None) -
     import torch
 
     if not layers or layers[0] is None:
-        raise AttnvizError(say("The model returned no cross-attention."))
+        raise AttnvizError(gettext("The model returned no cross-attention."))
     if layer is None:
         return torch.stack([one[0] for one in layers]).mean(dim=(0, 1))
     if not -1 <= layer < len(layers):
-        raise AttnvizError(say("There is no layer {number}: this transformer has layers 1 to {layers}.",
-                               number=layer + 1, layers=len(layers)))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "There is no layer {number}: this transformer has layers 1 to {layers}.",
+                number=layer + 1,
+                layers=len(layers),
+            )
+        )
     heads = layers[layer][0]
     if head is None:
         return heads.mean(dim=0)
     if not 0 <= head < len(heads):
-        raise AttnvizError(say("There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
-                               number=head + 1, heads=len(heads)))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
+                number=head + 1,
+                heads=len(heads),
+            )
+        )
     return heads[head]
 
 

@@ -21,21 +21,23 @@ import numpy as np
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 MARK = "src_embed.lut.weight"
 """A tensor by which a checkpoint of Joey NMT is known."""
 ACTIVATION = "tanh"
 _STARTS = ("bridge", "last", "zero")
 _NAMES = {
-    MARK: "encoder.embedding.weight", "trg_embed.lut.weight": "decoder.embedding.weight",
-    "decoder.bridge_layer.weight": "decoder.bridge.weight", "decoder.bridge_layer.bias": "decoder.bridge.bias",
+    MARK: "encoder.embedding.weight",
+    "trg_embed.lut.weight": "decoder.embedding.weight",
+    "decoder.bridge_layer.weight": "decoder.bridge.weight",
+    "decoder.bridge_layer.bias": "decoder.bridge.bias",
     "decoder.attention.key_layer.weight": "decoder.key.weight",
     "decoder.attention.query_layer.weight": "decoder.query.weight",
     "decoder.att_vector_layer.weight": "decoder.readout.weight",
     "decoder.att_vector_layer.bias": "decoder.readout.bias",
     "decoder.output_layer.weight": "decoder.output.weight",
-}  # fmt: skip
+}
 """What its tensors are called here."""
 
 
@@ -51,41 +53,57 @@ def joey_model(
     weights, additive = renamed(tensors, _NAMES), "decoder.attention.query_layer.weight" in tensors
     (sources, read), (targets, word) = (tensors[f"{side}_embed.lut.weight"].shape for side in ("src", "trg"))
     units, hidden = len(weights["decoder.key.weight"]), tensors["decoder.rnn.weight_hh_l0"].shape[1]
-    cells = ["gru" if len(one) == 3 * one.shape[1] else "lstm"
-             for one in (tensors[f"{side}.rnn.weight_hh_l0"] for side in ("encoder", "decoder"))]  # fmt: skip
+    cells = [
+        "gru" if len(one) == 3 * one.shape[1] else "lstm"
+        for one in (tensors[f"{side}.rnn.weight_hh_l0"] for side in ("encoder", "decoder"))
+    ]
     # It has none of these; with zeros the equations are those of all families.
     weights |= {"decoder.key.bias": np.zeros(units), "decoder.output.bias": np.zeros(targets)}
     if additive:
         weights["decoder.score"] = tensors["decoder.attention.energy_layer.weight"].ravel()
     chosen = {
-        "family": "joey", "vocabulary_size": targets, "source_vocabulary_size": sources, "embedding_size": word,
-        "source_embedding_size": read, "encoder_size": tensors["encoder.rnn.weight_hh_l0"].shape[1],
-        "hidden_size": hidden, "alignment_size": units, "cell": cells[1], "encoder_cell": cells[0],
-        "encoder_layers": layers[0], "layers": layers[1], "attention": "additive" if additive else "dot",
-        "first_state": first, "input_feeding": tensors["decoder.rnn.weight_ih_l0"].shape[1] > word,
-        "source_scaled": scaled[0], "target_scaled": scaled[1],
-    }  # fmt: skip
+        "family": "joey",
+        "vocabulary_size": targets,
+        "source_vocabulary_size": sources,
+        "embedding_size": word,
+        "source_embedding_size": read,
+        "encoder_size": tensors["encoder.rnn.weight_hh_l0"].shape[1],
+        "hidden_size": hidden,
+        "alignment_size": units,
+        "cell": cells[1],
+        "encoder_cell": cells[0],
+        "encoder_layers": layers[0],
+        "layers": layers[1],
+        "attention": "additive" if additive else "dot",
+        "first_state": first,
+        "input_feeding": tensors["decoder.rnn.weight_ih_l0"].shape[1] > word,
+        "source_scaled": scaled[0],
+        "target_scaled": scaled[1],
+    }
     return Checkpoint(chosen, weights, source, target, name)
 
 
 def _check(weights: Mapping[str, Array], activation: object, start: object) -> tuple[int, int]:
     """Return the layers of encoder and decoder; raise AttnvizError where the structure is another."""
     if activation != ACTIVATION or start not in _STARTS:
-        told = say("it has the activation {activation} and begins with {start}", activation=repr(activation)[:20],
-                   start=repr(start)[:20])  # fmt: skip
+        told = gettext(
+            "it has the activation {activation} and begins with {start}",
+            activation=repr(activation)[:20],
+            start=repr(start)[:20],
+        )
         raise other_structure(told)
     layers = [
         sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(64)) for side in ("encoder", "decoder")
     ]
     shapes = _shapes(weights, layers, str(start)) if MARK in weights and all(layers) else {MARK: ()}
     if missing := [name for name in shapes if name not in weights]:
-        raise other_structure(say("it lacks {names}", names=", ".join(missing[:4])))
+        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(weights) - set(shapes)):
-        told = say("it has {count} tensors more, such as {names}", count=len(others), names=", ".join(others[:3]))
+        told = gettext("it has {count} tensors more, such as {names}", count=len(others), names=", ".join(others[:3]))
         raise other_structure(told)
     for name, shape in shapes.items():
         if weights[name].shape != shape:
-            raise other_structure(say("{name} has the shape {shape}", name=name, shape=weights[name].shape))
+            raise other_structure(gettext("{name} has the shape {shape}", name=name, shape=weights[name].shape))
     return layers[0], layers[1]
 
 
@@ -97,19 +115,25 @@ def _shapes(weights: Mapping[str, Array], layers: Sequence[int], start: str) -> 
         return int(shape[place]) if len(shape) == 2 else 0
 
     hidden, state = size("encoder.rnn.weight_hh_l0", 1), size("decoder.rnn.weight_hh_l0", 1)
-    (sources, read), (targets, word) = ((size(f"{side}_embed.lut.weight", 0), size(f"{side}_embed.lut.weight", 1))
-                                        for side in ("src", "trg"))  # fmt: skip
+    (sources, read), (targets, word) = (
+        (size(f"{side}_embed.lut.weight", 0), size(f"{side}_embed.lut.weight", 1)) for side in ("src", "trg")
+    )
     units = size("decoder.attention.key_layer.weight", 0)
     gates = {"encoder": size("encoder.rnn.weight_hh_l0", 0), "decoder": size("decoder.rnn.weight_hh_l0", 0)}
     fed = word if size("decoder.rnn.weight_ih_l0", 1) == word else word + state
     shapes: dict[str, tuple[int, ...]] = {
-        MARK: (sources, read), "trg_embed.lut.weight": (targets, word),
-        "decoder.att_vector_layer.weight": (state, state + 2 * hidden), "decoder.att_vector_layer.bias": (state,),
-        "decoder.output_layer.weight": (targets, state), "decoder.attention.key_layer.weight": (units, 2 * hidden),
-    }  # fmt: skip
+        MARK: (sources, read),
+        "trg_embed.lut.weight": (targets, word),
+        "decoder.att_vector_layer.weight": (state, state + 2 * hidden),
+        "decoder.att_vector_layer.bias": (state,),
+        "decoder.output_layer.weight": (targets, state),
+        "decoder.attention.key_layer.weight": (units, 2 * hidden),
+    }
     if "decoder.attention.query_layer.weight" in weights:
-        shapes |= {"decoder.attention.query_layer.weight": (units, state),
-                   "decoder.attention.energy_layer.weight": (1, units)}  # fmt: skip
+        shapes |= {
+            "decoder.attention.query_layer.weight": (units, state),
+            "decoder.attention.energy_layer.weight": (1, units),
+        }
     else:
         shapes["decoder.attention.key_layer.weight"] = (state, 2 * hidden)
     if start == "bridge":

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.found import AttentionFile, Found
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
 BAR = " ||| "
@@ -51,22 +51,27 @@ def _is_alignment(text: str) -> bool:
 def _bar_line(line: str) -> Found:
     found = _fields(line)
     if found is None:
-        raise AttnvizError(say("This line has no alignment after a bar: “{line}”.", line=line.strip()[:60]))
+        raise AttnvizError(gettext("This line has no alignment after a bar: “{line}”.", line=line.strip()[:60]))
     translation, alignment = found
     groups = alignment.split()
     if _LINK.fullmatch(groups[0]):
         return Found({"target": translation}, _links(groups), ("links",))
     rows = [group.split(",") for group in groups]
     if len(rows) > MOST_TOKENS + 1 or len(rows[0]) > MOST_TOKENS + 1 or len({*map(len, rows)}) > 1:
-        raise AttnvizError(say("The groups of weights must have one length, and be at most {most} of at most as many.",
-                               most=MOST_TOKENS + 1))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The groups of weights must have one length, and be at most {most} of at most as many.",
+                most=MOST_TOKENS + 1,
+            )
+        )
     return Found({"target": translation, "matrix": np.array(rows, dtype=np.float64), "origin": "Marian"})
 
 
 def _links(groups: Sequence[str]) -> list[tuple[int, int]]:
     if len(groups) > MOST_TOKENS * 10:
-        raise AttnvizError(say("There are {count} links; at most {most} can be read.", count=len(groups),
-                               most=MOST_TOKENS * 10))  # fmt: skip
+        raise AttnvizError(
+            gettext("There are {count} links; at most {most} can be read.", count=len(groups), most=MOST_TOKENS * 10)
+        )
     return [(int(j), int(i)) for j, i in (group.split("-") for group in groups)]
 
 
@@ -83,6 +88,10 @@ def _link_line(line: str) -> Found:
     *sides, last = line.split("\t")
     groups = last.split()
     if len(sides) not in (0, 2) or not all(map(_LINK.fullmatch, groups)):
-        raise AttnvizError(say("This line is no list of links, 0-0 1-2, nor one after source, tab, target, tab: "
-                               "“{line}”.", line=line.strip()[:60]))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "This line is no list of links, 0-0 1-2, nor one after source, tab, target, tab: “{line}”.",
+                line=line.strip()[:60],
+            )
+        )
     return Found(dict(zip(("source", "target"), sides, strict=False)), _links(groups), ("links",))

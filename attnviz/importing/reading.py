@@ -12,7 +12,7 @@ from attnviz.importing.arrays import NPY, NPZ, array_file
 from attnviz.importing.found import AttentionFile, Found
 from attnviz.importing.lines import bar_lines, link_lines
 from attnviz.importing.tables import logged_tables
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 LARGEST_FILE = 64 << 20
 """Bytes."""
@@ -23,7 +23,7 @@ def open_attention(path: str | Path) -> AttentionFile:
     path = Path(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise AttnvizError(say("The file is larger than {most} MB.", most=LARGEST_FILE >> 20))
+            raise AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST_FILE >> 20))
         return read_attention(path.read_bytes())
     except OSError as error:
         raise AttnvizError(f"{path} cannot be read: {error.strerror}.") from error
@@ -40,7 +40,7 @@ def read_attention(content: bytes) -> AttentionFile:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise AttnvizError(
-            say("It is neither a text file nor one of NumPy's: no attention that can be read.")
+            gettext("It is neither a text file nor one of NumPy's: no attention that can be read.")
         ) from error
     if text.lstrip()[:1] in ("{", "["):
         found = _json(text)
@@ -49,10 +49,13 @@ def read_attention(content: bytes) -> AttentionFile:
     lines = text.split("\n")
     if found := bar_lines(lines) or logged_tables(lines) or link_lines(lines):
         return found
-    raise AttnvizError(say(
-        "No attention was found in it. Understood are a JSON object with source, target and matrix, NumPy's .npy and "
-        ".npz, Marian's --alignment soft, links as in 0-0 1-2, and logs of OpenNMT-py and eole with -attn_debug."
-    ))  # fmt: skip
+    raise AttnvizError(
+        gettext(
+            "No attention was found in it. Understood are a JSON object with source, target and matrix, NumPy's .npy "
+            "and .npz, Marian's --alignment soft, links as in 0-0 1-2, and logs of OpenNMT-py and eole with "
+            "-attn_debug."
+        )
+    )
 
 
 def _json(text: str) -> AttentionFile | None:
@@ -79,12 +82,12 @@ def _json_line(line: str) -> Found:
     try:
         return _object(json.loads(line))
     except (ValueError, RecursionError) as error:
-        raise AttnvizError(say("This is no JSON: {error}.", error=error)) from error
+        raise AttnvizError(gettext("This is no JSON: {error}.", error=error)) from error
 
 
 def _object(fields: Any) -> Found:
     if not isinstance(fields, Mapping):
-        raise AttnvizError(say("This is no attention: an object with source, target and matrix is needed."))
+        raise AttnvizError(gettext("This is no attention: an object with source, target and matrix is needed."))
     if "matrix" not in fields:
-        raise AttnvizError(say("This attention lacks {names}.", names="matrix"))
+        raise AttnvizError(gettext("This attention lacks {names}.", names="matrix"))
     return Found(fields)

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis import seq2seq_recomputation as network
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention, attention
 
 STARTS, STOPS, UNKNOWN = ("<sos>", "<s>", "<bos>", "<SOS>"), ("<eos>", "</s>", "<EOS>"), ("<unk>", "<UNK>")
@@ -61,8 +61,14 @@ class Checkpoint:
         rows = (self.settings["source_vocabulary_size"], self.settings["vocabulary_size"])
         for vocabulary, count in zip((self.source, self.target), rows, strict=True):
             if count != len(vocabulary.tokens):
-                raise AttnvizError(say("The vocabulary {name} has {count} tokens, but the checkpoint embeds {rows}.",
-                                       name=vocabulary.name, count=len(vocabulary.tokens), rows=count))  # fmt: skip
+                raise AttnvizError(
+                    gettext(
+                        "The vocabulary {name} has {count} tokens, but the checkpoint embeds {rows}.",
+                        name=vocabulary.name,
+                        count=len(vocabulary.tokens),
+                        rows=count,
+                    )
+                )
 
     @property
     def family(self) -> str:
@@ -79,15 +85,19 @@ class Checkpoint:
         energies and states; with a `target` the decoder is led through its tokens. Raise AttnvizError as `course`."""
         found = self.course(text.split(), None if target is None else target.split())
         return attention(
-            found.source, found.target, found.alignment, energies=found.energies, states=found.states,
+            found.source,
+            found.target,
+            found.alignment,
+            energies=found.energies,
+            states=found.states,
             origin=f"{self.name[:80]}, {self.family}",
-        )  # fmt: skip
+        )
 
     def course(self, source: Sequence[str], target: Sequence[str] | None = None) -> Course:
         """Return a translation with all its numbers: greedy, as the model's own program writes it, or led through a
         `target`; raise AttnvizError where there are no tokens, or too many."""
         if not source or (target is not None and not target) or max(len(source), len(target or ())) > MOST_TOKENS - 2:
-            raise AttnvizError(say("There must be tokens, and at most {most} on a side.", most=MOST_TOKENS - 2))
+            raise AttnvizError(gettext("There must be tokens, and at most {most} on a side.", most=MOST_TOKENS - 2))
         stop = self.target.special(*STOPS)
         words = _ids(self.source, source)
         marks = [self.source.special(*STARTS)] if self.opened else []
@@ -105,11 +115,13 @@ class Checkpoint:
                 break
         kept = ("energies", "alignment", "contexts", "readouts", "logits")
         return Course(
-            source=tuple(self.source.tokens[i] for i in read), target=tuple(self.target.tokens[i] for i in written[1:]),
-            target_ids=tuple(written[1:]), annotations=annotations,
+            source=tuple(self.source.tokens[i] for i in read),
+            target=tuple(self.target.tokens[i] for i in written[1:]),
+            target_ids=tuple(written[1:]),
+            annotations=annotations,
             states=np.stack([arrays["layer_states"][-1] for arrays in steps]),
             **{name: np.stack([arrays[name] for arrays in steps]) for name in kept},
-        )  # fmt: skip
+        )
 
     def _chosen(self, logits: Array, step: int) -> int:
         """Return the token that greedy search writes at 0-based `step`: Joey NMT forbids some."""
@@ -134,9 +146,12 @@ def renamed(tensors: Mapping[str, Array], names: Mapping[str, str]) -> dict[str,
 
 def other_structure(reason: str) -> AttnvizError:
     """Return what is said of a checkpoint that is of no family known here."""
-    return AttnvizError(say(
-        "This checkpoint is of another structure: {reason}. Understood are the recurrent translators of the seq2seq "
-        "tutorial (bidirectional GRU, additive attention asked by the state before, GRU, linear readout of state, "
-        "context and previous word) and of Joey NMT (bidirectional GRU or LSTM, attention asked by the new state, "
-        "input feeding).", reason=reason,
-    ))  # fmt: skip
+    return AttnvizError(
+        gettext(
+            "This checkpoint is of another structure: {reason}. Understood are the recurrent translators of the "
+            "seq2seq tutorial (bidirectional GRU, additive attention asked by the state before, GRU, linear readout "
+            "of state, context and previous word) and of Joey NMT (bidirectional GRU or LSTM, attention asked by the "
+            "new state, input feeding).",
+            reason=reason,
+        )
+    )

@@ -22,28 +22,38 @@ import numpy as np
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 _OWN = (
-    "encoder.embedding.weight", "encoder.fc.weight", "encoder.fc.bias", "decoder.embedding.weight",
+    "encoder.embedding.weight",
+    "encoder.fc.weight",
+    "encoder.fc.bias",
+    "decoder.embedding.weight",
     *(f"encoder.rnn.{name}" for way in ("", "_reverse") for name in names(0, way)),
     *(f"decoder.rnn.{name}" for name in names(0)),
-)  # fmt: skip
+)
 _EITHER = {
     "energy.weight": ("decoder.attention.attn_fc.weight", "decoder.attention.attn.weight", "attention.attn.weight"),
     "energy.bias": ("decoder.attention.attn_fc.bias", "decoder.attention.attn.bias", "attention.attn.bias"),
-    "score": ("decoder.attention.v_fc.weight", "decoder.attention.v.weight", "decoder.attention.v",
-              "attention.v.weight"),
+    "score": (
+        "decoder.attention.v_fc.weight",
+        "decoder.attention.v.weight",
+        "decoder.attention.v",
+        "attention.v.weight",
+    ),
     "readout.weight": ("decoder.fc_out.weight", "decoder.out.weight"),
     "readout.bias": ("decoder.fc_out.bias", "decoder.out.bias"),
-}  # fmt: skip
+}
 """What versions of the tutorial call alike things."""
 _NAMES = {
-    "encoder.embedding.weight": "encoder.embedding.weight", "decoder.embedding.weight": "decoder.embedding.weight",
-    "encoder.fc.weight": "decoder.bridge.weight", "encoder.fc.bias": "decoder.bridge.bias",
-    "energy.bias": "decoder.key.bias", "readout.weight": "decoder.output.weight",
+    "encoder.embedding.weight": "encoder.embedding.weight",
+    "decoder.embedding.weight": "decoder.embedding.weight",
+    "encoder.fc.weight": "decoder.bridge.weight",
+    "encoder.fc.bias": "decoder.bridge.bias",
+    "energy.bias": "decoder.key.bias",
+    "readout.weight": "decoder.output.weight",
     "readout.bias": "decoder.output.bias",
-}  # fmt: skip
+}
 """What they are called here."""
 
 
@@ -56,12 +66,24 @@ def tutorial_model(tensors: Mapping[str, Array], source: Vocabulary, target: Voc
     weights |= {"decoder.query.weight": query, "decoder.key.weight": key, "decoder.score": found["score"].ravel()}
     (sources, read), (targets, word) = (found[f"{side}.embedding.weight"].shape for side in ("encoder", "decoder"))
     settings = {
-        "family": "tutorial", "vocabulary_size": targets, "source_vocabulary_size": sources, "embedding_size": word,
-        "source_embedding_size": read, "encoder_size": found["encoder.rnn.weight_hh_l0"].shape[1],
-        "hidden_size": state, "alignment_size": len(key), "cell": "gru", "encoder_cell": "gru",
-        "encoder_layers": 1, "layers": 1, "attention": "additive", "first_state": "bridge",
-        "input_feeding": False, "source_scaled": False, "target_scaled": False,
-    }  # fmt: skip
+        "family": "tutorial",
+        "vocabulary_size": targets,
+        "source_vocabulary_size": sources,
+        "embedding_size": word,
+        "source_embedding_size": read,
+        "encoder_size": found["encoder.rnn.weight_hh_l0"].shape[1],
+        "hidden_size": state,
+        "alignment_size": len(key),
+        "cell": "gru",
+        "encoder_cell": "gru",
+        "encoder_layers": 1,
+        "layers": 1,
+        "attention": "additive",
+        "first_state": "bridge",
+        "input_feeding": False,
+        "source_scaled": False,
+        "target_scaled": False,
+    }
     return Checkpoint(settings, weights, source, target, name)
 
 
@@ -74,12 +96,12 @@ def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:
     missing = [name for name in (*_OWN, *_EITHER) if name not in found]
     known = {*_OWN, *(other for several in _EITHER.values() for other in several)}
     if missing:
-        raise other_structure(say("it lacks {names}", names=", ".join(missing[:4])))
+        raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(tensors) - known):
-        told = say("it has {count} tensors more, such as {names}", count=len(others), names=", ".join(others[:3]))
+        told = gettext("it has {count} tensors more, such as {names}", count=len(others), names=", ".join(others[:3]))
         raise other_structure(told)
     if wrong := _wrong_shape(found):
-        raise other_structure(say("{name} has the shape {shape}", name=wrong, shape=found[wrong].shape))
+        raise other_structure(gettext("{name} has the shape {shape}", name=wrong, shape=found[wrong].shape))
     return found
 
 
@@ -91,12 +113,17 @@ def _wrong_shape(found: Mapping[str, Array]) -> str:
     state, (words, word) = found["decoder.rnn.weight_hh_l0"].shape[1], found["decoder.embedding.weight"].shape
     size = found["energy.weight"].shape[0]
     shapes: dict[str, tuple[int, ...]] = {
-        "encoder.fc.weight": (state, 2 * hidden), "encoder.fc.bias": (state,), "energy.bias": (size,),
-        "energy.weight": (size, state + 2 * hidden), "readout.bias": (words,),
+        "encoder.fc.weight": (state, 2 * hidden),
+        "encoder.fc.bias": (state,),
+        "energy.bias": (size,),
+        "energy.weight": (size, state + 2 * hidden),
+        "readout.bias": (words,),
         "readout.weight": (words, state + 2 * hidden + word),
-    }  # fmt: skip
-    for prefix, ways, width, given in (("encoder", ("", "_reverse"), hidden, embedded),
-                                       ("decoder", ("",), state, word + 2 * hidden)):  # fmt: skip
+    }
+    for prefix, ways, width, given in (
+        ("encoder", ("", "_reverse"), hidden, embedded),
+        ("decoder", ("",), state, word + 2 * hidden),
+    ):
         for way in ways:
             gates = ((3 * width, given), (3 * width, width), (3 * width,), (3 * width,))
             shapes |= {f"{prefix}.rnn.{name}": shape for name, shape in zip(names(0, way), gates, strict=True)}

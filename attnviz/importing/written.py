@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.importing.recomputed import PADDING, STARTS, STOPS, UNKNOWN, Checkpoint, other_structure
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES
 
 _SPECIAL = (PADDING, UNKNOWN, STARTS, STOPS)
@@ -38,9 +38,13 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     orders = {"encoder": _order(checkpoint.source), "decoder": _order(checkpoint.target)}
     weights, kind = _ordered(checkpoint.weights, orders), np.float16 if half else np.float32
     if half and (large := [name for name, value in weights.items() if np.abs(value).max() > np.finfo(kind).max]):
-        raise AttnvizError(say("{name} holds numbers that are too large for float16: leave out --half.", name=large[0]))
-    tokens = [_named(vocabulary, order) for vocabulary, order in
-              zip((checkpoint.source, checkpoint.target), orders.values(), strict=True)]  # fmt: skip
+        raise AttnvizError(
+            gettext("{name} holds numbers that are too large for float16: leave out --half.", name=large[0])
+        )
+    tokens = [
+        _named(vocabulary, order)
+        for vocabulary, order in zip((checkpoint.source, checkpoint.target), orders.values(), strict=True)
+    ]
     with torch.device("meta"):
         network = build(config)
     state = {name: torch.from_numpy(np.ascontiguousarray(weights[name], np.float32)) for name in network.state_dict()}
@@ -48,7 +52,7 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     try:
         tokenizer = WordTokenizer(serialised(*tokens, opened=checkpoint.opened))
     except ValueError as error:
-        raise AttnvizError(say("The vocabularies cannot be used: {error}.", error=error)) from error
+        raise AttnvizError(gettext("The vocabularies cannot be used: {error}.", error=error)) from error
     save_model(folder, network, tokenizer, torch.float16 if half else torch.float32)
 
 
@@ -65,6 +69,10 @@ def _named(vocabulary: Vocabulary, order: Sequence[int]) -> list[str]:
 
 def _ordered(weights: Mapping[str, Array], orders: Mapping[str, Sequence[int]]) -> dict[str, Array]:
     """Return the weights with the rows of every token in the order of its side."""
-    rows = {"encoder.embedding.weight": "encoder", "decoder.embedding.weight": "decoder",
-            "decoder.output.weight": "decoder", "decoder.output.bias": "decoder"}  # fmt: skip
+    rows = {
+        "encoder.embedding.weight": "encoder",
+        "decoder.embedding.weight": "decoder",
+        "decoder.output.weight": "decoder",
+        "decoder.output.bias": "decoder",
+    }
     return {name: value[orders[rows[name]]] if name in rows else value for name, value in weights.items()}

@@ -64,7 +64,7 @@ def _parts(text: str) -> tuple[tuple[str, str | None, str], ...]:
     return tuple((before, name, how or "") for before, name, how, _ in string.Formatter().parse(text))
 
 
-def say(text: str, /, **values: object) -> str:
+def gettext(text: str, /, **values: object) -> str:
     """Return the English `text` in the language in use, with `{name}` in it replaced by `values`.
 
     `text` must be a literal, so that the catalogues can be checked against the code. Fractions among `values` get the

@@ -32,7 +32,7 @@ __all__ = [
     "TransformerConfig",
     "build",
     "read_fields",
-]  # fmt: skip
+]
 
 Trainable = RNNsearch | Transformer
 """A translator's network that is trained here."""

@@ -118,9 +118,17 @@ class AttentiveGRUSequence(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, inputs: Tensor, initial: Tensor, keys: Tensor, values: Tensor, mask: Tensor, weight: Tensor,
-        bias: Tensor, query: Tensor | None, score: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        ctx: Any,
+        inputs: Tensor,
+        initial: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        query: Tensor | None,
+        score: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
         """Return the states (Ty, B, n) and the alignment (Ty, B, Tx).
 
         `inputs` (Ty, B, 3n): the previous word's half of the gates; `initial` (B, n): s_0; `keys` (B, Tx, n'): U_a h_j,
@@ -215,6 +223,13 @@ class AttentiveGRUSequence(torch.autograd.Function):
                 grad_keys = torch.bmm(grad_energies.to(dtype).permute(1, 2, 0), before.transpose(0, 1))
                 grad_query = grad_vector = None
         return (
-            grad_inputs.to(ctx.input_dtype), grad, grad_keys, grad_values, None,
-            grad_stacked[: 3 * n], grad_bias, grad_query, grad_vector,
-        )  # fmt: skip
+            grad_inputs.to(ctx.input_dtype),
+            grad,
+            grad_keys,
+            grad_values,
+            None,
+            grad_stacked[: 3 * n],
+            grad_bias,
+            grad_query,
+            grad_vector,
+        )

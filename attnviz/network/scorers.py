@@ -84,9 +84,16 @@ class Scorer(nn.Module):
         """
         mask = self.mask(lengths, annotations.shape[1]).to(initial.dtype)
         states, alignment = AttentiveGRUSequence.apply(
-            inputs, initial, self.keys(annotations), linear(annotations, columns), mask,
-            gru.weight_hh, gru.bias_hh, self.query_weight, self.score_vector,
-        )  # fmt: skip
+            inputs,
+            initial,
+            self.keys(annotations),
+            linear(annotations, columns),
+            mask,
+            gru.weight_hh,
+            gru.bias_hh,
+            self.query_weight,
+            self.score_vector,
+        )
         contexts = torch.bmm(alignment.transpose(0, 1).to(annotations.dtype), annotations).transpose(0, 1)
         return Unrolled(states, alignment, contexts)
 
@@ -191,8 +198,10 @@ class FixedContext(Scorer):
 
 
 SCORERS: dict[str, type[AdditiveScorer | DotScorer | FixedContext]] = {
-    "additive": AdditiveScorer, "dot": DotScorer, "none": FixedContext,
-}  # fmt: skip
+    "additive": AdditiveScorer,
+    "dot": DotScorer,
+    "none": FixedContext,
+}
 """The scorer that each value of `ModelConfig.attention` names."""
 
 

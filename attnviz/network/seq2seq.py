@@ -40,9 +40,12 @@ class Encoder(nn.Module):
         self.scale = config.source_embedding_size**0.5 if config.source_scaled else 1.0
         self.embedding = nn.Embedding(config.source_vocabulary_size, config.source_embedding_size)
         self.rnn = _RNN[config.encoder_cell](
-            config.source_embedding_size, config.encoder_size, config.encoder_layers, batch_first=True,
+            config.source_embedding_size,
+            config.encoder_size,
+            config.encoder_layers,
+            batch_first=True,
             bidirectional=True,
-        )  # fmt: skip
+        )
 
     def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Return the annotations (B, Tx, 2m) of `source` ids (B, Tx), of which row b has `lengths[b]`, and

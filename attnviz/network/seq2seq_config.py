@@ -54,9 +54,12 @@ class Seq2SeqConfig:
         """Raise ValueError, saying which field is wrong, unless every field is in range and they go together."""
         bounds.check_model(dataclasses.asdict(self))
         for name, choices in (
-            ("family", FAMILIES), ("cell", CELLS), ("encoder_cell", CELLS), ("attention", tuple(ENERGIES)),
+            ("family", FAMILIES),
+            ("cell", CELLS),
+            ("encoder_cell", CELLS),
+            ("attention", tuple(ENERGIES)),
             ("first_state", FIRST_STATES),
-        ):  # fmt: skip
+        ):
             bounds.one_of(name, getattr(self, name), choices)
         for name in ("input_feeding", "source_scaled", "target_scaled"):
             if not isinstance(getattr(self, name), bool):
@@ -112,7 +115,14 @@ class Seq2SeqConfig:
 
 
 _TUTORIAL: dict[str, Any] = {
-    "cell": "gru", "encoder_cell": "gru", "encoder_layers": 1, "layers": 1, "attention": "additive",
-    "first_state": "bridge", "input_feeding": False, "source_scaled": False, "target_scaled": False,
-}  # fmt: skip
+    "cell": "gru",
+    "encoder_cell": "gru",
+    "encoder_layers": 1,
+    "layers": 1,
+    "attention": "additive",
+    "first_state": "bridge",
+    "input_feeding": False,
+    "source_scaled": False,
+    "target_scaled": False,
+}
 """What that family has no choice in."""

@@ -120,9 +120,10 @@ class Seq2SeqStepDecoder:
             given = torch.cat([words, before.readout], dim=-1) if self.config.input_feeding else words
         states, memories, gates = (
             part.unflatten(0, shape)
-            for part in self.decoder.move(given.flatten(0, 1), before.states.flatten(0, 1),
-                                          before.memories.flatten(0, 1))
-        )  # fmt: skip
+            for part in self.decoder.move(
+                given.flatten(0, 1), before.states.flatten(0, 1), before.memories.flatten(0, 1)
+            )
+        )
         if not self.config.asks_before:
             query, energies, alignment, context = self._look(memory, states[:, :, -1], intervention)
         readout = self.decoder.read(states[:, :, -1], context, words)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned, Groups
@@ -22,9 +22,17 @@ from attnviz.trace.quantity import Quantity
 Links = tuple[tuple[int, int], ...]
 """0-based (source word, target word)."""
 REMARKS = (
-    "source-end", "target-end", "scaled", "empty-rows", "links", "cut-names", "padding", "energies-differ", "one-head",
+    "source-end",
+    "target-end",
+    "scaled",
+    "empty-rows",
+    "links",
+    "cut-names",
+    "padding",
+    "energies-differ",
+    "one-head",
     "mean-of-heads",
-)  # fmt: skip
+)
 """What a reader may have to say of how it came by the numbers; `wording.given` says it."""
 
 RECORDED = (
@@ -132,10 +140,14 @@ class Attention(Aligned):
     def to_json(self) -> str:
         """Return all of it in the open format (see `attnviz.trace.open_format`), numbers as their shortest decimals."""
         fields: dict[str, Any] = {
-            "format": self.saved_as.mark, "version": self.saved_as.version, "origin": self.origin,
-            "source": self.source_pieces, "target": self.target_pieces, "matrix": _plain(self.alignment),
+            "format": self.saved_as.mark,
+            "version": self.saved_as.version,
+            "origin": self.origin,
+            "source": self.source_pieces,
+            "target": self.target_pieces,
+            "matrix": _plain(self.alignment),
             "words": {"source": self.source_word_of.tolist(), "target": self.target_word_of.tolist()},
-        }  # fmt: skip
+        }
         for name in ("energies", "states"):
             if (array := getattr(self, name)).size:
                 fields[name] = _plain(array)
@@ -151,7 +163,7 @@ class Attention(Aligned):
         try:
             fields = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise AttnvizError(say("This is no JSON: {error}.", error=error)) from error
+            raise AttnvizError(gettext("This is no JSON: {error}.", error=error)) from error
         return from_fields(fields)
 
     def heatmap(self, **choices: Any) -> Any:

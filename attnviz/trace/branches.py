@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.changes import Change, from_record, to_record
 from attnviz.trace.record import Record
@@ -125,4 +125,4 @@ def _bytes(trace: Record) -> int:
 
 
 def _damaged() -> AttnvizError:
-    return AttnvizError(say("The what-ifs in this file are damaged. Save it again."))
+    return AttnvizError(gettext("The what-ifs in this file are damaged. Save it again."))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import EOS, word_groups
 from attnviz.trace.interventions import (
     AttentionIntervention,
@@ -56,10 +56,10 @@ class SetWeights:
         _check_step(self.step)
         object.__setattr__(self, "shares", _whole_numbers(self.shares))
         if sum(self.shares) != WHOLE:
-            raise AttnvizError(say("Weights must sum to 1, not to {total:.4g}.", total=sum(self.shares) / WHOLE))
+            raise AttnvizError(gettext("Weights must sum to 1, not to {total:.4g}.", total=sum(self.shares) / WHOLE))
         texts = isinstance(self.of, str) and len(self.of) <= LONGEST_LENDER and self.lender in LENDERS
         if not texts or (self.lender == "step" and not (self.of.isascii() and self.of.isdigit())):
-            raise AttnvizError(say("There is no look of {found} to borrow.", found=repr(self.of)[:LONGEST_LENDER]))
+            raise AttnvizError(gettext("There is no look of {found} to borrow.", found=repr(self.of)[:LONGEST_LENDER]))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class WriteWords:
         _check_step(self.step)
         object.__setattr__(self, "pieces", _whole_numbers(self.pieces))
         if type(self.replaced) is not int or not 1 <= self.replaced <= MOST_PIECES:
-            raise AttnvizError(say("A change replaces at least one piece."))
+            raise AttnvizError(gettext("A change replaces at least one piece."))
         for i, piece in enumerate(self.pieces):
             ForceWord(piece, i)
 
@@ -141,15 +141,20 @@ class TakeHypothesis:
         """Raise AttnvizError where these cannot be a translation."""
         object.__setattr__(self, "pieces", _whole_numbers(self.pieces))
         if self.pieces[-1] != EOS or EOS in self.pieces[:-1]:
-            raise AttnvizError(say("A translation ends with </s>, and nowhere before."))
+            raise AttnvizError(gettext("A translation ends with </s>, and nowhere before."))
 
 
 Change = SetWeights | LookOnly | LookAway | LookAlike | SetTemperature | WriteWords | TakeHypothesis
 
 KINDS: Mapping[str, type[Change]] = {
-    "weights": SetWeights, "only": LookOnly, "without": LookAway, "alike": LookAlike, "temperature": SetTemperature,
-    "words": WriteWords, "hypothesis": TakeHypothesis,
-}  # fmt: skip
+    "weights": SetWeights,
+    "only": LookOnly,
+    "without": LookAway,
+    "alike": LookAlike,
+    "temperature": SetTemperature,
+    "words": WriteWords,
+    "hypothesis": TakeHypothesis,
+}
 """What each kind is called in a file and by the browser."""
 
 
@@ -172,7 +177,7 @@ def shares_of(weights: ArrayLike) -> tuple[int, ...]:
     except (TypeError, ValueError):
         row = np.zeros(0)
     if row.ndim != 1 or not len(row) or not np.isfinite(row).all() or row.min() < 0 or not row.sum() > 0:
-        raise AttnvizError(say("Weights and energies must be finite numbers, one for each source piece."))
+        raise AttnvizError(gettext("Weights and energies must be finite numbers, one for each source piece."))
     exact = row / row.sum() * WHOLE
     whole = np.floor(exact).astype(int)
     largest = np.argsort(whole - exact, kind="stable")
@@ -191,7 +196,7 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
     if isinstance(change, TakeHypothesis):
         return Resolved(_until(before, len(change.pieces) - 1), change.pieces)
     if change.step is not None and change.step >= len(parent.target_ids):
-        raise AttnvizError(say("There is no step {found}.", found=change.step + 1))
+        raise AttnvizError(gettext("There is no step {found}.", found=change.step + 1))
     if isinstance(change, WriteWords):
         return _rewritten(parent, before, change, held=held)
     after = _changed(before, change, len(parent.source_pieces))
@@ -219,7 +224,7 @@ def from_record(record: object) -> Change:
     fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = KINDS.get(str(fields.pop("kind", None)))
     if kind is None or set(fields) != {field.name for field in dataclasses.fields(kind)}:
-        raise AttnvizError(say("This is no change that can be made here."))
+        raise AttnvizError(gettext("This is no change that can be made here."))
     return kind(**fields)
 
 
@@ -237,7 +242,7 @@ def _changed(
             return (*before, ExcludePosition(source, step))
         case LookOnly(step=step, source=source):
             if source >= source_pieces:
-                raise AttnvizError(say("There is no source piece {found}.", found=source + 1))
+                raise AttnvizError(gettext("There is no source piece {found}.", found=source + 1))
             row = tuple(float(j == source) for j in range(source_pieces))
         case LookAlike(step=step):
             row = (1 / source_pieces,) * source_pieces
@@ -275,17 +280,17 @@ def _until(interventions: Iterable[AttentionIntervention], step: int) -> tuple[A
 
 def _check_step(step: object) -> None:
     if type(step) is not int or step < 0:
-        raise AttnvizError(say("There is no step {found}.", found=repr(step)[:LONGEST_LENDER]))
+        raise AttnvizError(gettext("There is no step {found}.", found=repr(step)[:LONGEST_LENDER]))
 
 
 def _check_source(source: object) -> None:
     if type(source) is not int or source < 0:
-        raise AttnvizError(say("There is no source piece {found}.", found=repr(source)[:LONGEST_LENDER]))
+        raise AttnvizError(gettext("There is no source piece {found}.", found=repr(source)[:LONGEST_LENDER]))
 
 
 def _whole_numbers(values: Sequence[int]) -> tuple[int, ...]:
     """Return at least one whole number from 0; raise AttnvizError where there are none."""
     found = tuple(values) if isinstance(values, (list, tuple)) else ()
     if not 1 <= len(found) <= MOST_PIECES or any(type(value) is not int or value < 0 for value in found):
-        raise AttnvizError(say("This is no change that can be made here."))
+        raise AttnvizError(gettext("This is no change that can be made here."))
     return found

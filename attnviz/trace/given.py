@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import storage
 from attnviz.trace.attention_record import ROUNDED, Attention, Links
 from attnviz.trace.parts import FloatArray
@@ -27,10 +27,17 @@ Tokens = str | Sequence[str]
 
 
 def attention(
-    source: Tokens, target: Tokens, matrix: ArrayLike, *, energies: ArrayLike | None = None,
-    states: ArrayLike | None = None, sure: Iterable[tuple[int, int]] = (), possible: Iterable[tuple[int, int]] = (),
-    normalise: bool = False, origin: str = "",
-) -> Attention:  # fmt: skip
+    source: Tokens,
+    target: Tokens,
+    matrix: ArrayLike,
+    *,
+    energies: ArrayLike | None = None,
+    states: ArrayLike | None = None,
+    sure: Iterable[tuple[int, int]] = (),
+    possible: Iterable[tuple[int, int]] = (),
+    normalise: bool = False,
+    origin: str = "",
+) -> Attention:
     """Return attention that another program computed as a record that draws, saves and is read as a translation is.
 
     `matrix` (Ty, Tx) has a row for each target token, in it a weight for each source token; a column, or row, more than
@@ -42,8 +49,14 @@ def attention(
     weights = _numbers(matrix, "matrix")
     if weights.min() < 0:
         row, column = np.argwhere(weights < 0)[0].tolist()
-        raise AttnvizError(say("A weight is negative: {value} in row {row}, column {column}. Weights are shares.",
-                               value=f"{weights[row, column]:g}", row=row + 1, column=column + 1))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "A weight is negative: {value} in row {row}, column {column}. Weights are shares.",
+                value=f"{weights[row, column]:g}",
+                row=row + 1,
+                column=column + 1,
+            )
+        )
     remarks = list[str]()
     sides = _with_ends(_split(source), _split(target), weights.shape, remarks)
     if normalise:
@@ -60,13 +73,16 @@ def split_tokens(text: Tokens) -> list[str]:
 
 def _split(tokens: object) -> list[str]:
     if not isinstance(tokens, (str, Sequence)):
-        raise AttnvizError(say("Tokens must be a list of texts, or one text with blanks between them."))
+        raise AttnvizError(gettext("Tokens must be a list of texts, or one text with blanks between them."))
     found = split_tokens(tokens)
     if not found:
-        raise AttnvizError(say("There are no tokens: both sides need at least one."))
+        raise AttnvizError(gettext("There are no tokens: both sides need at least one."))
     if len(found) > MOST_TOKENS:
-        raise AttnvizError(say("There are {count} tokens on a side; at most {most} can be shown.", count=len(found),
-                               most=MOST_TOKENS))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "There are {count} tokens on a side; at most {most} can be shown.", count=len(found), most=MOST_TOKENS
+            )
+        )
     return found
 
 
@@ -76,14 +92,15 @@ def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.
     try:
         found = np.asarray(_without_null(given) if empty else given, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise AttnvizError(say("{name} is not a table of numbers: every row must have as many as the first.",
-                               name=name)) from error  # fmt: skip
+        raise AttnvizError(
+            gettext("{name} is not a table of numbers: every row must have as many as the first.", name=name)
+        ) from error
     if found.ndim != 2 or not found.size:
         shape = " × ".join(map(str, found.shape)) or "1"
-        raise AttnvizError(say("{name} must have rows and columns; found is {shape}.", name=name, shape=shape))
+        raise AttnvizError(gettext("{name} must have rows and columns; found is {shape}.", name=name, shape=shape))
     fine = np.isfinite(found) | (found == -np.inf if empty else False)
     if not fine.all() or np.abs(found[np.isfinite(found)]).max(initial=0) > 1e30:
-        raise AttnvizError(say("{name} holds what is no number, is infinite, or is larger than 1e30.", name=name))
+        raise AttnvizError(gettext("{name} holds what is no number, is infinite, or is larger than 1e30.", name=name))
     return found
 
 
@@ -104,13 +121,21 @@ def _with_ends(
         return source + ["</s>"] * (columns - len(source)), target + ["</s>"] * (rows - len(target))
     found = {"rows": rows, "columns": columns, "target": len(target), "source": len(source)}
     if (rows, columns) == (len(source), len(target)):
-        raise AttnvizError(say("The matrix has {rows} rows and {columns} columns, as many as source and target have "
-                               "tokens: turn it over. A row is a target token.", **found))  # fmt: skip
-    raise AttnvizError(say(
-        "The matrix has {rows} rows and {columns} columns, but there are {target} target and {source} source tokens. "
-        "There must be a row for each target token and a column for each source token; one more is taken for </s>. "
-        "Where words were cut into pieces, give the pieces.", **found,
-    ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The matrix has {rows} rows and {columns} columns, as many as source and target have "
+                "tokens: turn it over. A row is a target token.",
+                **found,
+            )
+        )
+    raise AttnvizError(
+        gettext(
+            "The matrix has {rows} rows and {columns} columns, but there are {target} target and {source} source "
+            "tokens. There must be a row for each target token and a column for each source token; one more is taken "
+            "for </s>. Where words were cut into pieces, give the pieces.",
+            **found,
+        )
+    )
 
 
 def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:
@@ -128,11 +153,16 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
     wrong = (np.abs(sums - 1) > ROUNDED) & (sums != 0)
     if wrong.any():
         row = int(wrong.argmax())
-        raise AttnvizError(say(
-            "Row {row} adds up to {sum}, not to 1, and all rows to between {least} and {most}. If these are weights, "
-            "have every row scaled to add up to 1.", row=row + 1, sum=f"{sums[row]:.4g}", least=f"{sums.min():.4g}",
-            most=f"{sums.max():.4g}",
-        ))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "Row {row} adds up to {sum}, not to 1, and all rows to between {least} and {most}. If these are "
+                "weights, have every row scaled to add up to 1.",
+                row=row + 1,
+                sum=f"{sums[row]:.4g}",
+                least=f"{sums.min():.4g}",
+                most=f"{sums.max():.4g}",
+            )
+        )
     if (sums == 0).any():
         remarks.append("empty-rows")
 
@@ -144,25 +174,36 @@ def _links(given: object) -> Links:
     except (TypeError, ValueError):
         found = (("", ""),)
     if not all(type(place) is int and 0 <= place < MOST_TOKENS for link in found for place in link):
-        raise AttnvizError(say("Links must be pairs of a source and a target word, both counted from 0."))
+        raise AttnvizError(gettext("Links must be pairs of a source and a target word, both counted from 0."))
     return tuple(sorted(set(found)))
 
 
 def _record(
-    sides: Sequence[Pieces], weights: NDArray[np.float64], energies: ArrayLike | None, states: ArrayLike | None,
-    gold: tuple[Links, Links], origin: object, remarks: list[str],
-) -> Attention:  # fmt: skip
+    sides: Sequence[Pieces],
+    weights: NDArray[np.float64],
+    energies: ArrayLike | None,
+    states: ArrayLike | None,
+    gold: tuple[Links, Links],
+    origin: object,
+    remarks: list[str],
+) -> Attention:
     """Return the record of checked pieces and weights, energies and states being checked against them."""
     source, target = sides
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
-        raise AttnvizError(say("origin must be a text of at most {most} characters.", most=LONGEST_ORIGIN))
+        raise AttnvizError(gettext("origin must be a text of at most {most} characters.", most=LONGEST_ORIGIN))
     found = Attention(
-        source_pieces=source.pieces, target_pieces=target.pieces, alignment=weights.astype(np.float32),
-        energies=_energies(energies, weights, remarks), states=_states(states, len(weights)),
-        source_word_of=np.array(source.words, np.int32), target_word_of=np.array(target.words, np.int32),
-        sure=gold[0], possible=tuple(link for link in gold[1] if link not in gold[0]), origin=origin,
+        source_pieces=source.pieces,
+        target_pieces=target.pieces,
+        alignment=weights.astype(np.float32),
+        energies=_energies(energies, weights, remarks),
+        states=_states(states, len(weights)),
+        source_word_of=np.array(source.words, np.int32),
+        target_word_of=np.array(target.words, np.int32),
+        sure=gold[0],
+        possible=tuple(link for link in gold[1] if link not in gold[0]),
+        origin=origin,
         remarks=tuple(remarks),
-    )  # fmt: skip
+    )
     return checked(found)
 
 
@@ -171,7 +212,7 @@ def checked(found: Attention) -> Attention:
     try:
         storage.check(found)
     except (ValueError, IndexError) as error:
-        raise AttnvizError(say("This attention does not fit together: {error}.", error=error)) from error
+        raise AttnvizError(gettext("This attention does not fit together: {error}.", error=error)) from error
     return found
 
 
@@ -181,7 +222,9 @@ def _energies(given: ArrayLike | None, weights: NDArray[np.float64], remarks: li
         return np.zeros(0, np.float32)
     found = _numbers(given, "energies", empty=True)
     if found.shape != weights.shape or not np.isfinite(found).any(axis=1).all():
-        raise AttnvizError(say("The energies must have the shape of the matrix, and one that is finite in every row."))
+        raise AttnvizError(
+            gettext("The energies must have the shape of the matrix, and one that is finite in every row.")
+        )
     powers = np.exp(found - found.max(axis=1, keepdims=True))
     if np.abs(powers / powers.sum(axis=1, keepdims=True) - weights).max() > _DIFFERENT:
         remarks.append("energies-differ")
@@ -194,6 +237,7 @@ def _states(given: ArrayLike | None, rows: int) -> FloatArray:
         return np.zeros(0, np.float32)
     found = _numbers(given, "states")
     if len(found) != rows or found.shape[1] > WIDEST_STATE:
-        raise AttnvizError(say("The states must be a row for each target token, of at most {most} numbers.",
-                               most=WIDEST_STATE))  # fmt: skip
+        raise AttnvizError(
+            gettext("The states must be a row for each target token, of at most {most} numbers.", most=WIDEST_STATE)
+        )
     return found.astype(np.float32)

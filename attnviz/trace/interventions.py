@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import EOS
 
 TEMPERATURES = (0.01, 100.0)
@@ -43,9 +43,9 @@ class ReplaceWeights:
         """Raise AttnvizError unless these are weights."""
         weights = tuple(0.0 if 0 <= weight < _FAINTEST else weight for weight in _numbers(self.weights))
         if min(weights) < 0:
-            raise AttnvizError(say("A weight must not be negative, as {weight:g} is.", weight=min(weights)))
+            raise AttnvizError(gettext("A weight must not be negative, as {weight:g} is.", weight=min(weights)))
         if abs(sum(weights) - 1) > _SUM_TOLERANCE:
-            raise AttnvizError(say("Weights must sum to 1, not to {total:.4g}.", total=sum(weights)))
+            raise AttnvizError(gettext("Weights must sum to 1, not to {total:.4g}.", total=sum(weights)))
         object.__setattr__(self, "weights", weights)
         _check_step(self.step)
 
@@ -61,7 +61,9 @@ class ReplaceEnergies:
         """Raise AttnvizError unless these are energies."""
         energies = _numbers(self.energies)
         if max(map(abs, energies)) > _STRONGEST:
-            raise AttnvizError(say("An energy must be from {least:g} to {most:g}.", least=-_STRONGEST, most=_STRONGEST))
+            raise AttnvizError(
+                gettext("An energy must be from {least:g} to {most:g}.", least=-_STRONGEST, most=_STRONGEST)
+            )
         object.__setattr__(self, "energies", energies)
         _check_step(self.step)
 
@@ -79,8 +81,14 @@ class Temperature:
         """Raise AttnvizError where the temperature is out of range."""
         least, most = TEMPERATURES
         if not _is_number(self.temperature) or not (least <= self.temperature <= most or self.temperature == math.inf):
-            raise AttnvizError(say("A temperature must be from {least:g} to {most:g}, or infinite, not {found}.",
-                                   least=least, most=most, found=self.temperature))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "A temperature must be from {least:g} to {most:g}, or infinite, not {found}.",
+                    least=least,
+                    most=most,
+                    found=self.temperature,
+                )
+            )
         object.__setattr__(self, "temperature", float(self.temperature))
         _check_step(self.step)
 
@@ -95,7 +103,7 @@ class ExcludePosition:
     def __post_init__(self) -> None:
         """Raise AttnvizError where `position` cannot be one."""
         if not _is_index(self.position):
-            raise AttnvizError(say("There is no source piece {found}.", found=self.position))
+            raise AttnvizError(gettext("There is no source piece {found}.", found=self.position))
         _check_step(self.step)
 
 
@@ -109,18 +117,21 @@ class ForceWord:
     def __post_init__(self) -> None:
         """Raise AttnvizError where there can be no such piece, or it stands for no text and is not `</s>`."""
         if not _is_index(self.piece_id) or self.piece_id < EOS:
-            raise AttnvizError(say("Piece {found} of the vocabulary cannot be written.", found=self.piece_id))
+            raise AttnvizError(gettext("Piece {found} of the vocabulary cannot be written.", found=self.piece_id))
         if not _is_index(self.step):
-            raise AttnvizError(say("There is no step {found}.", found=self.step))
+            raise AttnvizError(gettext("There is no step {found}.", found=self.step))
 
 
 AttentionIntervention = ReplaceWeights | ReplaceEnergies | Temperature | ExcludePosition
 Intervention = ReplaceWeights | ReplaceEnergies | Temperature | ExcludePosition | ForceWord
 
 KINDS: Mapping[str, type[Intervention]] = {
-    "weights": ReplaceWeights, "energies": ReplaceEnergies, "temperature": Temperature, "exclusion": ExcludePosition,
+    "weights": ReplaceWeights,
+    "energies": ReplaceEnergies,
+    "temperature": Temperature,
+    "exclusion": ExcludePosition,
     "word": ForceWord,
-}  # fmt: skip
+}
 """What each kind is called in a file."""
 
 
@@ -147,11 +158,11 @@ def check_interventions(
     words = [one for one in interventions if isinstance(one, ForceWord)]
     for word in words:
         if word.piece_id >= vocabulary_size:
-            raise AttnvizError(say("Piece {found} of the vocabulary cannot be written.", found=word.piece_id))
+            raise AttnvizError(gettext("Piece {found} of the vocabulary cannot be written.", found=word.piece_id))
     if len({word.step for word in words}) < len(words):
-        raise AttnvizError(say("Only one word can be forced at a step."))
+        raise AttnvizError(gettext("Only one word can be forced at a step."))
     if len(words) < len(interventions) and not attends:
-        raise AttnvizError(say("This model has no attention that could be changed. Choose one that has."))
+        raise AttnvizError(gettext("This model has no attention that could be changed. Choose one that has."))
     for step in {one.step for one in interventions}:
         # Those of all steps act here as well; None itself stands for a step that has none of its own.
         acting = [one for one in interventions if not isinstance(one, ForceWord) and one.step in (None, step)]
@@ -169,10 +180,15 @@ def from_record(record: object) -> Intervention:
     fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise AttnvizError(say("There is no intervention of the kind {found}.", found=repr(kind)))
+        raise AttnvizError(gettext("There is no intervention of the kind {found}.", found=repr(kind)))
     if set(fields) != {field.name for field in dataclasses.fields(KINDS[kind])}:
-        raise AttnvizError(say("An intervention of the kind {kind} has other fields than these: {found}.",
-                               kind=kind, found=", ".join(map(str, fields))))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "An intervention of the kind {kind} has other fields than these: {found}.",
+                kind=kind,
+                found=", ".join(map(str, fields)),
+            )
+        )
     return KINDS[kind](**fields)
 
 
@@ -194,21 +210,24 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
         match one:
             case ReplaceWeights(weights=row) | ReplaceEnergies(energies=row):
                 if len(row) != source_pieces:
-                    raise AttnvizError(say("There are {found} numbers for {count} source pieces.",
-                                           found=len(row), count=source_pieces))  # fmt: skip
+                    raise AttnvizError(
+                        gettext(
+                            "There are {found} numbers for {count} source pieces.", found=len(row), count=source_pieces
+                        )
+                    )
                 weights = isinstance(one, ReplaceWeights)
                 open_ = {j for j in everything if row[j] > 0} if weights else everything
             case ExcludePosition(position=position):
                 if position >= source_pieces:
-                    raise AttnvizError(say("There is no source piece {found}.", found=position))
+                    raise AttnvizError(gettext("There is no source piece {found}.", found=position))
                 open_ = open_ - {position}
     if not open_:
-        raise AttnvizError(say("Nothing would be left to look at. Leave at least one source piece."))
+        raise AttnvizError(gettext("Nothing would be left to look at. Leave at least one source piece."))
 
 
 def _check_step(step: object) -> None:
     if step is not None and not _is_index(step):
-        raise AttnvizError(say("There is no step {found}.", found=step))
+        raise AttnvizError(gettext("There is no step {found}.", found=step))
 
 
 def _is_number(value: object) -> bool:
@@ -224,7 +243,7 @@ def _numbers(values: object) -> tuple[float, ...]:
     listed = values.tolist() if isinstance(values, np.ndarray) else values
     found = list(listed) if isinstance(listed, (list, tuple)) else []
     if not found or not all(_is_number(value) and math.isfinite(value) for value in found):
-        raise AttnvizError(say("Weights and energies must be finite numbers, one for each source piece."))
+        raise AttnvizError(gettext("Weights and energies must be finite numbers, one for each source piece."))
     with np.errstate(over="ignore"):
         rounded = np.array([float(value) for value in found]).astype(np.float32)
     return tuple(rounded.tolist())

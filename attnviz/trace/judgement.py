@@ -93,9 +93,12 @@ class Judgement(Computation):
         """
         bounds.check_model(self.config)
         return {
-            "Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "classes": 2,
-            "m": int(self.config["embedding_size"]), "d": int(self.config["model_size"]),
-        }  # fmt: skip
+            "Tx": len(self.source_pieces),
+            "Ty": len(self.target_pieces),
+            "classes": 2,
+            "m": int(self.config["embedding_size"]),
+            "d": int(self.config["model_size"]),
+        }
 
     def check_texts(self) -> None:
         """Raise ValueError or KeyError unless pieces and ids fit one another and the config."""

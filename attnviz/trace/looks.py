@@ -35,6 +35,8 @@ def words_of(looks: Looks, surfaces: tuple[str, ...]) -> Words:
     words = Words(
         tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in asked),
         tuple(join_pieces(looks.target_pieces[i] for i in group) for group in asking),
-        looks.alignment, asked, asking,
-    )  # fmt: skip
+        looks.alignment,
+        asked,
+        asking,
+    )
     return dataclasses.replace(words, alignment=words.merged(looks.alignment))

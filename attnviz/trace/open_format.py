@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.given import MOST_TOKENS, attention, checked
 from attnviz.trace.parts import IntArray
@@ -36,21 +36,33 @@ _LINK = re.compile(r"([0-9]{1,6})([-?])([0-9]{1,6})")
 def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     """Return the attention in an object of the open format; raise AttnvizError where it is none."""
     if not isinstance(fields, Mapping):
-        raise AttnvizError(say("This is no attention: an object with source, target and matrix is needed."))
+        raise AttnvizError(gettext("This is no attention: an object with source, target and matrix is needed."))
     if fields.get("format", Attention.saved_as.mark) != Attention.saved_as.mark:
-        raise AttnvizError(say("This is no attention: it says that it is {format}.",
-                               format=repr(fields["format"])[:60]))  # fmt: skip
+        raise AttnvizError(
+            gettext("This is no attention: it says that it is {format}.", format=repr(fields["format"])[:60])
+        )
     if fields.get("version", 1) != Attention.saved_as.version:
-        raise AttnvizError(say("This attention has format version {version}; this program reads {latest}. Update it.",
-                               version=repr(fields["version"])[:20], latest=Attention.saved_as.version))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "This attention has format version {version}; this program reads {latest}. Update it.",
+                version=repr(fields["version"])[:20],
+                latest=Attention.saved_as.version,
+            )
+        )
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
-        raise AttnvizError(say("This attention lacks {names}.", names=", ".join(missing)))
+        raise AttnvizError(gettext("This attention lacks {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})
     found = attention(
-        fields["source"], fields["target"], fields["matrix"], energies=fields.get("energies"),
-        states=fields.get("states"), sure=gold.get("sure", ()), possible=gold.get("possible", ()), normalise=normalise,
+        fields["source"],
+        fields["target"],
+        fields["matrix"],
+        energies=fields.get("energies"),
+        states=fields.get("states"),
+        sure=gold.get("sure", ()),
+        possible=gold.get("possible", ()),
+        normalise=normalise,
         origin=fields.get("origin", ""),
-    )  # fmt: skip
+    )
     return _as_said(found, fields.get("words"), fields.get("remarks", ()))
 
 
@@ -60,25 +72,31 @@ def _gold(given: object) -> Mapping[str, Any]:
         return given
     links = [_LINK.fullmatch(link) for link in given.split()] if isinstance(given, str) else [None]
     if None in links:
-        raise AttnvizError(say("gold must be an object with sure and possible links."))
+        raise AttnvizError(gettext("gold must be an object with sure and possible links."))
     pairs = [(link[2], (int(link[1]), int(link[3]))) for link in links if link]
-    return {"sure": [pair for mark, pair in pairs if mark == "-"],
-            "possible": [pair for mark, pair in pairs if mark == "?"]}  # fmt: skip
+    return {
+        "sure": [pair for mark, pair in pairs if mark == "-"],
+        "possible": [pair for mark, pair in pairs if mark == "?"],
+    }
 
 
 def _as_said(found: Attention, words: object, remarks: object) -> Attention:
     """Return the record with the words, and with remarks of its making, that a file says; raise AttnvizError where they
     do not fit."""
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
-        raise AttnvizError(say("remarks must be a list of texts."))
+        raise AttnvizError(gettext("remarks must be a list of texts."))
     kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
     found = dataclasses.replace(found, remarks=kept)
     if words is not None:
         if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
-            raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
-        sides = [_word_numbers(words[name], pieces) for name, pieces in (
-            ("source", found.source_pieces), ("target", found.target_pieces),
-        )]  # fmt: skip
+            raise AttnvizError(gettext("words must have the word of each token, from 0, for source and target."))
+        sides = [
+            _word_numbers(words[name], pieces)
+            for name, pieces in (
+                ("source", found.source_pieces),
+                ("target", found.target_pieces),
+            )
+        ]
         found = dataclasses.replace(found, source_word_of=sides[0], target_word_of=sides[1])
     return checked(found)
 
@@ -89,5 +107,5 @@ def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
     if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
         numbers.append(numbers[-1] + 1)
     if len(numbers) != len(pieces) or not all(type(n) is int and 0 <= n < MOST_TOKENS for n in numbers):
-        raise AttnvizError(say("words must have the word of each token, from 0, for source and target."))
+        raise AttnvizError(gettext("words must have the word of each token, from 0, for source and target."))
     return np.array(numbers, np.int32)

@@ -9,8 +9,11 @@ if TYPE_CHECKING:
     from attnviz.trace.saved import Saved
 
 INDICES = {
-    "Tx": "source position", "Ty": "step", "k": "rank", "K": "piece of the vocabulary",
-}  # fmt: skip
+    "Tx": "source position",
+    "Ty": "step",
+    "k": "rank",
+    "K": "piece of the vocabulary",
+}
 """What an index runs over, by the size it goes up to; every other size counts units of a vector."""
 
 

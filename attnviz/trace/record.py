@@ -84,9 +84,11 @@ class Record(Aligned, Computation):
         if self.search.method not in METHODS:
             raise ValueError("it was found by an unknown search")
         check_interventions(
-            self.interventions, source_pieces=columns, attends=self.attends_once,
+            self.interventions,
+            source_pieces=columns,
+            attends=self.attends_once,
             vocabulary_size=self.config["vocabulary_size"],
-        )  # fmt: skip
+        )
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:

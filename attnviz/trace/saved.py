@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, get_type_hints
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import storage
 from attnviz.trace.quantity import Quantity
 
@@ -91,8 +91,11 @@ class Saved(ABC):
             OverflowError,
             zlib.error,
         ) as error:
-            message = say("This trace is damaged ({kind}: {error}). Save it again.",
-                          kind=type(error).__name__, error=str(error)[:300])  # fmt: skip
+            message = gettext(
+                "This trace is damaged ({kind}: {error}). Save it again.",
+                kind=type(error).__name__,
+                error=str(error)[:300],
+            )
             raise AttnvizError(message) from error
         return record
 

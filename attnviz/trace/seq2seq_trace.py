@@ -22,9 +22,12 @@ _JOINED = "@@"
 """Ends a piece that the next one goes on with."""
 _CELLS = ("gru", "lstm")
 _CHOICES = {
-    "family": ("tutorial", "joey"), "cell": _CELLS, "encoder_cell": _CELLS, "attention": ("additive", "dot"),
+    "family": ("tutorial", "joey"),
+    "cell": _CELLS,
+    "encoder_cell": _CELLS,
+    "attention": ("additive", "dot"),
     "first_state": ("bridge", "last", "zero"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -119,11 +122,19 @@ class Seq2SeqTrace(Recurrent):
         bounds.check_model(self.config)
         layers, lstm = int(self.config["layers"]), self.config["cell"] == "lstm"
         return {
-            "Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "2m": 2 * int(self.config["encoder_size"]),
-            "n": int(self.config["hidden_size"]), "n'": self.keys.shape[1], "v": self.keys.shape[1], "L": layers,
-            "M": layers if lstm else 0, "g": 4 if lstm else 3, "r": self.readouts.shape[1],
-            "k": self.top_ids.shape[1], "K": self.vocabulary_size,
-        }  # fmt: skip
+            "Tx": len(self.source_pieces),
+            "Ty": len(self.target_pieces),
+            "2m": 2 * int(self.config["encoder_size"]),
+            "n": int(self.config["hidden_size"]),
+            "n'": self.keys.shape[1],
+            "v": self.keys.shape[1],
+            "L": layers,
+            "M": layers if lstm else 0,
+            "g": 4 if lstm else 3,
+            "r": self.readouts.shape[1],
+            "k": self.top_ids.shape[1],
+            "K": self.vocabulary_size,
+        }
 
     def check_numbers(self) -> None:
         """Raise ValueError unless rows of the alignment are shares and the model is of a known kind."""
@@ -142,8 +153,9 @@ class Seq2SeqTrace(Recurrent):
     @cached_property
     def _words(self) -> Words:
         words = super()._words
-        source, target = (tuple(name.replace(f"{_JOINED} ", "") for name in names)
-                          for names in (words.source, words.target))  # fmt: skip
+        source, target = (
+            tuple(name.replace(f"{_JOINED} ", "") for name in names) for names in (words.source, words.target)
+        )
         return dataclasses.replace(words, source=source, target=target)
 
 

@@ -93,7 +93,10 @@ class Snapshots:
     def save(self, path: str | Path) -> None:
         """Write them to `path`, whole or not at all; raise AttnvizError where that fails."""
         record = {
-            "format": MARK, "version": VERSION, "name": self.name, "guidance": self.guidance,
+            "format": MARK,
+            "version": VERSION,
+            "name": self.name,
+            "guidance": self.guidance,
             "updates": self.updates,
             "sentences": [vars(sentence) for sentence in self.sentences],
             "alignments": [pack(alignment) for alignment in self.alignments],
@@ -101,7 +104,7 @@ class Snapshots:
             "curves": dict(self.curves),
             "levels": {name: dict(level) for name, level in self.levels.items()},
             "counts": dict(self.counts),
-        }  # fmt: skip
+        }
         replace_text(Path(path), json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
 
     @classmethod
@@ -129,12 +132,16 @@ def _read(record: Mapping[str, Any]) -> Snapshots:
         for one in record["sentences"]
     )
     found = Snapshots(
-        record["name"], record["guidance"], tuple(record["updates"]), sentences,
+        record["name"],
+        record["guidance"],
+        tuple(record["updates"]),
+        sentences,
         tuple(unpack("an alignment", one) for one in record["alignments"]),
         tuple(tuple(said) for said in record["translations"]),
         {name: tuple((at, value) for at, value in curve) for name, curve in record["curves"].items() if curve},
-        record["levels"], record["counts"],
-    )  # fmt: skip
+        record["levels"],
+        record["counts"],
+    )
     _check(found)
     return found
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_record, to_record
 from attnviz.trace.parts import Heads, Hypothesis, Search
 from attnviz.trace.quantity import check_shapes
@@ -45,9 +45,11 @@ LARGEST = 2**28
 small file can claim to hold more, and would fill the memory."""
 
 MARKS = {
-    "attnviz-trace": "RNNsearch", "attnviz-transformer-trace": "transformer",
-    "attnviz-seq2seq-trace": "an imported translator", "attnviz-judgement": "decomposable attention",
-}  # fmt: skip
+    "attnviz-trace": "RNNsearch",
+    "attnviz-transformer-trace": "transformer",
+    "attnviz-seq2seq-trace": "an imported translator",
+    "attnviz-judgement": "decomposable attention",
+}
 """What saved records are marked with, and whose they are."""
 
 
@@ -86,15 +88,22 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
     mark = record.get("format") if isinstance(record, dict) else None
     if mark != saved_as.mark:
         if isinstance(mark, str) and mark in MARKS:
-            raise AttnvizError(say(
-                "This is the saved trace of another kind of network, {kind}, and cannot be shown here.",
-                kind=MARKS[mark],
-            ))  # fmt: skip
-        raise AttnvizError(say("This is not a saved trace: it lacks the mark of one."))
+            raise AttnvizError(
+                gettext(
+                    "This is the saved trace of another kind of network, {kind}, and cannot be shown here.",
+                    kind=MARKS[mark],
+                )
+            )
+        raise AttnvizError(gettext("This is not a saved trace: it lacks the mark of one."))
     version = record.get("version")
     if type(version) is not int or not 1 <= version <= saved_as.version:
-        raise AttnvizError(say("This trace has format version {version}; this program reads up to {latest}. Update it.",
-                               version=bounds.shown(version), latest=saved_as.version))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "This trace has format version {version}; this program reads up to {latest}. Update it.",
+                version=bounds.shown(version),
+                latest=saved_as.version,
+            )
+        )
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims more numbers than a translation has")

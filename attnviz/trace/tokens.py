@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
@@ -52,13 +52,22 @@ def to_pieces(tokens: Sequence[str]) -> Pieces:
 def check_token(number: int, token: object) -> None:
     """Raise AttnvizError unless this is a token: text that can be shown, and not blank; `number` counts it from 1."""
     if not isinstance(token, str) or not token.strip():
-        raise AttnvizError(say("Token {number} is empty or no text: every token must have a letter or sign of its own.",
-                               number=number))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "Token {number} is empty or no text: every token must have a letter or sign of its own.", number=number
+            )
+        )
     if len(token) > LONGEST_TOKEN:
-        raise AttnvizError(say("Token {number} has {count} characters; at most {most} can be shown.", number=number,
-                               count=len(token), most=LONGEST_TOKEN))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "Token {number} has {count} characters; at most {most} can be shown.",
+                number=number,
+                count=len(token),
+                most=LONGEST_TOKEN,
+            )
+        )
     if any("\ud800" <= character <= "\udfff" for character in token):
-        raise AttnvizError(say("Token {number} holds half a character, which nothing can draw.", number=number))
+        raise AttnvizError(gettext("Token {number} holds half a character, which nothing can draw.", number=number))
 
 
 def _spelled(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:

@@ -25,9 +25,10 @@ class Trace(Recurrent):
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
-        "attnviz-trace", 3,
+        "attnviz-trace",
+        3,
         {2: {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}, 3: {"interventions": []}},
-    )  # fmt: skip
+    )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     states: FloatArray

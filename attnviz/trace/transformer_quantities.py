@@ -12,13 +12,16 @@ from collections.abc import Mapping
 from attnviz.trace.quantity import Quantity
 
 ATTENTIONS: Mapping[str, tuple[str, str]] = {
-    "encoder": ("Tx", "Tx"), "decoder": ("Ty", "Ty"), "cross": ("Ty", "Tx"),
-}  # fmt: skip
+    "encoder": ("Tx", "Tx"),
+    "decoder": ("Ty", "Ty"),
+    "cross": ("Ty", "Tx"),
+}
 """The three kinds of attention: how many vectors ask, and how many are asked."""
 _WHO = {
-    "encoder": ("a source piece", "a source piece"), "decoder": ("a step", "a step"),
+    "encoder": ("a source piece", "a source piece"),
+    "decoder": ("a step", "a step"),
     "cross": ("a step", "a source piece"),
-}  # fmt: skip
+}
 
 
 def _of_attention(kind: str) -> tuple[Quantity, ...]:
@@ -32,34 +35,70 @@ def _of_attention(kind: str) -> tuple[Quantity, ...]:
         Quantity(f"{kind}_queries", f"q{mark}", queries, r"q = \bar x W_Q", f"what a head asks with, for {who}"),
         Quantity(f"{kind}_keys", f"k{mark}", keys, f"k = {seen} W_K", f"what is held against it, of {whom}"),
         Quantity(f"{kind}_values", f"v{mark}", keys, f"v = {seen} W_V", f"what a head passes on, of {whom}"),
-        Quantity(f"{kind}_scores", f"s{mark}_{{ij}}", scores, r"s_{ij} = q_i \cdot k_j / \sqrt{d/H}",
-                 f"how well query and key fit{later}"),
-        Quantity(f"{kind}_weights", rf"\alpha{mark}_{{ij}}", scores,
-                 r"\alpha_{ij} = \exp(s_{ij}) / \sum_k \exp(s_{ik})",
-                 "the weights of the sum of values; rows sum to 1"),
-    )  # fmt: skip
+        Quantity(
+            f"{kind}_scores",
+            f"s{mark}_{{ij}}",
+            scores,
+            r"s_{ij} = q_i \cdot k_j / \sqrt{d/H}",
+            f"how well query and key fit{later}",
+        ),
+        Quantity(
+            f"{kind}_weights",
+            rf"\alpha{mark}_{{ij}}",
+            scores,
+            r"\alpha_{ij} = \exp(s_{ij}) / \sum_k \exp(s_{ik})",
+            "the weights of the sum of values; rows sum to 1",
+        ),
+    )
 
 
 _TABLE = (
-    *_of_attention("encoder"), *_of_attention("decoder"), *_of_attention("cross"),
-    Quantity("encoder_streams", r"x", ("2L+1", "Tx", "d"),
-             r"x_0 = \sqrt{d}\, E y + p,\quad x_{b+1} = x_b + \mathrm{Block}_b(\mathrm{LayerNorm}(x_b))",
-             "the encoder's residual stream, before the first and after every block"),
+    *_of_attention("encoder"),
+    *_of_attention("decoder"),
+    *_of_attention("cross"),
+    Quantity(
+        "encoder_streams",
+        r"x",
+        ("2L+1", "Tx", "d"),
+        r"x_0 = \sqrt{d}\, E y + p,\quad x_{b+1} = x_b + \mathrm{Block}_b(\mathrm{LayerNorm}(x_b))",
+        "the encoder's residual stream, before the first and after every block",
+    ),
     Quantity("annotations", r"m_j", ("Tx", "d"), r"m = \mathrm{LayerNorm}(x_{2L})", "what the decoder looks at"),
-    Quantity("decoder_streams", r"x", ("3L+1", "Ty", "d"),
-             r"x_0 = \sqrt{d}\, E y_{i-1} + p,\quad x_{b+1} = x_b + \mathrm{Block}_b(\mathrm{LayerNorm}(x_b))",
-             "the decoder's residual stream, before the first and after every block"),
+    Quantity(
+        "decoder_streams",
+        r"x",
+        ("3L+1", "Ty", "d"),
+        r"x_0 = \sqrt{d}\, E y_{i-1} + p,\quad x_{b+1} = x_b + \mathrm{Block}_b(\mathrm{LayerNorm}(x_b))",
+        "the decoder's residual stream, before the first and after every block",
+    ),
     Quantity("readouts", r"t_i", ("Ty", "d"), r"t = \mathrm{LayerNorm}(x_{3L})", "what the words are scored with"),
-    Quantity("log_probabilities", r"\log p(y_i)", ("Ty",), r"\log p(y_i \mid y_{<i}, x)",
-             "how likely the written piece was, in nats"),
-    Quantity("top_ids", r"y", ("Ty", "k"), r"\operatorname{arg\,top}_k\, p(y)",
-             "the likeliest pieces, likeliest first"),
-    Quantity("top_probabilities", r"p(y)", ("Ty", "k"), r"p(y_i) = \operatorname{softmax}(E t_i + b)",
-             "the likeliest pieces' probabilities"),
+    Quantity(
+        "log_probabilities",
+        r"\log p(y_i)",
+        ("Ty",),
+        r"\log p(y_i \mid y_{<i}, x)",
+        "how likely the written piece was, in nats",
+    ),
+    Quantity(
+        "top_ids", r"y", ("Ty", "k"), r"\operatorname{arg\,top}_k\, p(y)", "the likeliest pieces, likeliest first"
+    ),
+    Quantity(
+        "top_probabilities",
+        r"p(y)",
+        ("Ty", "k"),
+        r"p(y_i) = \operatorname{softmax}(E t_i + b)",
+        "the likeliest pieces' probabilities",
+    ),
     Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "scores of all pieces", recorded=False),
-    Quantity("probabilities", r"p(y_i)", ("Ty", "K"), r"p(y_i) = \operatorname{softmax}(E t_i + b)",
-             "probabilities of all pieces", recorded=False),
-)  # fmt: skip
+    Quantity(
+        "probabilities",
+        r"p(y_i)",
+        ("Ty", "K"),
+        r"p(y_i) = \operatorname{softmax}(E t_i + b)",
+        "probabilities of all pieces",
+        recorded=False,
+    ),
+)
 
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
 """The table, by name."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import storage
 from attnviz.trace.drawing import drawing
 from attnviz.trace.parts import FloatArray, Heads
@@ -152,13 +152,23 @@ class TransformerTrace(Record):
         """Raise AttnvizError unless there is such a layer, and in it such a head."""
         layers, heads = self.cross_weights.shape[:2]
         if layer is None and head is not None:
-            raise AttnvizError(say("A head is one of a layer: say which layer, from 1 to {layers}.", layers=layers))
+            raise AttnvizError(gettext("A head is one of a layer: say which layer, from 1 to {layers}.", layers=layers))
         if layer is not None and not -1 <= layer < layers:
-            raise AttnvizError(say("There is no layer {number}: this transformer has layers 1 to {layers}.",
-                                   number=layer + 1, layers=layers))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "There is no layer {number}: this transformer has layers 1 to {layers}.",
+                    number=layer + 1,
+                    layers=layers,
+                )
+            )
         if head is not None and not 0 <= head < heads:
-            raise AttnvizError(say("There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
-                                   number=head + 1, heads=heads))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "There is no head {number}: each layer of this transformer has heads 1 to {heads}.",
+                    number=head + 1,
+                    heads=heads,
+                )
+            )
 
     def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure, for a notebook: that of the `heads` or, given a layer, that of
@@ -185,10 +195,17 @@ class TransformerTrace(Record):
         bounds.check_model(self.config)
         layers, heads, size = (int(self.config[name]) for name in ("layers", "heads", "model_size"))
         return {
-            "Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "L": layers, "H": heads, "d": size,
-            "d/H": size // heads, "2L+1": 2 * layers + 1, "3L+1": 3 * layers + 1,
-            "k": self.top_ids.shape[1], "K": self.config["vocabulary_size"],
-        }  # fmt: skip
+            "Tx": len(self.source_pieces),
+            "Ty": len(self.target_pieces),
+            "L": layers,
+            "H": heads,
+            "d": size,
+            "d/H": size // heads,
+            "2L+1": 2 * layers + 1,
+            "3L+1": 3 * layers + 1,
+            "k": self.top_ids.shape[1],
+            "K": self.config["vocabulary_size"],
+        }
 
     def check_numbers(self) -> None:
         """Raise ValueError unless all rows of weights are shares, and of no step of later ones."""

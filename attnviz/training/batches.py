@@ -39,8 +39,12 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on `device`."""
-        return Batch(*(getattr(self, name).to(device, non_blocking=True)
-                       for name in ("source", "source_lengths", "previous", "target")))  # fmt: skip
+        return Batch(
+            *(
+                getattr(self, name).to(device, non_blocking=True)
+                for name in ("source", "source_lengths", "previous", "target")
+            )
+        )
 
 
 def epoch_batches(corpus: Corpus, batch_tokens: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:

@@ -106,8 +106,14 @@ class Corpus:
     def save(self, path: Path) -> None:
         """Write the arrays to `path` (.npz), whole or not at all."""
         with replacing(path) as beside, beside.open("wb") as file:
-            np.savez(file, source=self.source, source_starts=self.source_starts, target=self.target,
-                     target_starts=self.target_starts, weights=self.weights)  # fmt: skip
+            np.savez(
+                file,
+                source=self.source,
+                source_starts=self.source_starts,
+                target=self.target,
+                target_starts=self.target_starts,
+                weights=self.weights,
+            )
 
     @classmethod
     def load(cls, path: Path, vocabulary_size: int) -> Corpus:

@@ -15,8 +15,10 @@ Point = tuple[float, float]
 """Update and value."""
 
 _TRAINING, _VALIDATION, _MEAN = (
-    "light-dark(#5f6368, #a8adb3)", "light-dark(#1d4ed8, #8ab4f8)", "light-dark(#b93815, #fb923c)",
-)  # fmt: skip
+    "light-dark(#5f6368, #a8adb3)",
+    "light-dark(#1d4ed8, #8ab4f8)",
+    "light-dark(#b93815, #fb923c)",
+)
 _WIDTH, _HEIGHT, _LEFT, _GAP = 760, 180, 70, 60
 LOSS = "Loss, nats per target piece or, of a detector, per pair"
 _STYLE = """

@@ -104,17 +104,17 @@ def prepare_lexicon(
         lexicon, finder = prepare_guidance(config, sample, len(tokenizer)), WordFinder(tokenizer)
         pairs = pairs_at(sample, np.arange(len(sample)))
         links = counterparts(lexicon.counts.t()), counterparts(lexicon.counts)
-        save_exchanges(path, [
-            learn_exchanges([pair[side] for pair in pairs], finder, links[side]) for side in (0, 1)
-        ])  # fmt: skip
+        save_exchanges(path, [learn_exchanges([pair[side] for pair in pairs], finder, links[side]) for side in (0, 1)])
     return prepare_guidance(config, corpus, len(tokenizer)), load_exchanges(path, len(tokenizer))
 
 
 def encode_places(corpus: Corpus, places: NDArray[np.int64]) -> Corpus:
     """Return the pairs at these places (N,) as a corpus of their own, each of weight 1."""
     flat, starts = [], []
-    for sentence, lengths in ((corpus.source_sentence, corpus.source_lengths),
-                              (corpus.target_sentence, corpus.target_lengths)):  # fmt: skip
+    for sentence, lengths in (
+        (corpus.source_sentence, corpus.source_lengths),
+        (corpus.target_sentence, corpus.target_lengths),
+    ):
         flat.append(np.concatenate([np.zeros(0, np.int32), *(sentence(i) for i in places)]))
         starts.append(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[places])]))
     return Corpus(flat[0], starts[0], flat[1], starts[1], np.ones(len(places), np.float32))
@@ -173,9 +173,10 @@ class DetectorValidation:
             block = pairs_at(corpus, indices)
             made = [
                 (kind, pair)
-                for kind in TRAINED for place in range(len(block))
+                for kind in TRAINED
+                for place in range(len(block))
                 if (pair := negatives.make(kind, block, place, random))
-            ]  # fmt: skip
+            ]
             kinds = [TRANSLATION] * len(block) + [kind for kind, _ in made]
             self.batches.append((pair_batch(block, [pair for _, pair in made]), np.array(kinds)))
 

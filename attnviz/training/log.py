@@ -19,9 +19,19 @@ if TYPE_CHECKING:
     from attnviz.training.state import Progress, Sums
 
 COLUMNS = (
-    "update", "epoch", "tokens", "seconds", "learning_rate", "tokens_per_second",
-    "train_loss", "train_likelihood", "validation_loss", "validation_bleu", "validation_accuracy", "weights",
-)  # fmt: skip
+    "update",
+    "epoch",
+    "tokens",
+    "seconds",
+    "learning_rate",
+    "tokens_per_second",
+    "train_loss",
+    "train_likelihood",
+    "validation_loss",
+    "validation_bleu",
+    "validation_accuracy",
+    "weights",
+)
 MEAN = "mean"
 """What the column `weights` begins with where a validation measured averaged weights; else it measured the last."""
 
@@ -48,9 +58,13 @@ class Log:
         """Append a row with `values` by column; columns without a value stay empty. Raise AttnvizError where that
         fails."""
         row = {
-            "update": progress.update, "epoch": progress.epoch, "tokens": progress.tokens, "weights": weights,
-            "seconds": f"{progress.seconds:.1f}", "learning_rate": "" if rate is None else f"{rate:.3g}",
-        } | {name: f"{value:.5g}" for name, value in values.items()}  # fmt: skip
+            "update": progress.update,
+            "epoch": progress.epoch,
+            "tokens": progress.tokens,
+            "weights": weights,
+            "seconds": f"{progress.seconds:.1f}",
+            "learning_rate": "" if rate is None else f"{rate:.3g}",
+        } | {name: f"{value:.5g}" for name, value in values.items()}
         try:
             with self.path.open("a", newline="", encoding="utf-8") as file:
                 csv.DictWriter(file, COLUMNS).writerow(row)

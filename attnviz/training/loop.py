@@ -76,9 +76,12 @@ class _Run:
         self.log = Log(self.output / "log.csv", self.progress.update) if members.leads else None
         self.copies = Copies(self.output / "copies", config.average) if config.average and members.leads else None
         self.bar: tqdm[NoReturn] = tqdm(
-            total=config.updates, initial=self.progress.update, unit="update", disable=not members.leads,
+            total=config.updates,
+            initial=self.progress.update,
+            unit="update",
+            disable=not members.leads,
             dynamic_ncols=True,
-        )  # fmt: skip
+        )
 
     def _prepare(self) -> None:
         self.tokenizer, self.corpus = prepare(self.config)

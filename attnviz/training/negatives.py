@@ -42,8 +42,10 @@ class Negatives:
         self.exchanges, self.finder = exchanges, WordFinder(tokenizer)
         self._ends_clause = [text in _CLAUSE_MARKS for text in self.finder.texts]
         self._makers: dict[str, Callable[[list[int], int, np.random.Generator], list[int] | None]] = {
-            EXCHANGED: self._exchange, DROPPED: self._drop, SWAPPED: self._swap,
-        }  # fmt: skip
+            EXCHANGED: self._exchange,
+            DROPPED: self._drop,
+            SWAPPED: self._swap,
+        }
 
     def draw(self, pairs: Sequence[Sentences], random: np.random.Generator) -> list[Negative]:
         """Return a negative of each of `pairs`, which are of like length, of kinds drawn by their shares in `TRAINED`;
@@ -143,5 +145,8 @@ class Negatives:
 
 def _joined(clauses: list[list[int]], marks: list[int]) -> list[int]:
     """Return the clauses with a mark after each but the last."""
-    return [index for clause, mark in zip(clauses, [[mark] for mark in marks] + [[]], strict=True)
-            for index in (*clause, *mark)]  # fmt: skip
+    return [
+        index
+        for clause, mark in zip(clauses, [[mark] for mark in marks] + [[]], strict=True)
+        for index in (*clause, *mark)
+    ]

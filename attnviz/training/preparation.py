@@ -25,9 +25,19 @@ CORPUS, SETTINGS, LEXICON = "corpus.npz", "training.json", "lexicon.npy"
 """Files of a run's folder: the encoded pairs, the `TrainingConfig`, and the links of pieces."""
 
 _MAY_CHANGE = {
-    "output", "device", "threads", "validate_every", "patience", "bleu_sentences", "checkpoint_every", "validation",
-    "average", "keep_at", "snapshots", "snapshot_sentences",
-}  # fmt: skip
+    "output",
+    "device",
+    "threads",
+    "validate_every",
+    "patience",
+    "bleu_sentences",
+    "checkpoint_every",
+    "validation",
+    "average",
+    "keep_at",
+    "snapshots",
+    "snapshot_sentences",
+}
 """Fields a resumed run may have otherwise: none of them changes what the weights become before the run ends."""
 
 

@@ -18,9 +18,13 @@ from attnviz.network import ModelConfig, Seq2Seq, Trainable, build
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
 
 _ROWS = (
-    "encoder.embedding.weight", "decoder.embedding.weight", "decoder.output.weight", "decoder.output.bias",
-    "output.weight", "output.bias",
-)  # fmt: skip
+    "encoder.embedding.weight",
+    "decoder.embedding.weight",
+    "decoder.output.weight",
+    "decoder.output.bias",
+    "output.weight",
+    "output.bias",
+)
 """The weights with a row for every piece: four of RNNsearch, two of a transformer."""
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """The environment variable with the number; none where it is not there."""
@@ -99,8 +99,8 @@ def _wait(most: int) -> None:
     if not place:
         st.rerun()
     with st.container(key="queue"):
-        st.subheader(say("All {most} seats are taken", most=most), anchor=False)
+        st.subheader(gettext("All {most} seats are taken", most=most), anchor=False)
         if place == 1:
-            st.text(say("You are the next. The page opens by itself; keep this window."))
+            st.text(gettext("You are the next. The page opens by itself; keep this window."))
         else:
-            st.text(say("You are number {place}. The page opens by itself; keep this window.", place=place))
+            st.text(gettext("You are number {place}. The page opens by itself; keep this window.", place=place))

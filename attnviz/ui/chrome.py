@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.admission import admitted
 from attnviz.ui.carried import arrive, arrived
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
@@ -52,7 +52,7 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
 def _masthead(pages: Sequence[StreamlitPage], current: StreamlitPage) -> None:
     """Draw the title, with what this is about on the first page, the ways to the pages where there is more than one,
     marking the `current` one, the choice of language, and lecture mode."""
-    about = say("See a translator turn English into French, and where it looks for every word.")
+    about = gettext("See a translator turn English into French, and where it looks for every word.")
     told = "" if current.url_path else f'<span class="about">{about}</span>'
     with st.container(horizontal=True, vertical_alignment="center", key="masthead"):
         st.html(f'<div class="masthead"><h1 class="title">attnviz</h1>{told}</div>')

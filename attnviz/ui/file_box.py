@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.language import speak_as_chosen
 
 Take = Callable[[str, bytes], None]
@@ -41,11 +41,11 @@ def _count(key: str) -> str:
 
 def _own_words(megabytes: int) -> str:
     """Return the style that writes our words over Streamlit's, which knows those of its box in English only."""
-    box, size = "[data-testid='stFileUploaderDropzone", say("up to {size} MB", size=megabytes)
+    box, size = "[data-testid='stFileUploaderDropzone", gettext("up to {size} MB", size=megabytes)
     return "".join(
         f"{where} {{ font-size: 0; }} {where}::after {{ content: {json.dumps(words, ensure_ascii=False)}; "
         "font-size: 1rem; }"
-        for where, words in ((f"{box}'] button p", say("Choose a file")), (f"{box}Instructions'] span", size))
+        for where, words in ((f"{box}'] button p", gettext("Choose a file")), (f"{box}Instructions'] span", size))
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.languages import LANGUAGES, language, say, speak
+from attnviz.languages import LANGUAGES, gettext, language, speak
 from attnviz.ui.carried import carry
 
 LANGUAGE = "lang"
@@ -32,7 +32,7 @@ def language_switch() -> None:
     """Draw the switch."""
     st.session_state.setdefault(LANGUAGE, language())
     st.segmented_control(
-        say("Language"), list(LANGUAGES), required=True, key=LANGUAGE, label_visibility="collapsed", width="content"
+        gettext("Language"), list(LANGUAGES), required=True, key=LANGUAGE, label_visibility="collapsed", width="content"
     )
 
 
@@ -48,9 +48,15 @@ def key_in_language(key: str) -> str:
 
 
 def localised(
-    widget: Callable[..., Any], label: str, options: Mapping[str, str], *, key: str, default: str,
-    then: Callable[[], object] | None = None, **more: Any,
-) -> str:  # fmt: skip
+    widget: Callable[..., Any],
+    label: str,
+    options: Mapping[str, str],
+    *,
+    key: str,
+    default: str,
+    then: Callable[[], object] | None = None,
+    **more: Any,
+) -> str:
     """Draw `widget`, a select box or a segmented control, over `options`, from value to name in the language in use;
     return the value chosen, at first `default`, which is one of them. `more` is for the widget.
 
@@ -67,9 +73,15 @@ def localised(
     # choice and says so to the server: it must be the one that is kept.
     first = {"index": list(options).index(kept[key])} if widget == st.selectbox else {}
     widget(
-        label, list(options), format_func=lambda value: options.get(value, value), key=own, on_change=_keep,
-        args=(key, own, then), **first, **more,
-    )  # fmt: skip
+        label,
+        list(options),
+        format_func=lambda value: options.get(value, value),
+        key=own,
+        on_change=_keep,
+        args=(key, own, then),
+        **first,
+        **more,
+    )
     return str(kept[key])
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.why_story import Passage
 
 
@@ -24,7 +24,8 @@ def references(listed: Sequence[tuple[str, str, str]]) -> None:
     """Write who said it first: authors, title, number at arXiv where it has one."""
     items = "".join(
         f"<li>{escape(who)}. {escape(title)}."
-        + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "") + "</li>"
+        + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "")
+        + "</li>"
         for who, title, number in listed
-    )  # fmt: skip
-    st.html(f'<h2 class="section">{say("Who said it first")}</h2><ul class="references" lang="en">{items}</ul>')
+    )
+    st.html(f'<h2 class="section">{gettext("Who said it first")}</h2><ul class="references" lang="en">{items}</ul>')

@@ -71,9 +71,17 @@ def shown_trace(fingerprint: str) -> Any:
 
 
 def address(
-    trace: Trace, name: str, theme: ThemeName, *, every: bool, word: bool = False, after: bool = False,
-    parent: Trace | None = None, models: str = "", part: str = "",
-) -> str:  # fmt: skip
+    trace: Trace,
+    name: str,
+    theme: ThemeName,
+    *,
+    every: bool,
+    word: bool = False,
+    after: bool = False,
+    parent: Trace | None = None,
+    models: str = "",
+    part: str = "",
+) -> str:
     """Return where the browser finds the record `name` of `trace`, drawn for `theme` in the language in use.
 
     It is that of all steps (`every`), or has `{step}` in the place of one; for a record that depends on the `word`
@@ -103,8 +111,19 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
     steps, word = _steps(asked.get("steps", ""), len(trace.target_pieces)), _word(asked.get("word", ""), trace)
     after, parent = asked.get("after") == "1", _parent(asked.get("parent", ""), trace)
     part = asked.get("part", "")[:400]
-    key = (fingerprint, name, theme, code, steps, word, after, parent and parent.fingerprint, weights_digest_of(trace),
-           asked.get("models", "")[:40], part)  # fmt: skip
+    key = (
+        fingerprint,
+        name,
+        theme,
+        code,
+        steps,
+        word,
+        after,
+        parent and parent.fingerprint,
+        weights_digest_of(trace),
+        asked.get("models", "")[:40],
+        part,
+    )
 
     def made() -> bytes:
         speak(code)

@@ -102,9 +102,13 @@ def devices() -> list[str]:
 
 
 def translate(
-    folder: str, device: str, text: str, beam: int, target: str | tuple[int, ...] | None,
+    folder: str,
+    device: str,
+    text: str,
+    beam: int,
+    target: str | tuple[int, ...] | None,
     interventions: tuple[Intervention, ...] = (),
-) -> Trace:  # fmt: skip
+) -> Trace:
     """Return the trace of `text` by the model in `folder` as its files are now, with `target`, a text or the ids of its
     pieces, forced where one is given, and changed by `interventions`; raise AttnvizError on bad input.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 
 def asked_for() -> bool:
@@ -17,13 +17,13 @@ def signed_in() -> bool:
     if not asked_for() or st.user.is_logged_in:
         return True
     with st.container(key="sign_in"):
-        st.subheader(say("This page asks who you are"), anchor=False)
-        st.text(say("Its host lets in those who sign in. What you type is not kept."))
-        st.button(say("Sign in"), on_click=st.login, type="primary")
+        st.subheader(gettext("This page asks who you are"), anchor=False)
+        st.text(gettext("Its host lets in those who sign in. What you type is not kept."))
+        st.button(gettext("Sign in"), on_click=st.login, type="primary")
     return False
 
 
 def sign_out_link() -> None:
     """Draw the way out for those who have signed in."""
     if asked_for() and st.user.is_logged_in:
-        st.button(say("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
+        st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")

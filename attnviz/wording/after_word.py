@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.after_word import AfterWord
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.wording.equations import Equation, Texts
@@ -21,48 +21,61 @@ _LITTLE = 0.05
 
 def after_title() -> str:
     """Return what the part of a step is called that looks back from its word."""
-    return say("After the word: what was that look about?")
+    return gettext("After the word: what was that look about?")
 
 
 def after_heading() -> str:
     """Return what stands above the three columns."""
-    return say("Prior × likelihood → posterior")
+    return gettext("Prior × likelihood → posterior")
 
 
 def after_sentence(trace: Trace, found: AfterWord, step: int) -> str:
     """Return what the look of 0-based `step` was about once its word was known, as plain text."""
     if len(trace.source_pieces) == 1:
-        return say("There was only one piece to look at: its word says nothing of the look.")
+        return gettext("There was only one piece to look at: its word says nothing of the look.")
     prior, posterior = found.prior[step], found.posterior[step]
     first, last = int(prior.argmax()), int(posterior.argmax())
-    names = {"first": quoted_name(trace.source_pieces[first]), "last": quoted_name(trace.source_pieces[last]),
-             "word": quoted_name(trace.target_pieces[step])}  # fmt: skip
-    shares = {"before": percent(float(prior[last])), "after": percent(float(posterior[last])),
-              "likely": percent(float(found.likelihood[step, last]))}  # fmt: skip
+    names = {
+        "first": quoted_name(trace.source_pieces[first]),
+        "last": quoted_name(trace.source_pieces[last]),
+        "word": quoted_name(trace.target_pieces[step]),
+    }
+    shares = {
+        "before": percent(float(prior[last])),
+        "after": percent(float(posterior[last])),
+        "likely": percent(float(found.likelihood[step, last])),
+    }
     if first != last:
-        return say(
+        return gettext(
             "Most of the look, {most}, was on {first}. But had the context been that of {first} alone, {word} would "
             "have had {less}; of {last} alone, {likely}. So the look turns out to have been about {last}: {before} "
-            "before the word, {after} after it.", most=percent(float(prior[first])),
-            less=percent(float(found.likelihood[step, first])), **names, **shares,
-        )  # fmt: skip
+            "before the word, {after} after it.",
+            most=percent(float(prior[first])),
+            less=percent(float(found.likelihood[step, first])),
+            **names,
+            **shares,
+        )
     if found.change(step) < _LITTLE:
-        return say(
+        return gettext(
             "The word changes little: {last} had {before} of the look before it, and has {after} after it. From the "
-            "context of {last} alone, {word} would have had {likely}.", **names, **shares,
-        )  # fmt: skip
+            "context of {last} alone, {word} would have had {likely}.",
+            **names,
+            **shares,
+        )
     other = int(np.argsort(-np.where(np.arange(len(prior)) == last, -1, prior), kind="stable")[0])
-    return say(
+    return gettext(
         "Had the context been that of {last} alone, {word} would have had {likely}; of {other} alone, {less}. So the "
         "share of {last} goes from {before} before the word to {after} after it.",
-        other=quoted_name(trace.source_pieces[other]), less=percent(float(found.likelihood[step, other])),
-        **names, **shares,
-    )  # fmt: skip
+        other=quoted_name(trace.source_pieces[other]),
+        less=percent(float(found.likelihood[step, other])),
+        **names,
+        **shares,
+    )
 
 
 def about_the_reading() -> str:
     """Return how the three columns go together with the heatmap after the word."""
-    return say(
+    return gettext(
         "The three columns are Bayes as it stands, for this step alone. ◇ is α′, what the heatmap shows after the "
         "word: the same, a little flatter and helped by what each annotation adds to the word’s logit, and less for "
         "a piece that other steps were about. Of all readings tried it draws the best word links."
@@ -86,12 +99,15 @@ def after_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
         r"&= ⟦posterior⟧",
     )
     current = trace.config["readout_state"] == "current"
-    through = say("The annotation then goes through the new state too, from which this model reads.") if current else ""
-    note = say(
+    through = (
+        gettext("The annotation then goes through the new state too, from which this model reads.") if current else ""
+    )
+    note = gettext(
         "Bayes, with the weight of a piece as the probability that its annotation was meant, and as likelihood that of "
         "the word had the context been this annotation alone. In the heatmap after the word this piece has α′ = "
-        "{reading}.", reading="⟦reading⟧",
-    )  # fmt: skip
+        "{reading}.",
+        reading="⟦reading⟧",
+    )
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, through))))
 
 

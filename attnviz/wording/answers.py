@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.answers import Answer, Answers
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
@@ -32,36 +32,58 @@ def told_answers() -> dict[Answer, Told]:
     """Return what is said of each answer."""
     return {
         "attention": Told(
-            say("Attention α"), say("where it looked"), say("weight"),
-            say("Attention is where the decoder looked. It looked before it knew the word."),
+            gettext("Attention α"),
+            gettext("where it looked"),
+            gettext("weight"),
+            gettext("Attention is where the decoder looked. It looked before it knew the word."),
         ),
         "posterior": Told(
-            say("Posterior"), say("what the look was about"), say("share"),
-            say("The posterior is attention once the word is known, by Bayes: the weight of a piece times how likely "
+            gettext("Posterior"),
+            gettext("what the look was about"),
+            gettext("share"),
+            gettext(
+                "The posterior is attention once the word is known, by Bayes: the weight of a piece times how likely "
                 "the word is if that piece alone is looked at. It asks this step alone; α′ of the heatmap asks the "
-                "others too."),
+                "others too."
+            ),
         ),
         "ledger": Told(
-            say("Ledger"), say("what entered the logit"), say("logits"),
-            say("The ledger is what each looked-at piece added to the logit of the word, less what it added to all "
-                "words alike. What came through the decoder’s state is not in it."),
+            gettext("Ledger"),
+            gettext("what entered the logit"),
+            gettext("logits"),
+            gettext(
+                "The ledger is what each looked-at piece added to the logit of the word, less what it added to all "
+                "words alike. What came through the decoder’s state is not in it."
+            ),
         ),
         "gradient": Told(
-            say("Gradient × input"), say("how it follows the input"), say("nats"),
-            say("Gradient × input is how fast the log probability of the word moves along the embedding of a piece, "
-                "through encoder and decoder. It speaks of small changes."),
+            gettext("Gradient × input"),
+            gettext("how it follows the input"),
+            gettext("nats"),
+            gettext(
+                "Gradient × input is how fast the log probability of the word moves along the embedding of a piece, "
+                "through encoder and decoder. It speaks of small changes."
+            ),
         ),
         "erased": Told(
-            say("Erased from the look"), say("lost if not looked at"), say("nats"),
-            say("Erased from the look: how much log probability the word loses if this step must not look at the "
-                "piece. Its neighbours’ annotations still know of it."),
+            gettext("Erased from the look"),
+            gettext("lost if not looked at"),
+            gettext("nats"),
+            gettext(
+                "Erased from the look: how much log probability the word loses if this step must not look at the "
+                "piece. Its neighbours’ annotations still know of it."
+            ),
         ),
         "erased_input": Told(
-            say("Erased from the input"), say("lost if not read"), say("nats"),
-            say("Erased from the input: how much log probability the word loses if the piece is read as the mean of "
-                "all pieces, a word that nobody ever wrote."),
+            gettext("Erased from the input"),
+            gettext("lost if not read"),
+            gettext("nats"),
+            gettext(
+                "Erased from the input: how much log probability the word loses if the piece is read as the mean of "
+                "all pieces, a word that nobody ever wrote."
+            ),
         ),
-    }  # fmt: skip
+    }
 
 
 def step_agreement(trace: Trace, found: Answers, step: int) -> str:
@@ -71,14 +93,20 @@ def step_agreement(trace: Trace, found: Answers, step: int) -> str:
     named, agreed = Counter(first.values()).most_common(1)[0]
     piece = quoted_name(trace.source_pieces[named])
     if agreed == len(first):
-        start = say("All {count} answers name {piece} first.", count=len(first), piece=piece)
+        start = gettext("All {count} answers name {piece} first.", count=len(first), piece=piece)
     else:
         others = "; ".join(
-            say("{answer}: {piece}", answer=told[name].name, piece=quoted_name(trace.source_pieces[j]))
-            for name, j in first.items() if j != named
-        )  # fmt: skip
-        start = say("{agreed} of {count} answers name {piece} first. The others: {others}.", agreed=agreed,
-                    count=len(first), piece=piece, others=others)  # fmt: skip
+            gettext("{answer}: {piece}", answer=told[name].name, piece=quoted_name(trace.source_pieces[j]))
+            for name, j in first.items()
+            if j != named
+        )
+        start = gettext(
+            "{agreed} of {count} answers name {piece} first. The others: {others}.",
+            agreed=agreed,
+            count=len(first),
+            piece=piece,
+            others=others,
+        )
     return " ".join([start, *_orders_and_shares(agreement(found, step))])
 
 
@@ -87,11 +115,17 @@ def sentence_agreement(found: Agreement, steps: int) -> str:
     told = told_answers()
     (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
     top = found.top[np.triu_indices(len(found.names), 1)]
-    start = say(
+    start = gettext(
         "Over {steps} steps “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
-        "and “{there}” least often ({least}).", steps=steps, one=one, other=other, most=percent(float(top.max())),
-        here=here, there=there, least=percent(float(top.min())),
-    )  # fmt: skip
+        "and “{there}” least often ({least}).",
+        steps=steps,
+        one=one,
+        other=other,
+        most=percent(float(top.max())),
+        here=here,
+        there=there,
+        least=percent(float(top.min())),
+    )
     return " ".join([start, *_orders_and_shares(found)])
 
 
@@ -100,18 +134,21 @@ def _orders_and_shares(found: Agreement) -> Iterator[str]:
     pairs = np.triu_indices(len(found.names), 1)
     tau, variation = found.tau[pairs], found.variation[pairs]
     if np.isfinite(tau).any():
-        yield say("Kendall’s τ between their orders of all source pieces is {tau} in the mean of the pairs.",
-                  tau=decimal(float(np.nanmean(tau))))  # fmt: skip
+        yield gettext(
+            "Kendall’s τ between their orders of all source pieces is {tau} in the mean of the pairs.",
+            tau=decimal(float(np.nanmean(tau))),
+        )
     if np.isfinite(variation).any():
-        yield say(
+        yield gettext(
             "Of what they say speaks for a word, {share} lies elsewhere from one answer to another (total variation, "
-            "in the mean).", share=percent(float(np.nanmean(variation))),
-        )  # fmt: skip
+            "in the mean).",
+            share=percent(float(np.nanmean(variation))),
+        )
 
 
 def answers_caveat() -> str:
     """Return what the answers, side by side, do and do not say."""
-    return say(
+    return gettext(
         "They answer different questions, so that they may differ and all be right. Where they agree, the word hangs "
         "on that piece by every measure here; where they do not, no single one of them should be read as the reason. "
         "Kendall’s τ is 1 for the same order and 0 for none in common; it counts the many small entries as much as the "

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.analysis.proof import Proof
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, power_of_ten, thousands
@@ -29,52 +29,60 @@ class Facts(NamedTuple):
 def model_name(trace: Record) -> str:
     """Return what the kind of model is called."""
     if trace.config.get("architecture") == "transformer":
-        return say("Transformer")
+        return gettext("Transformer")
     return attention_name(str(trace.config["attention"]))
 
 
 def facts_told(facts: Facts) -> str:
     """Return the facts in a line."""
     told = [
-        say("{count} parameters", count=thousands(facts.parameters)),
-        say("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
+        gettext("{count} parameters", count=thousands(facts.parameters)),
+        gettext("{time} ms for this sentence on this server", time=decimal(facts.milliseconds, 0)),
     ]
     if facts.bleu is not None:
-        told.append(say("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
+        told.append(gettext("BLEU {bleu} at {bucket} words", bleu=decimal(facts.bleu, 1), bucket=facts.bucket))
     return " · ".join(told)
 
 
 def note(trace: Record, step: int) -> str:
     """Return where 0-based `step` looked most and how likely it found its piece."""
-    sure = say("gives its piece a chance of {share}", share=percent(float(np.exp(trace.log_probabilities[step]))))
+    sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(trace.log_probabilities[step]))))
     if not trace.attends:
-        return say("{looks}; {sure}", looks=say("looks nowhere"), sure=sure)
+        return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
     words = trace.words()
     shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
     most = int(np.argmax(shares))
-    looks = say("looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)),
-                weight=decimal(shares[most]))  # fmt: skip
-    return say("{looks}; {sure}", looks=looks, sure=sure)
+    looks = gettext(
+        "looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)), weight=decimal(shares[most])
+    )
+    return gettext("{looks}; {sure}", looks=looks, sure=sure)
 
 
 def looks_told() -> str:
     """Return how the small heatmaps are to be read."""
-    return say("Rows are French words, columns English ones (point at a cell, and both are named); bright is a large "
-               "weight (the shade is √α), of the transformer in the mean of all heads. The fixed vector looks "
-               "nowhere.")  # fmt: skip
+    return gettext(
+        "Rows are French words, columns English ones (point at a cell, and both are named); bright is a large "
+        "weight (the shade is √α), of the transformer in the mean of all heads. The fixed vector looks "
+        "nowhere."
+    )
 
 
 def by_length_sentence(lacking: Sequence[str], larger: str) -> str:
     """Return what the picture by length holds, and of which models nothing was measured; one of those that were may be
     `larger` than the others."""
-    told = say("Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
-               "length of your sentence is marked.")  # fmt: skip
+    told = gettext(
+        "Measured on sentences that none of them was trained on, with bars that hold 95 of 100 resamplings; the "
+        "length of your sentence is marked."
+    )
     if larger not in lacking:
-        told += " " + say("{model} is larger and has read far more: how high its line lies says little of its "
-                          "attention, how it falls with the length may be compared.", model=larger)  # fmt: skip
+        told += " " + gettext(
+            "{model} is larger and has read far more: how high its line lies says little of its "
+            "attention, how it falls with the length may be compared.",
+            model=larger,
+        )
     if not lacking:
         return told
-    return told + " " + say("Not measured by length: {names}.", names=", ".join(lacking))
+    return told + " " + gettext("Not measured by length: {names}.", names=", ".join(lacking))
 
 
 def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
@@ -85,23 +93,36 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
     if not behind:
         return ""
     if not lacking:
-        return say("At these small, equal sizes the transformer is nowhere behind the additive model.")
+        return gettext("At these small, equal sizes the transformer is nowhere behind the additive model.")
     named = {"count": len(lacking), "all": len(behind), "most": decimal(max(lacking), 1)}
-    told = say("At these small, equal sizes and after so short a training the transformer is behind the additive "
-               "model at {count} of {all} lengths, by up to {most} BLEU.", **named)  # fmt: skip
-    return told + " " + say("Nothing was tuned for it, and transformers are known to want longer training; whether "
-                            "that closes the gap was not tried.")  # fmt: skip
+    told = gettext(
+        "At these small, equal sizes and after so short a training the transformer is behind the additive "
+        "model at {count} of {all} lengths, by up to {most} BLEU.",
+        **named,
+    )
+    return (
+        told
+        + " "
+        + gettext(
+            "Nothing was tuned for it, and transformers are known to want longer training; whether "
+            "that closes the gap was not tried."
+        )
+    )
 
 
 def combined_badge(proofs: Sequence[Proof], step: int) -> str:
     """Return what the badge of 0-based `step` says of several models."""
     if all(one.holds for one in proofs):
-        return say("All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
-                   numbers=thousands(sum(one.numbers for one in proofs)), step=step + 1, count=len(proofs),
-                   largest=power_of_ten(max(one.largest_difference for one in proofs)))  # fmt: skip
-    return say("Step {step}: not all numbers check out", step=step + 1)
+        return gettext(
+            "All {numbers} numbers of step {step} check out in {count} models, max |Δ| = {largest}",
+            numbers=thousands(sum(one.numbers for one in proofs)),
+            step=step + 1,
+            count=len(proofs),
+            largest=power_of_ten(max(one.largest_difference for one in proofs)),
+        )
+    return gettext("Step {step}: not all numbers check out", step=step + 1)
 
 
 def misfit_of(trace: Record) -> str:
     """Return that a translation was not made by the model that is here."""
-    return say("A translation does not fit the weights of “{model}”", model=trace.model)
+    return gettext("A translation does not fit the weights of “{model}”", model=trace.model)

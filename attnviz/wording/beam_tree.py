@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import BeamTree
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import NO_BREAK, decimal, significant
@@ -23,7 +23,7 @@ def told_hypothesis(tree: BeamTree, index: int, beside: int | None = None) -> st
     from shortly before the first word in which they differ."""
     text = tree.text(index)
     if not text:
-        return say("the empty translation")
+        return gettext("the empty translation")
     if beside is not None and len(text) > _LONGEST:
         words, others = text.split(), tree.text(beside).split()
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False)))
@@ -44,29 +44,37 @@ def why_it_won(tree: BeamTree) -> str:
     """Say why the winner won, and who would have without the length normalisation."""
     winner, likeliest = tree.winner, tree.likeliest
     if len(tree.finished) == 1:
-        told = say("One hypothesis finished, {winner}: {score}.", winner=told_hypothesis(tree, winner),
-                   score=scoring(tree, winner))  # fmt: skip
-        return told + (" " + say("Greedy search has no other.") if tree.beam == 1 else "")
-    told = say(
+        told = gettext(
+            "One hypothesis finished, {winner}: {score}.",
+            winner=told_hypothesis(tree, winner),
+            score=scoring(tree, winner),
+        )
+        return told + (" " + gettext("Greedy search has no other.") if tree.beam == 1 else "")
+    told = gettext(
         "{winner} won: of the {count} hypotheses that finished it has the largest score, {score}; next comes {second} "
-        "with {beaten}.", winner=told_hypothesis(tree, winner), count=len(tree.finished), score=scoring(tree, winner),
-        second=told_hypothesis(tree, tree.finished[1], winner), beaten=scoring(tree, tree.finished[1]),
-    )  # fmt: skip
+        "with {beaten}.",
+        winner=told_hypothesis(tree, winner),
+        count=len(tree.finished),
+        score=scoring(tree, winner),
+        second=told_hypothesis(tree, tree.finished[1], winner),
+        beaten=scoring(tree, tree.finished[1]),
+    )
     return f"{told} {_without_normalisation(tree, winner, likeliest)}"
 
 
 def _without_normalisation(tree: BeamTree, winner: int, likeliest: int) -> str:
     """Say what the length normalisation changed."""
     if not tree.length_penalty:
-        return say("Nothing is divided by the length here (the length penalty is 0).")
+        return gettext("Nothing is divided by the length here (the length penalty is 0).")
     if likeliest == winner:
-        return say("It is also the likeliest as it stands: to divide log p by the length changed nothing.")
-    return say(
+        return gettext("It is also the likeliest as it stands: to divide log p by the length changed nothing.")
+    return gettext(
         "Without the division by the length {likeliest} would have won: its log p, {larger}, is larger than {smaller}. "
         "Each piece adds a negative number, which favours short hypotheses; the division makes up for it.",
-        likeliest=told_hypothesis(tree, likeliest, winner), larger=decimal(tree.nodes[likeliest].total),
+        likeliest=told_hypothesis(tree, likeliest, winner),
+        larger=decimal(tree.nodes[likeliest].total),
         smaller=decimal(tree.nodes[winner].total),
-    )  # fmt: skip
+    )
 
 
 def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
@@ -77,27 +85,32 @@ def where_it_is(tree: BeamTree, ids: Sequence[int]) -> str:
         return ""
     if index is None:
         known = next(length for length in range(len(ids), -1, -1) if not length or tree.find(ids[:length]) is not None)
-        told = say("The translation on show parts from this tree at step {step}: what it writes there was not "
-                   "considered.", step=known + 1)  # fmt: skip
+        told = gettext(
+            "The translation on show parts from this tree at step {step}: what it writes there was not considered.",
+            step=known + 1,
+        )
         last = tree.find(ids[:known])
         if last is None or tree.nodes[last].fate == "continued":
             return told
         fate = fate_of(tree, last)
-        return f"{told} " + say("Its beginning: {fate}", fate=fate[0].lower() + fate[1:])
+        return f"{told} " + gettext("Its beginning: {fate}", fate=fate[0].lower() + fate[1:])
     if index in tree.finished:
-        return say("The translation on show is number {place} of those that finished.",
-                   place=tree.finished.index(index) + 1)  # fmt: skip
-    return say("The translation on show is in the tree, but did not finish. {fate}", fate=fate_of(tree, index))
+        return gettext(
+            "The translation on show is number {place} of those that finished.", place=tree.finished.index(index) + 1
+        )
+    return gettext("The translation on show is in the tree, but did not finish. {fate}", fate=fate_of(tree, index))
 
 
 def course_of_search(tree: BeamTree) -> str:
     """Say how many hypotheses the search considered, and what became of them."""
     counts: Counter[str] = Counter(node.fate for node in tree.nodes)
-    told = say("In {steps} steps the search considered {count} hypotheses.", steps=tree.steps, count=len(tree.nodes))
+    told = gettext(
+        "In {steps} steps the search considered {count} hypotheses.", steps=tree.steps, count=len(tree.nodes)
+    )
     dropped = [
-        say("{count} fell out of the beam at once", count=counts["outside"]),
-        say("{count} a step later", count=counts["overtaken"]),
-        say("{count} still open when it ended", count=counts["pruned"]),
+        gettext("{count} fell out of the beam at once", count=counts["outside"]),
+        gettext("{count} a step later", count=counts["overtaken"]),
+        gettext("{count} still open when it ended", count=counts["pruned"]),
     ]
     shown = [part for part, fate in zip(dropped, ("outside", "overtaken", "pruned"), strict=True) if counts[fate]]
     return f"{told} {', '.join(shown)}." if shown else told
@@ -108,28 +121,41 @@ def fate_of(tree: BeamTree, index: int) -> str:
     node, step = tree.nodes[index], tree.nodes[index].step + 1
     match node.fate:
         case "continued":
-            return say("It went on.")
+            return gettext("It went on.")
         case "outside":
-            return say("Dropped at step {step}: number {rank} of those considered, and the beam keeps {beam}.",
-                       step=step, rank=node.rank + 1, beam=tree.beam)  # fmt: skip
+            return gettext(
+                "Dropped at step {step}: number {rank} of those considered, and the beam keeps {beam}.",
+                step=step,
+                rank=node.rank + 1,
+                beam=tree.beam,
+            )
         case "overtaken":
-            return say("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
+            return gettext("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
         case "pruned":
-            return say("Open when the search ended at step {step}: {beam} others had finished.",
-                       step=step, beam=tree.beam)  # fmt: skip
+            return gettext(
+                "Open when the search ended at step {step}: {beam} others had finished.", step=step, beam=tree.beam
+            )
         case "late":
-            return say("Ended at step {step}, when {beam} others had finished.", step=step, beam=tree.beam)
+            return gettext("Ended at step {step}, when {beam} others had finished.", step=step, beam=tree.beam)
     if index == tree.winner:
-        return say("Finished at step {step}, and won: {score}.", step=step, score=scoring(tree, index))
-    return say("Finished at step {step}, and was beaten as number {place}: {score}.", step=step,
-               place=tree.finished.index(index) + 1, score=scoring(tree, index))  # fmt: skip
+        return gettext("Finished at step {step}, and won: {score}.", step=step, score=scoring(tree, index))
+    return gettext(
+        "Finished at step {step}, and was beaten as number {place}: {score}.",
+        step=step,
+        place=tree.finished.index(index) + 1,
+        score=scoring(tree, index),
+    )
 
 
 def fate_name(tree: BeamTree, index: int) -> str:
     """Return what became of a hypothesis, in a word or two: for a table."""
     if index == tree.winner:
-        return say("won")
+        return gettext("won")
     return {
-        "continued": say("went on"), "outside": say("outside the beam"), "overtaken": say("overtaken"),
-        "pruned": say("open at the end"), "late": say("ended too late"), "finished": say("finished, beaten"),
-    }[tree.nodes[index].fate]  # fmt: skip
+        "continued": gettext("went on"),
+        "outside": gettext("outside the beam"),
+        "overtaken": gettext("overtaken"),
+        "pruned": gettext("open at the end"),
+        "late": gettext("ended too late"),
+        "finished": gettext("finished, beaten"),
+    }[tree.nodes[index].fate]

@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.analysis.comparison import Comparison, Side
 from attnviz.analysis.grid import Face
 from attnviz.analysis.shared_words import SharedAxis
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, signed
@@ -19,7 +19,7 @@ _LONGEST = 26
 
 def plain_names() -> Names:
     """Return what two translations are called of which nothing is known."""
-    return say("the first"), say("the other")
+    return gettext("the first"), gettext("the other")
 
 
 def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
@@ -29,8 +29,8 @@ def panel_captions(names: Names, face: Face) -> dict[str, tuple[str, str]]:
     return {
         "first": (one, shown),
         "other": (two, shown),
-        "difference": (say("Difference"), say("{other} less {first}", other=two, first=one)),
-        "words": (say("log p of each word"), f"○ {one}  ● {two}"),
+        "difference": (gettext("Difference"), gettext("{other} less {first}", other=two, first=one)),
+        "words": (gettext("log p of each word"), f"○ {one}  ● {two}"),
     }
 
 
@@ -51,11 +51,12 @@ def _both(names: Names, numbers: tuple[float, float], symbol: str, places: int) 
     """Return a line for the number of each, and one for their difference where both have one."""
     shown = signed if "−" in symbol else decimal
     lines = [
-        f"{shorten(name, 40)}: " + (say("no such word") if np.isnan(number) else f"{symbol} = {shown(number, places)}")
+        f"{shorten(name, 40)}: "
+        + (gettext("no such word") if np.isnan(number) else f"{symbol} = {shown(number, places)}")
         for name, number in zip(names, numbers, strict=True)
     ]
     if not np.isnan(numbers).any():
-        lines.append(say("Difference: {amount}", amount=signed(numbers[1] - numbers[0], places)))
+        lines.append(gettext("Difference: {amount}", amount=signed(numbers[1] - numbers[0], places)))
     return lines
 
 
@@ -73,48 +74,72 @@ def comparison_sentences(compared: Comparison, names: Names) -> list[str]:
 def _shared(compared: Comparison) -> str:
     """Say how many places both have."""
     counts = {
-        "source": int(compared.source.shared.sum()), "sources": len(compared.source.names),
-        "target": int(compared.target.shared.sum()), "targets": len(compared.target.names),
-    }  # fmt: skip
+        "source": int(compared.source.shared.sum()),
+        "sources": len(compared.source.names),
+        "target": int(compared.target.shared.sum()),
+        "targets": len(compared.target.names),
+    }
     if compared.by == "words":
-        return say("They share {source} of the {sources} English words that either has, and {target} of the {targets} "
-                   "French ones; the end mark counts as one.", **counts)  # fmt: skip
-    return say("They share {source} of the {sources} English pieces that either has, and {target} of the {targets} "
-               "French ones; the end mark counts as one.", **counts)  # fmt: skip
+        return gettext(
+            "They share {source} of the {sources} English words that either has, and {target} of the {targets} "
+            "French ones; the end mark counts as one.",
+            **counts,
+        )
+    return gettext(
+        "They share {source} of the {sources} English pieces that either has, and {target} of the {targets} "
+        "French ones; the end mark counts as one.",
+        **counts,
+    )
 
 
 def _looks(compared: Comparison, names: Names) -> str:
     """Say how far the looks lie apart, and where most."""
     mean, row = float(np.nanmean(compared.moved)), int(np.nanargmax(compared.moved))
     if compared.moved[row] < 0.005:
-        return say("The looks for what they share are the same.")
-    start = say(
+        return gettext("The looks for what they share are the same.")
+    start = gettext(
         "From one to the other {mean} of a look lies elsewhere in the mean (total variation), most at {word}: {share}.",
-        mean=percent(mean), word=_quoted(compared.target, row), share=percent(float(compared.moved[row])),
-    )  # fmt: skip
+        mean=percent(mean),
+        word=_quoted(compared.target, row),
+        share=percent(float(compared.moved[row])),
+    )
     one, two = (int(np.nanargmax(values[row])) for values in (compared.first, compared.other))
     if one == two:
         return start
-    return start + " " + say(
-        "There “{first}” has most on {one}, “{other}” on {two}.", first=names[0], one=_quoted(compared.source, one),
-        other=names[1], two=_quoted(compared.source, two),
-    )  # fmt: skip
+    return (
+        start
+        + " "
+        + gettext(
+            "There “{first}” has most on {one}, “{other}” on {two}.",
+            first=names[0],
+            one=_quoted(compared.source, one),
+            other=names[1],
+            two=_quoted(compared.source, two),
+        )
+    )
 
 
 def _likelihoods(compared: Comparison, names: Names) -> str:
     """Say how likely each found its words, and where they differ most."""
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     sums = [float(np.nansum(one)) for one in logs]
-    told = say("All words together have log p = {one} in “{first}” and {two} in “{other}”",
-               one=decimal(sums[0]), first=names[0], two=decimal(sums[1]), other=names[1])  # fmt: skip
+    told = gettext(
+        "All words together have log p = {one} in “{first}” and {two} in “{other}”",
+        one=decimal(sums[0]),
+        first=names[0],
+        two=decimal(sums[1]),
+        other=names[1],
+    )
     gains = logs[1] - logs[0]
     if not np.isfinite(gains).any() or np.nanmax(np.abs(gains)) < 0.005:
         return told + "."
     row = int(np.nanargmax(np.abs(gains)))
-    return told + say(
-        "; of those they share {word} changes most, from {one} to {two}.", word=_quoted(compared.target, row),
-        one=decimal(float(logs[0][row])), two=decimal(float(logs[1][row])),
-    )  # fmt: skip
+    return told + gettext(
+        "; of those they share {word} changes most, from {one} to {two}.",
+        word=_quoted(compared.target, row),
+        one=decimal(float(logs[0][row])),
+        two=decimal(float(logs[1][row])),
+    )
 
 
 def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:
@@ -124,17 +149,30 @@ def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "f
     word, there = _quoted(compared.target, row), compared.aligned_step(step, side)
     one, two = names if side == "first" else names[::-1]
     if there is None:
-        told = [say("{word} is written in “{first}” alone.", word=word, first=one)]
+        told = [gettext("{word} is written in “{first}” alone.", word=word, first=one)]
     elif there == step:
-        told = [say("{word}, step {step} of both.", word=word, step=step + 1)]
+        told = [gettext("{word}, step {step} of both.", word=word, step=step + 1)]
     else:
-        told = [say("{word}, step {step} of “{first}” and step {there} of “{other}”.", word=word, step=step + 1,
-                    first=one, there=there + 1, other=two)]  # fmt: skip
+        told = [
+            gettext(
+                "{word}, step {step} of “{first}” and step {there} of “{other}”.",
+                word=word,
+                step=step + 1,
+                first=one,
+                there=there + 1,
+                other=two,
+            )
+        ]
     told += _step_looks(compared, names, row)
     logs = float(compared.first_log_probabilities[row]), float(compared.other_log_probabilities[row])
-    told.append(say("log p: {listed}.", listed="; ".join(
-        f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)
-    )))  # fmt: skip
+    told.append(
+        gettext(
+            "log p: {listed}.",
+            listed="; ".join(
+                f"{name} {decimal(log)}" for name, log in zip(names, logs, strict=True) if not np.isnan(log)
+            ),
+        )
+    )
     return " ".join(told)
 
 
@@ -147,9 +185,11 @@ def _step_looks(compared: Comparison, names: Names, row: int) -> list[str]:
         if not np.isnan(values).all():
             column = int(np.nanargmax(values))
             listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
-    told = [say("Looked at most: {listed}.", listed="; ".join(listed))]
+    told = [gettext("Looked at most: {listed}.", listed="; ".join(listed))]
     if not np.isnan(compared.moved[row]):
-        told.append(say("Share of the look that lies elsewhere: {share}.", share=percent(float(compared.moved[row]))))
+        told.append(
+            gettext("Share of the look that lies elsewhere: {share}.", share=percent(float(compared.moved[row])))
+        )
     return told
 
 
@@ -159,7 +199,7 @@ def _quoted(axis: SharedAxis, place: int) -> str:
 
 def comparison_caveat() -> str:
     """Return what two translations, side by side, do not say."""
-    return say(
+    return gettext(
         "A difference says that two looked elsewhere, not which of them is right, nor why. Where the words before a "
         "word differ, so does the question that its look answers."
     )
@@ -167,5 +207,8 @@ def comparison_caveat() -> str:
 
 def without_looks(model: str) -> str:
     """Return why there are no heatmaps to compare."""
-    return say("The model {model} has no attention: it looked nowhere, so that only how likely it found each word can "
-               "be compared.", model=model)  # fmt: skip
+    return gettext(
+        "The model {model} has no attention: it looked nowhere, so that only how likely it found each word can "
+        "be compared.",
+        model=model,
+    )

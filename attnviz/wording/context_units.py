@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.context_units import UNITS, ContextUnits
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.machine import mixture
@@ -18,17 +18,20 @@ def context_sentence(trace: Trace, found: ContextUnits, step: int) -> str:
     nearest = ", ".join(
         f"{quoted_name(trace.source_pieces[j])} {decimal(float(found.cosines[j]))}" for j in found.nearest[:NEAREST]
     )
-    return say(
+    return gettext(
         "By weight {context} is {mixture}. Of all annotations it points most like these (cosine): {nearest}.",
-        context=f"c{subscript(step + 1)}", mixture=mixture(trace, step), nearest=nearest,
-    )  # fmt: skip
+        context=f"c{subscript(step + 1)}",
+        mixture=mixture(trace, step),
+        nearest=nearest,
+    )
 
 
 def units_rule(trace: Trace) -> str:
     """Return which units are shown, and how the picture is read."""
-    return say(
+    return gettext(
         "A column is one of {count} units of {all}: those in which this step’s context is furthest from its mean over "
         "all steps, the furthest on the left. Line by line a word adds its weight times its annotation, blue up, red "
         "down; the thin line is what is carried over from above. → units of the forward half, ← of the backward.",
-        count=min(UNITS, trace.contexts.shape[1]), all=trace.contexts.shape[1],
-    )  # fmt: skip
+        count=min(UNITS, trace.contexts.shape[1]),
+        all=trace.contexts.shape[1],
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.interventions import changed_energies
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.interventions import acting_on
@@ -72,7 +72,7 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
     colours = palette(theme)
     if not trace.attends:
         return (_fixed_context(trace, colours), _state(trace, colours), _word(trace, colours))
-    note = say("Energies become weights: all positive, and they add up to 1.")
+    note = gettext("Energies become weights: all positive, and they add up to 1.")
     return (
         energy_equation(trace, colours),
         softmax_equation(trace, f"{note}⟦tilde⟧"),
@@ -114,7 +114,7 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
             r"&\quad \cdot ⟦key⟧",
             r"&= ⟦energy⟧",
         )
-        return Equation(1, aligned(*lines), say("How well the decoder's state fits this source piece."))
+        return Equation(1, aligned(*lines), gettext("How well the decoder's state fits this source piece."))
     lines = (
         rf"e_{{⟦i⟧,⟦j⟧}} &= {named.energy}^\top \tanh\bigl({named.query} {before} + {named.key} {here}{bias}\bigr)",
         rf"&= {named.energy}^\top \tanh\Bigl(⟦query⟧",
@@ -122,12 +122,13 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
         r"&= ⟦energy⟧",
     )
     if state == OLD:
-        note = say(
+        note = gettext(
             "How well the state before this word fits a source piece, here piece {piece}. One layer over the two "
-            "vectors joined together is the same map.", piece="⟦j⟧",
-        )  # fmt: skip
+            "vectors joined together is the same map.",
+            piece="⟦j⟧",
+        )
     else:
-        note = say("How well the state after the move fits a source piece, here piece {piece}.", piece="⟦j⟧")
+        note = gettext("How well the state after the move fits a source piece, here piece {piece}.", piece="⟦j⟧")
     return Equation(1, aligned(*lines), note)
 
 
@@ -151,13 +152,13 @@ def context_equation(trace: Recurrent, colours: Palette) -> Equation:
         r"&= ⟦summands⟧",
         r"&= ⟦context⟧",
     )
-    return Equation(3, aligned(*lines), say("The source as this step sees it: a weighted sum of annotations."))
+    return Equation(3, aligned(*lines), gettext("The source as this step sees it: a weighted sum of annotations."))
 
 
 def _fixed_context(trace: Trace, colours: Palette) -> Equation:
     context = coloured(colours.context, "c_{⟦i⟧}")
     last = coloured(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
-    note = say("A model without attention: every step gets the same last forward annotation.")
+    note = gettext("A model without attention: every step gets the same last forward annotation.")
     return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
 
 
@@ -173,10 +174,11 @@ def _state(trace: Trace, colours: Palette) -> Equation:
         r"&= ⟦moved⟧",
         rf"{new} &= ⟦state⟧",
     )
-    note = say(
+    note = gettext(
         "The gated unit as it ran (PyTorch's): z keeps the old state, where the paper's z lets the new one in. "
-        "Written out is unit {unit}, the one that moved most.", unit="⟦unit⟧",
-    )  # fmt: skip
+        "Written out is unit {unit}, the one that moved most.",
+        unit="⟦unit⟧",
+    )
     return Equation(4, aligned(*lines), note)
 
 
@@ -192,9 +194,9 @@ def _word(trace: Trace, colours: Palette) -> Equation:
         rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({named.scores} t_{{⟦i⟧}} + {named.scores_bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
-    appendix = say("the state before the step, as in the paper's appendix")
-    which = say("the new state, as in the paper's Eq. 4") if current else appendix
-    note = say("State, previous word and context vote on the next word. This model reads {which}.", which=which)
+    appendix = gettext("the state before the step, as in the paper's appendix")
+    which = gettext("the new state, as in the paper's Eq. 4") if current else appendix
+    note = gettext("State, previous word and context vote on the next word. This model reads {which}.", which=which)
     return Equation(5, aligned(*lines), note)
 
 
@@ -204,7 +206,7 @@ def weighed_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
     return {
         "query": vector(trace.queries[step]),
         "symbol": r"\tilde{e}" if changed else "e",
-        "tilde": " " + say("With a tilde: what the energies were changed to by hand.") if changed else "",
+        "tilde": " " + gettext("With a tilde: what the energies were changed to by hand.") if changed else "",
         "exponentials": exponentials(_exponents(trace, step)),
         "summands": summands(trace.alignment[step], "h", colours),
     }

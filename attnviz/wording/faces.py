@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.grid import Face
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
 """Of what the cells of a face show."""
@@ -11,23 +11,27 @@ SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α�
 
 def face_names() -> dict[str, str]:
     """Return what each `Face` is called."""
-    return {"before": say("Before the word"), "after": say("After the word"), "difference": say("Difference")}
+    return {
+        "before": gettext("Before the word"),
+        "after": gettext("After the word"),
+        "difference": gettext("Difference"),
+    }
 
 
 def about_face(face: Face) -> str:
     """Return what a face shows and why it differs from the others, in a sentence or two."""
     if face == "before":
-        return say(
+        return gettext(
             "Before the word: α, where each step chose to look. It chose without knowing the word that it was to write."
         )
     if face == "after":
-        return say(
+        return gettext(
             "After the word: α′, what each look turned out to be about once its word was written, that is α times how "
             "likely the word is where only that column is looked at. Where α is wrong, it mostly is because it had to "
             "look before it knew the word; neither of the two is called a cause. α′ asks the other steps too, while "
             "“After the word” below has one step by itself, as Bayes has it."
         )
-    return say(
+    return gettext(
         "The difference, α′ − α: blue where a look turned out to be more about the column than α has it, red where "
         "less. Where α is wrong, it mostly is because it had to look before it knew the word. Neither is called a "
         "cause."

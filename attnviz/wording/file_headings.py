@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.grid import By, Face
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Aligned
 from attnviz.wording.labels import quote, shorten
@@ -14,16 +14,16 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
     if face == "after":
         share = "√α′" if root else "α′"
         if by == "words":
-            return say("Alignment after the word: posterior {share}, word by word", share=share)
-        return say("Alignment after the word: posterior {share}, piece by piece", share=share)
+            return gettext("Alignment after the word: posterior {share}, word by word", share=share)
+        return gettext("Alignment after the word: posterior {share}, piece by piece", share=share)
     if face == "difference":
         if by == "words":
-            return say("What the word changes in the alignment: α′ − α, word by word")
-        return say("What the word changes in the alignment: α′ − α, piece by piece")
+            return gettext("What the word changes in the alignment: α′ − α, word by word")
+        return gettext("What the word changes in the alignment: α′ − α, piece by piece")
     weight = "√α" if root else "α"
     if by == "words":
-        return say("Alignment: attention weights {weight}, word by word", weight=weight)
-    return say("Alignment: attention weights {weight}, piece by piece", weight=weight)
+        return gettext("Alignment: attention weights {weight}, word by word", weight=weight)
+    return gettext("Alignment: attention weights {weight}, piece by piece", weight=weight)
 
 
 def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
@@ -31,6 +31,6 @@ def step_heading(trace: Aligned, step: int, picture: str, source: int | None = N
     piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
     if source is not None:
         looked_at = quote(shorten(piece_name(trace.source_pieces[source]), 24))
-        piece = say("{piece} looking at {source}", piece=piece, source=looked_at)
+        piece = gettext("{piece} looking at {source}", piece=piece, source=looked_at)
     count = len(trace.target_pieces)
-    return say("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)
+    return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

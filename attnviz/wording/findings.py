@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.findings import Finding, Kind, Readable, Summary, cell_of
 from attnviz.analysis.measures import entropy
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Seq2SeqTrace
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -28,9 +28,15 @@ likelier."""
 def finding_sentence(trace: Readable, finding: Finding) -> str:
     """Return a finding in plain words: what was measured and, where it is `strong`, what is likely wrong."""
     return {
-        Kind.OMITTED: _omitted, Kind.OVERUSED: _overused, Kind.REPEATED: _repeated, Kind.UNIFORM: _uniform,
-        Kind.COLLAPSED: _collapsed, Kind.SHIFTED: _shifted, Kind.IDENTICAL: _identical, Kind.IMPROBABLE: _improbable,
-    }[finding.kind](trace, finding)  # fmt: skip
+        Kind.OMITTED: _omitted,
+        Kind.OVERUSED: _overused,
+        Kind.REPEATED: _repeated,
+        Kind.UNIFORM: _uniform,
+        Kind.COLLAPSED: _collapsed,
+        Kind.SHIFTED: _shifted,
+        Kind.IDENTICAL: _identical,
+        Kind.IMPROBABLE: _improbable,
+    }[finding.kind](trace, finding)
 
 
 def _source(trace: Readable, finding: Finding) -> str:
@@ -46,121 +52,165 @@ def _target(trace: Readable, finding: Finding) -> str:
 def _omitted(trace: Readable, finding: Finding) -> str:
     source = _source(trace, finding)
     if finding.last is None:
-        return say("{source} was hardly looked at, {value:.2f} in all: left out?", source=source, value=finding.value)
-    return say("{source} was passed over, with {value:.2f} looks a word: left out?", source=source, value=finding.value)
+        return gettext(
+            "{source} was hardly looked at, {value:.2f} in all: left out?", source=source, value=finding.value
+        )
+    return gettext(
+        "{source} was passed over, with {value:.2f} looks a word: left out?", source=source, value=finding.value
+    )
 
 
 def _overused(trace: Readable, finding: Finding) -> str:
     told = {"source": _source(trace, finding), "value": finding.value}
     if finding.strong:
-        return say("{source} was looked at {value:.1f} times in all, by words the model was unsure of: too many, or "
-                   "the wrong ones?", **told)  # fmt: skip
-    return say("{source} was looked at {value:.1f} times in all: several words stand for it.", **told)
+        return gettext(
+            "{source} was looked at {value:.1f} times in all, by words the model was unsure of: too many, or "
+            "the wrong ones?",
+            **told,
+        )
+    return gettext("{source} was looked at {value:.1f} times in all: several words stand for it.", **told)
 
 
 def _repeated(trace: Readable, finding: Finding) -> str:
     told = {"target": _target(trace, finding), "count": int(finding.value)}
     if finding.source is None:
-        return say("{target} was written {count} times, the last two close together.", **told)
-    return say("{target} was written {count} times, each time looking most at {source}.",
-               source=_source(trace, finding), **told)  # fmt: skip
+        return gettext("{target} was written {count} times, the last two close together.", **told)
+    return gettext(
+        "{target} was written {count} times, each time looking most at {source}.",
+        source=_source(trace, finding),
+        **told,
+    )
 
 
 def _uniform(trace: Readable, finding: Finding) -> str:
-    return say("{target} looked everywhere alike: its entropy is {share} of the largest.",
-               target=_target(trace, finding), share=percent(finding.value))  # fmt: skip
+    return gettext(
+        "{target} looked everywhere alike: its entropy is {share} of the largest.",
+        target=_target(trace, finding),
+        share=percent(finding.value),
+    )
 
 
 def _collapsed(trace: Readable, finding: Finding) -> str:
-    return say("{source} got {share} of all attention: the alignment has collapsed into one column.",
-               source=_source(trace, finding), share=percent(finding.value))  # fmt: skip
+    return gettext(
+        "{source} got {share} of all attention: the alignment has collapsed into one column.",
+        source=_source(trace, finding),
+        share=percent(finding.value),
+    )
 
 
 def _shifted(trace: Readable, finding: Finding) -> str:
-    return say("The diagonal is shifted: words that are the same in both languages, such as {target}, look {steps} of "
-               "themselves.", target=_target(trace, finding), steps=_distance(int(finding.value)))  # fmt: skip
+    return gettext(
+        "The diagonal is shifted: words that are the same in both languages, such as {target}, look {steps} of "
+        "themselves.",
+        target=_target(trace, finding),
+        steps=_distance(int(finding.value)),
+    )
 
 
 def _identical(trace: Readable, finding: Finding) -> str:
     words = trace.words()
     of = merged(len(words.target_groups[finding.target or 0]), len(words.source_groups[finding.source or 0]))
-    return say("{target} is spelled as in the source, and looked at that word: α = {value:.2f}{of}.",
-               target=_target(trace, finding), value=finding.value, of=f" ({of})" if of else "")  # fmt: skip
+    return gettext(
+        "{target} is spelled as in the source, and looked at that word: α = {value:.2f}{of}.",
+        target=_target(trace, finding),
+        value=finding.value,
+        of=f" ({of})" if of else "",
+    )
 
 
 def _improbable(trace: Readable, finding: Finding) -> str:
     target, p = _target(trace, finding), significant(finding.value)
     count = len(trace.words().target_groups[finding.target or 0])
     if count == 1:
-        return say("The model found {target} unlikely: probability {p}.", target=target, p=p)
+        return gettext("The model found {target} unlikely: probability {p}.", target=target, p=p)
     step, _ = cell_of(trace, finding)
-    return say("The model found {target} unlikely: probability {p} for its piece {piece}.",
-               target=target, p=p, piece=quoted_name(trace.target_pieces[step]))  # fmt: skip
+    return gettext(
+        "The model found {target} unlikely: probability {p} for its piece {piece}.",
+        target=target,
+        p=p,
+        piece=quoted_name(trace.target_pieces[step]),
+    )
 
 
 def nothing_found(trace: Aligned) -> str:
     """Return what was checked where nothing was found, and what could not be."""
     if not isinstance(trace, Record):
-        return say("The checks found nothing in these looks. They look at weights, not at meaning, and know no "
-                   "probabilities.")  # fmt: skip
+        return gettext(
+            "The checks found nothing in these looks. They look at weights, not at meaning, and know no probabilities."
+        )
     if trace.attends and not trace.attends_once and not isinstance(trace, Seq2SeqTrace):
-        told = [say("No word was improbable. What was left out or said twice cannot be told from one look among many.")]
+        told = [
+            gettext("No word was improbable. What was left out or said twice cannot be told from one look among many.")
+        ]
     elif not trace.attends:
-        told = [say("No word was improbable. What was left out or said twice cannot be told without attention.")]
+        told = [gettext("No word was improbable. What was left out or said twice cannot be told without attention.")]
     else:
-        told = [say("The checks found nothing: every content word was looked at, none by many words or for the same "
-                    "word twice, and no word was improbable. They look at weights and probabilities, not at meaning: a "
-                    "word that was looked at can still be missing.")]  # fmt: skip
+        told = [
+            gettext(
+                "The checks found nothing: every content word was looked at, none by many words or for the same "
+                "word twice, and no word was improbable. They look at weights and probabilities, not at meaning: a "
+                "word that was looked at can still be missing."
+            )
+        ]
     if trace.unknown_characters:
         listed = ", ".join(map(quote, trace.unknown_characters[:10]))
-        told.append(say("Not checked is what the model cannot read: {listed}.", listed=listed))
+        told.append(gettext("Not checked is what the model cannot read: {listed}.", listed=listed))
     return " ".join(told)
 
 
 def _distance(words: int) -> str:
     """Return in words how far to the right (positive) or left the words of a shifted diagonal look."""
     if abs(words) == 1:
-        return say("1 word to the right") if words > 0 else say("1 word to the left")
+        return gettext("1 word to the right") if words > 0 else gettext("1 word to the left")
     if words > 0:
-        return say("{count} words to the right", count=words)
-    return say("{count} words to the left", count=-words)
+        return gettext("{count} words to the right", count=words)
+    return gettext("{count} words to the left", count=-words)
 
 
 def summary_sentence(summary: Summary | None) -> str:
     """Return the whole alignment in plain words."""
     if summary is None:
-        return say("Without attention there is no alignment to read: every step got the same context vector.")
+        return gettext("Without attention there is no alignment to read: every step got the same context vector.")
     told = [
         _order(summary),
-        say("On average a step gives its strongest piece {share}, and looks as widely as at {alike:.1f} pieces alike.",
-            share=percent(summary.strongest), alike=summary.alike),
-    ]  # fmt: skip
+        gettext(
+            "On average a step gives its strongest piece {share}, and looks as widely as at {alike:.1f} pieces alike.",
+            share=percent(summary.strongest),
+            alike=summary.alike,
+        ),
+    ]
     if summary.identical == 1:
-        told.append(say("One word is spelled as in the source."))
+        told.append(gettext("One word is spelled as in the source."))
     elif summary.identical:
-        told.append(say("{count} words are spelled as in the source.", count=summary.identical))
+        told.append(gettext("{count} words are spelled as in the source.", count=summary.identical))
     return " ".join(told)
 
 
 def _order(summary: Summary) -> str:
     back = summary.moves - summary.forward
     if back == 0:
-        return say("The sentence was read from left to right, without a step back.")
+        return gettext("The sentence was read from left to right, without a step back.")
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
     if back == 1 and mostly:
-        return say("Mostly word by word: 1 of {moves} moves from word to word goes back to the left.", moves=moves)
+        return gettext("Mostly word by word: 1 of {moves} moves from word to word goes back to the left.", moves=moves)
     if back == 1:
-        return say("With a change of order: 1 of {moves} moves from word to word goes back to the left.", moves=moves)
+        return gettext(
+            "With a change of order: 1 of {moves} moves from word to word goes back to the left.", moves=moves
+        )
     if mostly:
-        return say("Mostly word by word: {back} of {moves} moves from word to word go back to the left.",
-                   back=back, moves=moves)  # fmt: skip
-    return say("With changes of order: {back} of {moves} moves from word to word go back to the left.",
-               back=back, moves=moves)  # fmt: skip
+        return gettext(
+            "Mostly word by word: {back} of {moves} moves from word to word go back to the left.",
+            back=back,
+            moves=moves,
+        )
+    return gettext(
+        "With changes of order: {back} of {moves} moves from word to word go back to the left.", back=back, moves=moves
+    )
 
 
 def step_look(trace: Aligned, step: int) -> str:
     """Return 0-based `step` in plain words: where it looked, how widely, how far from the step before, how surely."""
-    start = say("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
+    start = gettext("Step {step}, {name}.", step=step + 1, name=quoted_name(trace.target_pieces[step]))
     sure = [_certainty(trace, step)] if isinstance(trace, Record) else []
     return " ".join([start, *_look(trace, step), *sure])
 
@@ -170,18 +220,23 @@ def _look(trace: Aligned, step: int) -> list[str]:
         return []
     alpha = trace.alignment[step]
     if not alpha.any():
-        return [say("It is linked to nothing.")]
+        return [gettext("It is linked to nothing.")]
     first, *others = np.argsort(-alpha, kind="stable")
     seen = quoted_name(trace.source_pieces[first])
     if others and alpha[others[0]] >= HARDLY_LESS * alpha[first]:
-        seen = say("{first}, then at {second}", first=seen, second=quoted_name(trace.source_pieces[others[0]]))
+        seen = gettext("{first}, then at {second}", first=seen, second=quoted_name(trace.source_pieces[others[0]]))
     bits = float(entropy(alpha))
     alone = 2**bits < ALONE
-    wide = say("at that one alone") if alone else say("as widely as {count:.1f} pieces alike", count=2**bits)
+    wide = gettext("at that one alone") if alone else gettext("as widely as {count:.1f} pieces alike", count=2**bits)
     told = [
-        say("It looked most at {seen}, {wide} (H = {bits:.2f} of {most:.2f} bits).",
-            seen=seen, wide=wide, bits=bits, most=np.log2(len(alpha))),
-    ]  # fmt: skip
+        gettext(
+            "It looked most at {seen}, {wide} (H = {bits:.2f} of {most:.2f} bits).",
+            seen=seen,
+            wide=wide,
+            bits=bits,
+            most=np.log2(len(alpha)),
+        ),
+    ]
     if step:
         told.append(_move(int(first) - int(trace.alignment[step - 1].argmax())))
     return told
@@ -190,24 +245,28 @@ def _look(trace: Aligned, step: int) -> list[str]:
 def _move(pieces: int) -> str:
     """Return in words how far on (positive) or back a step looks from the one before."""
     if pieces == 0:
-        return say("That is where the step before looked.")
+        return gettext("That is where the step before looked.")
     if abs(pieces) == 1:
-        on, back = say("That is 1 piece on from the step before."), say("That is 1 piece back from the step before.")
+        on, back = (
+            gettext("That is 1 piece on from the step before."),
+            gettext("That is 1 piece back from the step before."),
+        )
         return on if pieces > 0 else back
     if pieces > 0:
-        return say("That is {count} pieces on from the step before.", count=pieces)
-    return say("That is {count} pieces back from the step before.", count=-pieces)
+        return gettext("That is {count} pieces on from the step before.", count=pieces)
+    return gettext("That is {count} pieces back from the step before.", count=-pieces)
 
 
 def _certainty(trace: Record, step: int) -> str:
     p = float(trace.probabilities[step])
     rivals = [k for k, index in enumerate(trace.top_ids[step]) if index != trace.target_ids[step]]
-    sure = say("sure") if p >= SURE else say("fairly sure") if p >= UNSURE else say("unsure")
+    sure = gettext("sure") if p >= SURE else gettext("fairly sure") if p >= UNSURE else gettext("unsure")
     if not rivals:
-        return say("The model was {sure} of the word.", sure=sure)
+        return gettext("The model was {sure} of the word.", sure=sure)
     rival, q = trace.top_pieces[step][rivals[0]], float(trace.top_probabilities[step][rivals[0]])
     name, share = quoted_name(rival), percent(q)
     if q > p:
-        return say("The model would rather have said {name}, {share}.", name=name, share=share)
-    return say("The model was {sure} of the word; next came {name} with {share}.",
-               sure=sure, name=name, share=share)  # fmt: skip
+        return gettext("The model would rather have said {name}, {share}.", name=name, share=share)
+    return gettext(
+        "The model was {sure} of the word; next came {name} with {share}.", sure=sure, name=name, share=share
+    )

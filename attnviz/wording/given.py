@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from attnviz.analysis.measures import looks_alike, weight_order
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Attention
 from attnviz.wording.labels import quoted_name, shorten
@@ -17,7 +17,7 @@ from attnviz.wording.weights import with_its_word
 
 def given_stage_titles(_: Attention) -> dict[int, str]:
     """Return the name of the one stage that there is of a step."""
-    return {2: say("Where it looked")}
+    return {2: gettext("Where it looked")}
 
 
 def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
@@ -28,43 +28,50 @@ def narrate_given(trace: Attention, step: int) -> tuple[Stage, ...]:
 def _look(trace: Attention, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if not alpha.any():
-        return say("Nothing is linked to this token: its row is empty."), say("linked to nothing")
+        return gettext("Nothing is linked to this token: its row is empty."), gettext("linked to nothing")
     share = percent(float(alpha[order[0]]))
     if looks_alike(trace, step):
-        outcome = say("every piece gets {share} of the weight", share=share)
+        outcome = gettext("every piece gets {share} of the weight", share=share)
     else:
-        outcome = say("{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share)
+        outcome = gettext(
+            "{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share
+        )
         outcome += with_its_word(trace, step, order[0])
     parts, _ = parts_of_sum(trace, step)
-    return say("Its look, as the file has it: {parts}", parts=parts), outcome
+    return gettext("Its look, as the file has it: {parts}", parts=parts), outcome
 
 
 def given_step_sentence(trace: Attention, step: int, blank: str) -> str:
     """Return which token 0-based `step` is; `blank` stands for one that is a blank and nothing else."""
     piece = trace.target_pieces[step]
     name = quoted_name(piece) if join_pieces([piece]) else blank
-    return say("Token {i} of the target is {name}.", i=step + 1, name=name)
+    return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
 
 
 def made_by(trace: Attention) -> str:
     """Return whose numbers they are, in a few words."""
     if not trace.origin:
-        return say("attention of another program")
-    return say("attention of {origin}", origin=shorten(trace.origin, 40))
+        return gettext("attention of another program")
+    return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
 
 
 def remarks_of(trace: Attention) -> list[str]:
     """Return what is to be known of how the numbers were read, in sentences."""
     told = [_REMARKS[remark]() for remark in trace.remarks]
     if trace.sure or trace.possible:
-        told.append(say("The file has links that people drew: {sure} sure, {possible} possible.", sure=len(trace.sure),
-                        possible=len(trace.possible)))  # fmt: skip
+        told.append(
+            gettext(
+                "The file has links that people drew: {sure} sure, {possible} possible.",
+                sure=len(trace.sure),
+                possible=len(trace.possible),
+            )
+        )
     return told
 
 
 def inside_is_missing() -> str:
     """Return what is not there, and why."""
-    return say(
+    return gettext(
         "This is attention alone. What came before and after it inside the network is not in the file: there is no "
         "context vector, no probability, no logit ledger and no proof, and nothing can be changed by hand."
     )
@@ -72,20 +79,21 @@ def inside_is_missing() -> str:
 
 def energies_are_missing() -> str:
     """Return why there is no picture of energies."""
-    return say("This attention was given without its energies: they are not in the file.")
+    return gettext("This attention was given without its energies: they are not in the file.")
 
 
 _REMARKS: Mapping[str, Callable[[], str]] = {
-    "source-end": lambda: say("The matrix has one column more than there are source tokens: it is taken for </s>."),
-    "target-end": lambda: say("The matrix has one row more than there are target tokens: it is taken for </s>."),
-    "scaled": lambda: say("Every row was scaled to add up to 1."),
-    "empty-rows": lambda: say("Some rows are empty: nothing is linked to these tokens."),
-    "links": lambda: say("These are links, not weights: a token’s links share its row alike."),
-    "cut-names": lambda: say("The file has only the first letters of long tokens: 7 of a source token, 10 of a target "
-                             "token."),
-    "padding": lambda: say("Rows or columns of padding were cut off."),
-    "energies-differ": lambda: say("The softmax of these energies gives other weights than the matrix has."),
-    "one-head": lambda: say("It is the look of one head."),
-    "mean-of-heads": lambda: say("It is the mean of several heads’ looks."),
-}  # fmt: skip
+    "source-end": lambda: gettext("The matrix has one column more than there are source tokens: it is taken for </s>."),
+    "target-end": lambda: gettext("The matrix has one row more than there are target tokens: it is taken for </s>."),
+    "scaled": lambda: gettext("Every row was scaled to add up to 1."),
+    "empty-rows": lambda: gettext("Some rows are empty: nothing is linked to these tokens."),
+    "links": lambda: gettext("These are links, not weights: a token’s links share its row alike."),
+    "cut-names": lambda: gettext(
+        "The file has only the first letters of long tokens: 7 of a source token, 10 of a target token."
+    ),
+    "padding": lambda: gettext("Rows or columns of padding were cut off."),
+    "energies-differ": lambda: gettext("The softmax of these energies gives other weights than the matrix has."),
+    "one-head": lambda: gettext("It is the look of one head."),
+    "mean-of-heads": lambda: gettext("It is the mean of several heads’ looks."),
+}
 """By their names in `trace.attention_record.REMARKS`."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attnviz.analysis.alignment_error import ErrorRate, Link
 from attnviz.analysis.gold import GoldLinks, LinkErrors
 from attnviz.analysis.grid import Face
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Words
 from attnviz.wording.faces import face_names
 from attnviz.wording.labels import quote, shorten
@@ -16,25 +16,36 @@ from attnviz.wording.numbers import decimal, percent
 
 def mark_names() -> dict[str, str]:
     """Return what each mark on the heatmap stands for."""
-    return {"sure": say("sure link"), "possible": say("possible link"), "false": say("false link of the model")}
+    return {
+        "sure": gettext("sure link"),
+        "possible": gettext("possible link"),
+        "false": gettext("false link of the model"),
+    }
 
 
 def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
     """Return how far the links of the model are those that people drew: of each face that is on show."""
-    drawn = say("People drew {sure} sure and {possible} possible links between these words.", sure=len(gold.sure),
-                possible=len(gold.possible))  # fmt: skip
+    drawn = gettext(
+        "People drew {sure} sure and {possible} possible links between these words.",
+        sure=len(gold.sure),
+        possible=len(gold.possible),
+    )
     return " ".join((drawn, *(_rates(face, errors) for face, errors in judged.items())))
 
 
 def _rates(face: Face, errors: LinkErrors) -> str:
     name = face_names()[face]
     if errors.rate is None:
-        return say("{face}: the model links nothing.", face=name)
-    told = say(
+        return gettext("{face}: the model links nothing.", face=name)
+    told = gettext(
         "{face}: alignment error rate {aer}. Of the model’s {found} links, {precision} are at least possible; of the "
-        "sure ones it has {recall}.", face=name, aer=decimal(errors.rate.aer), found=len(errors.found),
-        precision=percent(errors.rate.precision), recall=percent(errors.rate.recall),
-    )  # fmt: skip
+        "sure ones it has {recall}.",
+        face=name,
+        aer=decimal(errors.rate.aer),
+        found=len(errors.found),
+        precision=percent(errors.rate.precision),
+        recall=percent(errors.rate.recall),
+    )
     return f"{told} {_mutual(errors.mutual)}".strip()
 
 
@@ -42,7 +53,7 @@ def _mutual(rate: ErrorRate | None) -> str:
     """Return the rate of the mutual links alone."""
     if rate is None:
         return ""
-    return say("Of its mutual links alone, the largest share of both their words: {aer}.", aer=decimal(rate.aer))
+    return gettext("Of its mutual links alone, the largest share of both their words: {aer}.", aer=decimal(rate.aer))
 
 
 def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
@@ -50,26 +61,32 @@ def missed_sentence(words: Words, errors: LinkErrors, link: Link) -> str:
     linked = next((source for source, target in errors.found if target == link[1]), None)
     told = _named(words, link)
     if linked is None:
-        return say("{source} → {target} ({link}) is missed: {target} is linked to nothing.", **told)
-    return say("{source} → {target} ({link}) is missed: {target} is linked to {other}.",
-               other=quote(shorten(words.source[linked], 30)), **told)  # fmt: skip
+        return gettext("{source} → {target} ({link}) is missed: {target} is linked to nothing.", **told)
+    return gettext(
+        "{source} → {target} ({link}) is missed: {target} is linked to {other}.",
+        other=quote(shorten(words.source[linked], 30)),
+        **told,
+    )
 
 
 def false_sentence(words: Words, link: Link) -> str:
     """Return that a link of the model is not even possible."""
-    return say("{source} → {target} ({link}) is false: nobody drew that link.", **_named(words, link))
+    return gettext("{source} → {target} ({link}) is false: nobody drew that link.", **_named(words, link))
 
 
 def _named(words: Words, link: Link) -> dict[str, str]:
     """Return a link by its words, and by their numbers: a word may be there twice."""
     j, i = link
-    return {"source": quote(shorten(words.source[j], 30)), "target": quote(shorten(words.target[i], 30)),
-            "link": f"{j}-{i}"}  # fmt: skip
+    return {
+        "source": quote(shorten(words.source[j], 30)),
+        "target": quote(shorten(words.target[i], 30)),
+        "link": f"{j}-{i}",
+    }
 
 
 def what_links_count() -> str:
     """Say how links are written, and what they count."""
-    return say(
+    return gettext(
         "Write links as 0-0 1?2: a source word before a target word, - where a link is sure and ? where it is only "
         "possible. Both are counted from 0, as below, and are the words of the pair on show, whoever wrote it: the "
         "model, or you under “Your own translation”."
@@ -78,7 +95,7 @@ def what_links_count() -> str:
 
 def no_links_here() -> str:
     """Say that links are kept which are of other words than those on show."""
-    return say(
+    return gettext(
         "The links that people drew are of another translation of this sentence, and are back as soon as that is on "
         "show."
     )
@@ -86,4 +103,4 @@ def no_links_here() -> str:
 
 def links_dropped() -> str:
     """Say that links went with their sentence."""
-    return say("The links that people drew were of the sentence before, and are taken off.")
+    return gettext("The links that people drew were of the sentence before, and are taken off.")

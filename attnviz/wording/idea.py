@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.measures import weight_order
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.looks import Looks
@@ -22,13 +22,13 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
     """Return what the stages that a step of `trace` has are called in everyday words: of all five, in the order in
     which they were computed, or without attention of the last three."""
     titles = {
-        3: say("What it takes from the sentence") if trace.attends else say("The same for every word"),
-        4: say("What it keeps in mind"),
-        5: say("Which word it writes"),
+        3: gettext("What it takes from the sentence") if trace.attends else gettext("The same for every word"),
+        4: gettext("What it keeps in mind"),
+        5: gettext("Which word it writes"),
     }
     if not trace.attends:
         return titles
-    looked = {1: say("Which words would help now?"), 2: say("Where it looks")}
+    looked = {1: gettext("Which words would help now?"), 2: gettext("Where it looks")}
     if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
         return {4: titles.pop(4)} | looked | titles
     return looked | titles
@@ -37,8 +37,12 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
 def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
     told: dict[int, Callable[[Any, int], tuple[str, str]]] = {
-        1: _fits, 2: _look, 3: _taken if trace.attends else _the_same, 4: _kept, 5: written,
-    }  # fmt: skip
+        1: _fits,
+        2: _look,
+        3: _taken if trace.attends else _the_same,
+        4: _kept,
+        5: written,
+    }
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in idea_titles(trace).items())
 
 
@@ -47,46 +51,51 @@ def idea_sentence(trace: Record, step: int, blank: str) -> str:
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
     name = quoted_name(piece) if join_pieces([piece]) else blank
     if was_given(trace, step):
-        return say("The translator was given {name}, to which it gave a chance of {share}.", name=name, share=share)
+        return gettext("The translator was given {name}, to which it gave a chance of {share}.", name=name, share=share)
     if piece == "</s>":
-        return say("The translator ends the sentence: to the end it gave a chance of {share}.", share=share)
-    return say("The translator writes {name}, to which it gave a chance of {share}.", name=name, share=share)
+        return gettext("The translator ends the sentence: to the end it gave a chance of {share}.", share=share)
+    return gettext("The translator writes {name}, to which it gave a chance of {share}.", name=name, share=share)
 
 
 def shared_out(trace: Looks, step: int) -> str:
     """Return how the look of 0-based `step` is shared out between the source pieces."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
-        return say("There is only one piece to look at: it gets all of the look.")
+        return gettext("There is only one piece to look at: it gets all of the look.")
     names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
-    return say(
+    return gettext(
         "It has one look to share out, 100 % in all. Whatever would help more gets a much larger share: {name} gets "
-        "{share}, {next} {less}.", name=names[0], share=percent(float(alpha[order[0]])), next=names[1],
+        "{share}, {next} {less}.",
+        name=names[0],
+        share=percent(float(alpha[order[0]])),
+        next=names[1],
         less=percent(float(alpha[order[1]])),
-    )  # fmt: skip
+    )
 
 
 def _fits(trace: Recurrent, step: int) -> tuple[str, str]:
     best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
-    sentence = say(
+    sentence = gettext(
         "Before it writes, the translator holds what it has in mind against each English piece. The longer the bar, "
-        "the more that piece would help now. {name} would help most.", name=capital(best),
-    )  # fmt: skip
-    return sentence, say("{name} would help most", name=capital(best))
+        "the more that piece would help now. {name} would help most.",
+        name=capital(best),
+    )
+    return sentence, gettext("{name} would help most", name=capital(best))
 
 
 def _look(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
-    outcome = say("{name} gets {share} of the look", name=capital(best), share=share)
+    outcome = gettext("{name} gets {share} of the look", name=capital(best), share=share)
     if len(order) == 1:
         return shared_out(trace, step), outcome
     if done := done_by_hand(trace, step):
-        return say("Changed by hand: {done}. Now {name} gets {share} of the look.", done=done, name=best,
-                   share=share), outcome  # fmt: skip
+        return gettext(
+            "Changed by hand: {done}. Now {name} gets {share} of the look.", done=done, name=best, share=share
+        ), outcome
     if not trace.attends_once:
         return shared_out(trace, step), outcome
-    return f"{shared_out(trace, step)} {say('Pull a bar, and see what becomes of the translation.')}", outcome
+    return f"{shared_out(trace, step)} {gettext('Pull a bar, and see what becomes of the translation.')}", outcome
 
 
 def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -94,41 +103,49 @@ def _taken(trace: Recurrent, step: int) -> tuple[str, str]:
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
-    sentence = say(
+    sentence = gettext(
         "Of each English piece it has an annotation: a list of {units} numbers, noted while reading the sentence from "
-        "both ends. It mixes them, each as strongly as it looks there: {parts}", units=trace.contexts.shape[1],
+        "both ends. It mixes them, each as strongly as it looks there: {parts}",
+        units=trace.contexts.shape[1],
         parts=", ".join(parts) + (" …" if len(order) > 3 else "."),
-    )  # fmt: skip
+    )
     share = percent(min(float(sums[needed - 1]), 1))
     if needed == 1:
-        return sentence, say("One piece makes {share} of the mixture", share=share)
-    return sentence, say("{count} pieces make {share} of the mixture", share=share, count=needed)
+        return sentence, gettext("One piece makes {share} of the mixture", share=share)
+    return sentence, gettext("{count} pieces make {share} of the mixture", share=share, count=needed)
 
 
 def _the_same(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  told of all steps alike
-    sentence = say(
+    sentence = gettext(
         "This translator cannot look back at the sentence. It has read it once, and one list of {units} numbers must "
-        "hold all of it, the same for every word.", units=trace.contexts.shape[1],
-    )  # fmt: skip
-    return sentence, say("the same at every step")
+        "hold all of it, the same for every word.",
+        units=trace.contexts.shape[1],
+    )
+    return sentence, gettext("the same at every step")
 
 
 def _kept(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
     kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     before = trace.previous_pieces[step]
-    last = say("the beginning") if before == "<s>" else quoted_name(before)
+    last = gettext("the beginning") if before == "<s>" else quoted_name(before)
     if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
-        sentence = say(
+        sentence = gettext(
             "What it has in mind are {count} numbers. From what stands last, {last}, it renews them before it looks: "
-            "on average it keeps {kept} of each, and {new} is new.", count=trace.states.shape[1], last=last, **shares,
-        )  # fmt: skip
-        return sentence, say("{kept} kept, {new} new", **shares)
-    sentence = say(
+            "on average it keeps {kept} of each, and {new} is new.",
+            count=trace.states.shape[1],
+            last=last,
+            **shares,
+        )
+        return sentence, gettext("{kept} kept, {new} new", **shares)
+    sentence = gettext(
         "What it has in mind are {count} numbers. From the mixture, and from what stands last, {last}, it renews them: "
-        "on average it keeps {kept} of each, and {new} is new.", count=trace.states.shape[1], last=last, **shares,
-    )  # fmt: skip
-    return sentence, say("{kept} kept, {new} new", **shares)
+        "on average it keeps {kept} of each, and {new} is new.",
+        count=trace.states.shape[1],
+        last=last,
+        **shares,
+    )
+    return sentence, gettext("{kept} kept, {new} new", **shares)
 
 
 def written(trace: Record, step: int) -> tuple[str, str]:
@@ -138,15 +155,20 @@ def written(trace: Record, step: int) -> tuple[str, str]:
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
         if was_given(trace, step):
-            rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
         else:
-            rest = say("It took {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("It took {word} with {p}, though {other} was likelier: {q}.", **told)
     elif trace.top_ids.shape[1] == 1:
-        rest = say("{word} has {p}.", word=capital(word), p=p)
+        rest = gettext("{word} has {p}.", word=capital(word), p=p)
     else:
         second, less = trace.top(step, 2)[1]
-        rest = say("{word} leads with {p}, before {other} with {q}.", word=capital(word), p=p,
-                   other=quoted_name(second), q=percent(less))  # fmt: skip
+        rest = gettext(
+            "{word} leads with {p}, before {other} with {q}.",
+            word=capital(word),
+            p=p,
+            other=quoted_name(second),
+            q=percent(less),
+        )
     known = thousands(int(trace.config["vocabulary_size"]))
-    start = say("Each of the {count} pieces it knows gets a chance.", count=known)
+    start = gettext("Each of the {count} pieces it knows gets a chance.", count=known)
     return f"{start} {rest}", outcome_of(trace, step)

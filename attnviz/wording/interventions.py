@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Recurrent
 from attnviz.trace.interventions import (
     AttentionIntervention,
@@ -26,12 +26,12 @@ def done_by_hand(trace: Recurrent, step: int) -> str:
 def _told(trace: Recurrent, one: AttentionIntervention) -> str:
     match one:
         case Temperature(temperature=math.inf):
-            return say("the energies were made alike (τ = ∞)")
+            return gettext("the energies were made alike (τ = ∞)")
         case Temperature(temperature=temperature):
-            return say("the energies were divided by {temperature}", temperature=significant(temperature, 3))
+            return gettext("the energies were divided by {temperature}", temperature=significant(temperature, 3))
         case ReplaceWeights():
-            return say("the weights were replaced")
+            return gettext("the weights were replaced")
         case ReplaceEnergies():
-            return say("the energies were replaced")
+            return gettext("the energies were replaced")
         case ExcludePosition(position=position):
-            return say("{name} was left out", name=quoted_name(trace.source_pieces[position]))
+            return gettext("{name} was left out", name=quoted_name(trace.source_pieces[position]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.proof import Proof
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
 from attnviz.wording.equations import Equation
@@ -15,8 +15,8 @@ def verdict(judgement: Judgement) -> str:
     """Return the verdict in a sentence."""
     share = decimal(judgement.probability, 3)
     if judgement.is_translation:
-        return say("A translation: p = {share}", share=share)
-    return say("No translation: p = {share}", share=share)
+        return gettext("A translation: p = {share}", share=share)
+    return gettext("No translation: p = {share}", share=share)
 
 
 def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
@@ -33,60 +33,87 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
         rf"o &= W_o h + c_o = [{scores[0]} ;\; {scores[1]}]",
         rf"p &= \operatorname{{softmax}}(o) = [{shares[0]} ;\; {coloured(ink.context, shares[1])}]",
     )
-    note = say("The second number of o and p is “translation”, the first “no translation”.")
+    note = gettext("The second number of o and p is “translation”, the first “no translation”.")
     return Equation(1, aligned(*lines), note)
 
 
 def attend_told() -> str:
     """Return how the two heatmaps are to be read."""
-    return say("The same energies e, softmaxed both ways: where each French piece looks in the English, and where each "
-               "English piece looks in the French.")  # fmt: skip
+    return gettext(
+        "The same energies e, softmaxed both ways: where each French piece looks in the English, and where each "
+        "English piece looks in the French."
+    )
 
 
 def bag_told() -> str:
     """Return what the bag of an English sentence is."""
-    return say("A strip is v₁ᵢ, what came of holding an English piece against what it sees of the French. They are "
-               "added up, and their sum v₁ is all that the verdict is told of the English.")  # fmt: skip
+    return gettext(
+        "A strip is v₁ᵢ, what came of holding an English piece against what it sees of the French. They are "
+        "added up, and their sum v₁ is all that the verdict is told of the English."
+    )
 
 
 def swap_told(one: Judgement, other: Judgement, difference: float | None, *, exact: bool) -> str:
     """Return what a swap did: by how much any number differs at most; None where the pieces are not the same."""
     before, after = decimal(one.probability, 3), decimal(other.probability, 3)
     if difference is None:
-        return say("With these two words swapped the sentence is cut into other pieces, so that it is another bag: p "
-                   "was {before} and is {after}.", before=before, after=after)  # fmt: skip
-    told = say("The same vectors in another order. p was {before} and is {after}; no number of the sums or of the "
-               "verdict differs by more than {difference}, which is rounding.", before=before, after=after,
-               difference=power_of_ten(difference) if difference else "0")  # fmt: skip
+        return gettext(
+            "With these two words swapped the sentence is cut into other pieces, so that it is another bag: p "
+            "was {before} and is {after}.",
+            before=before,
+            after=after,
+        )
+    told = gettext(
+        "The same vectors in another order. p was {before} and is {after}; no number of the sums or of the "
+        "verdict differs by more than {difference}, which is rounding.",
+        before=before,
+        after=after,
+        difference=power_of_ten(difference) if difference else "0",
+    )
     if exact:
-        told += " " + say("Computed again with sums that are rounded once, the two verdicts are equal to the last bit.")
+        told += " " + gettext(
+            "Computed again with sums that are rounded once, the two verdicts are equal to the last bit."
+        )
     return told
 
 
 def pair_badge(proof: Proof) -> str:
     """Return what the badge of a verdict says."""
     if proof.holds:
-        return say("All {numbers} numbers of this verdict check out, max |Δ| = {largest}",
-                   numbers=thousands(proof.numbers), largest=power_of_ten(proof.largest_difference))  # fmt: skip
-    return say("Not all numbers of this verdict check out: {count} quantities are off", count=len(proof.discrepancies))
+        return gettext(
+            "All {numbers} numbers of this verdict check out, max |Δ| = {largest}",
+            numbers=thousands(proof.numbers),
+            largest=power_of_ten(proof.largest_difference),
+        )
+    return gettext(
+        "Not all numbers of this verdict check out: {count} quantities are off", count=len(proof.discrepancies)
+    )
 
 
 def detector_told() -> str:
     """Return what the detector was trained on."""
-    return say("The detector was trained on sentences that translate one another, and on pairs that do not: another "
-               "sentence of like length, one word exchanged, a clause dropped.")  # fmt: skip
+    return gettext(
+        "The detector was trained on sentences that translate one another, and on pairs that do not: another "
+        "sentence of like length, one word exchanged, a clause dropped."
+    )
 
 
 def quantity_names() -> dict[str, str]:
     """Return what the numbers of a verdict are called in its receipt."""
-    sides = {"source": say("English"), "target": say("French")}
+    sides = {"source": gettext("English"), "target": gettext("French")}
     each = {
-        "embeddings": say("embeddings"), "projected": say("vectors a, b"), "features": say("features F"),
-        "alignment": say("weights α"), "aligned": say("what is seen of the other"), "comparisons": say("comparisons v"),
-        "sum": say("sum of the comparisons"),
-    }  # fmt: skip
+        "embeddings": gettext("embeddings"),
+        "projected": gettext("vectors a, b"),
+        "features": gettext("features F"),
+        "alignment": gettext("weights α"),
+        "aligned": gettext("what is seen of the other"),
+        "comparisons": gettext("comparisons v"),
+        "sum": gettext("sum of the comparisons"),
+    }
     found = {f"{side}_{name}": f"{what}, {where}" for side, where in sides.items() for name, what in each.items()}
     return found | {
-        "energies": say("energies e"), "hidden": say("layer h"), "logits": say("scores o"),
-        "probabilities": say("probabilities p"),
-    }  # fmt: skip
+        "energies": gettext("energies e"),
+        "hidden": gettext("layer h"),
+        "logits": gettext("scores o"),
+        "probabilities": gettext("probabilities p"),
+    }

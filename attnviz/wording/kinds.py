@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, Attention, Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.wording import (
@@ -27,11 +27,11 @@ from attnviz.wording.stages import Stage
 
 
 def _model(record: Record) -> str:
-    return say("model {model}", model=shorten(record.model, 24))
+    return gettext("model {model}", model=shorten(record.model, 24))
 
 
 def _model_and_search(record: Record) -> str:
-    return say("Model {model}, {how}", model=record.model, how=search_name(record, say("a given translation")))
+    return gettext("Model {model}, {how}", model=record.model, how=search_name(record, gettext("a given translation")))
 
 
 @dataclass(frozen=True)
@@ -59,27 +59,53 @@ class Told:
 
 _TOLD: Mapping[type[Aligned], Told] = {
     Trace: Told(
-        stages.stage_titles, stages.narrate, equations.equation_templates, equations.texts_of_step,
-        equations.texts_of_source, equations.texts_of_cells, lambda _: "", idea.idea_titles,
+        stages.stage_titles,
+        stages.narrate,
+        equations.equation_templates,
+        equations.texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+        lambda _: "",
+        idea.idea_titles,
         idea.idea_stages,
     ),
     TransformerTrace: Told(
-        transformer_stages.head_stage_titles, transformer_stages.narrate_head, transformer_equations.head_equations,
-        transformer_equations.head_texts_of_step, transformer_equations.head_texts_of_source,
-        transformer_equations.head_texts_of_cells, transformer_stages.shown_heads,
-        transformer_idea.many_looks_titles, transformer_idea.many_looks_stages,
+        transformer_stages.head_stage_titles,
+        transformer_stages.narrate_head,
+        transformer_equations.head_equations,
+        transformer_equations.head_texts_of_step,
+        transformer_equations.head_texts_of_source,
+        transformer_equations.head_texts_of_cells,
+        transformer_stages.shown_heads,
+        transformer_idea.many_looks_titles,
+        transformer_idea.many_looks_stages,
     ),
     Seq2SeqTrace: Told(
-        seq2seq_stages.import_stage_titles, seq2seq_stages.narrate_import, seq2seq_equations.import_equations,
-        seq2seq_equations.import_texts_of_step, equations.texts_of_source, equations.texts_of_cells, lambda _: "",
-        idea.idea_titles, idea.idea_stages,
+        seq2seq_stages.import_stage_titles,
+        seq2seq_stages.narrate_import,
+        seq2seq_equations.import_equations,
+        seq2seq_equations.import_texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+        lambda _: "",
+        idea.idea_titles,
+        idea.idea_stages,
     ),
     Attention: Told(
-        given.given_stage_titles, given.narrate_given, lambda *_: (), lambda *_: {}, lambda *_: {}, lambda *_: {},
-        lambda _: "", given.given_stage_titles, given.narrate_given,
-        given.given_step_sentence, given.made_by, lambda trace: stages.capital(given.made_by(trace)),
+        given.given_stage_titles,
+        given.narrate_given,
+        lambda *_: (),
+        lambda *_: {},
+        lambda *_: {},
+        lambda *_: {},
+        lambda _: "",
+        given.given_stage_titles,
+        given.narrate_given,
+        given.given_step_sentence,
+        given.made_by,
+        lambda trace: stages.capital(given.made_by(trace)),
     ),
-}  # fmt: skip
+}
 
 
 def told(record: Aligned) -> Told:

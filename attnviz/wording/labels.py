@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPACE, piece_name
 
 LONGEST = 16
@@ -18,13 +18,17 @@ def shorten(text: str, longest: int = LONGEST) -> str:
 
 def quote(text: str) -> str:
     """Return `text` in the quotation marks of the language in use."""
-    return say("“{text}”", text=text)
+    return gettext("“{text}”", text=text)
 
 
 _MARKS: dict[str, Callable[[], str]] = {
-    "": lambda: say("a blank"), "'": lambda: say("an apostrophe"), '"': lambda: say("a quotation mark"),
-    ",": lambda: say("a comma"), ".": lambda: say("a full stop"), "-": lambda: say("a hyphen"),
-}  # fmt: skip
+    "": lambda: gettext("a blank"),
+    "'": lambda: gettext("an apostrophe"),
+    '"': lambda: gettext("a quotation mark"),
+    ",": lambda: gettext("a comma"),
+    ".": lambda: gettext("a full stop"),
+    "-": lambda: gettext("a hyphen"),
+}
 
 
 def mark_name(piece: str) -> str | None:

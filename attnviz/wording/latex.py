@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.languages import decimal_mark, say
+from attnviz.languages import decimal_mark, gettext
 from attnviz.text import SPACE
 
 # Only Latin letters, digits and marks that mean nothing to LaTeX are set as text: user text must not become LaTeX.
@@ -24,7 +24,7 @@ def number(value: float) -> str:
 
 def _number(value: float) -> str:
     if not math.isfinite(value):
-        return r"-\infty" if value < 0 else r"\infty" if value > 0 else rf"\text{{{say('undefined')}}}"
+        return r"-\infty" if value < 0 else r"\infty" if value > 0 else rf"\text{{{gettext('undefined')}}}"
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)))
@@ -49,7 +49,7 @@ def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
 
 def safe_text(piece: str) -> str | None:
     """Return a piece as LaTeX text, or None where it holds a character that LaTeX, or its fonts, might take amiss."""
-    spoken = {"</s>": "</s>", "<unk>": "<unk>", SPACE: say("(a blank)")}.get(piece)
+    spoken = {"</s>": "</s>", "<unk>": "<unk>", SPACE: gettext("(a blank)")}.get(piece)
     if spoken:
         return rf"\text{{{spoken}}}"
     name = piece.removeprefix(SPACE)

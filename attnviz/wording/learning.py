@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.analysis.learning import half_way
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.numbers import decimal, significant, thousands
 
@@ -20,58 +20,56 @@ QUALITY = ("loss", "bleu", "aer")
 def measure_names() -> dict[str, str]:
     """Return what each measure is called, in the language in use."""
     return {
-        "training": say("loss in training"),
-        "loss": say("validation loss"),
-        "bleu": say("BLEU"),
-        "aer": say("alignment error rate"),
-        "marks": say("punctuation"),
-        "content": say("content words"),
-        "nouns": say("nouns after an article"),
-        "exchanged": say("exchanged neighbours"),
-        "articles": say("articles"),
-        "diagonal": say("along the diagonal"),
-        "order": say("the right way round"),
+        "training": gettext("loss in training"),
+        "loss": gettext("validation loss"),
+        "bleu": gettext("BLEU"),
+        "aer": gettext("alignment error rate"),
+        "marks": gettext("punctuation"),
+        "content": gettext("content words"),
+        "nouns": gettext("nouns after an article"),
+        "exchanged": gettext("exchanged neighbours"),
+        "articles": gettext("articles"),
+        "diagonal": gettext("along the diagonal"),
+        "order": gettext("the right way round"),
     }
 
 
 def measure_rules() -> dict[str, str]:
     """Return how each measure is reckoned."""
     return {
-        "training": say("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
-        "loss": say("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
-        "bleu": say(
+        "training": gettext("Mean of −log p of the pieces of the training pairs, over 50 updates, in nats."),
+        "loss": gettext("Mean of −log p of the pieces of validation pairs that the model was not trained on, in nats."),
+        "bleu": gettext(
             "How many runs of words greedy translations of validation sentences share with a person’s, from 0 to 100 "
             "(Papineni et al. 2002, as sacreBLEU reckons it, Post 2018)."
         ),
-        "aer": say(
+        "aer": gettext(
             "Each French word linked to the English word it looks at most, against links that people drew: 0 when all "
             "agree, 1 when none do (Och & Ney 2003)."
         ),
-        "marks": say("Mean of α on drawn links between two marks of punctuation."),
-        "content": say(
+        "marks": gettext("Mean of α on drawn links between two marks of punctuation."),
+        "content": gettext(
             "Mean of α on drawn links between two content words that keep their places: words with letters that are in "
             "no closed list of articles, pronouns, prepositions, conjunctions and auxiliaries."
         ),
-        "nouns": say(
+        "nouns": gettext(
             "Mean of α on those links of content words of which both words follow an article at once, and the French "
             "one is no adjective or numeral that stands before nouns. No grammar is known here: all other nouns are "
             "among the content words."
         ),
-        "exchanged": say(
+        "exchanged": gettext(
             "Mean of α on the two drawn links of neighbours that have changed places, as in green house, maison verte."
         ),
-        "articles": say(
-            "Mean of α on drawn links between the, a, an and le, la, l’, les, un, une, des, du."
-        ),
-        "diagonal": say(
+        "articles": gettext("Mean of α on drawn links between the, a, an and le, la, l’, les, un, une, des, du."),
+        "diagonal": gettext(
             "1 − d/d₀, where d is how far from the diagonal the weight lies on the average, and d₀ the same of weight "
             "spread everywhere alike: 0 for grey, near 1 on the diagonal."
         ),
-        "order": say(
+        "order": gettext(
             "Share of the neighbours that have changed places of which both words look more at their own partner than "
             "at the other’s. Along the diagonal it would be 0."
         ),
-    }  # fmt: skip
+    }
 
 
 def run_name(run: Snapshots, alone: bool = False) -> str:
@@ -79,7 +77,11 @@ def run_name(run: Snapshots, alone: bool = False) -> str:
     `alone`."""
     if alone:
         return run.name
-    return say("Guided, weight {weight}", weight=significant(run.guidance)) if run.guidance else say("Left to itself")
+    return (
+        gettext("Guided, weight {weight}", weight=significant(run.guidance))
+        if run.guidance
+        else gettext("Left to itself")
+    )
 
 
 def attention_taught(config: Mapping[str, Any]) -> str:
@@ -89,14 +91,14 @@ def attention_taught(config: Mapping[str, Any]) -> str:
     guidance = 0.0 if config.get("architecture") == "transformer" else config.get("guidance")
     if guidance is None or not attends:
         return ""
-    return say("attention guided") if guidance else say("attention not guided")
+    return gettext("attention guided") if guidance else gettext("attention not guided")
 
 
 def guided(runs: Sequence[Snapshots]) -> str:
     """Return what it means that one of `runs` was guided; empty where none was."""
     if not any(run.guidance for run in runs):
         return ""
-    return say(
+    return gettext(
         "Guided is a run whose attention is pulled at each update towards links between words, which were counted in "
         "the same sentence pairs beforehand and drawn by nobody (Chen et al. 2016)."
     )
@@ -107,20 +109,24 @@ def measured_at(run: Snapshots, update: int) -> str:
     values = {name: run.value(name, update) for name in (*QUALITY, "training")}
     told = []
     if values["loss"] is not None:
-        told.append(say("validation loss {loss}", loss=decimal(values["loss"])))
+        told.append(gettext("validation loss {loss}", loss=decimal(values["loss"])))
     elif values["training"] is not None:
-        told.append(say("loss in training {loss}", loss=decimal(values["training"])))
+        told.append(gettext("loss in training {loss}", loss=decimal(values["training"])))
     if values["bleu"] is not None:
-        told.append(say("BLEU {bleu}", bleu=decimal(values["bleu"], 1)))
+        told.append(gettext("BLEU {bleu}", bleu=decimal(values["bleu"], 1)))
     if values["aer"] is not None:
-        told.append(say("AER {aer}", aer=decimal(values["aer"])))
+        told.append(gettext("AER {aer}", aer=decimal(values["aer"])))
     return ", ".join(told)
 
 
 def said_at(run: Snapshots, sentence: int, moment: int) -> str:
     """Return what the model makes of a sentence at a moment, by greedy search."""
     said = run.translations[moment][sentence].strip()
-    return say("By itself it writes: {said}", said=_shortened(said)) if said else say("By itself it writes nothing.")
+    return (
+        gettext("By itself it writes: {said}", said=_shortened(said))
+        if said
+        else gettext("By itself it writes nothing.")
+    )
 
 
 def _shortened(text: str, longest: int = 100) -> str:
@@ -137,10 +143,11 @@ def learnt_when(run: Snapshots) -> str:
     if not known:
         return ""
     listed = ", ".join(f"{names[name]} {grouped(update)}" for update, name in known)
-    return say(
+    return gettext(
         "Half the way from the first moment to the last was done by about update: {listed}. (Read off straight lines "
-        "between the moments.)", listed=listed,
-    )  # fmt: skip
+        "between the moments.)",
+        listed=listed,
+    )
 
 
 def grouped(number: int) -> str:
@@ -153,23 +160,33 @@ def counted(runs: Sequence[Snapshots]) -> str:
     counts = runs[0].counts
     if "aer" not in counts:
         return ""
-    return say(
+    return gettext(
         "Measured on {sentences} sentence pairs with links that people drew: {marks} links of punctuation, {content} "
         "of content words, {nouns} of them of nouns after an article, {articles} of articles, and {pairs} pairs of "
         "neighbours that change places. Loss and BLEU are of {validation} validation sentences.",
-        sentences=counts["aer"], marks=counts.get("marks", 0), content=counts.get("content", 0),
-        nouns=counts.get("nouns", 0), articles=counts.get("articles", 0), pairs=counts.get("order", 0),
+        sentences=counts["aer"],
+        marks=counts.get("marks", 0),
+        content=counts.get("content", 0),
+        nouns=counts.get("nouns", 0),
+        articles=counts.get("articles", 0),
+        pairs=counts.get("order", 0),
         validation=counts.get("bleu", 0),
-    )  # fmt: skip
+    )
 
 
 REFERENCES = (
-    ("Bahdanau, Cho & Bengio 2014", "Neural machine translation by jointly learning to align and translate",
-     "1409.0473"),
+    (
+        "Bahdanau, Cho & Bengio 2014",
+        "Neural machine translation by jointly learning to align and translate",
+        "1409.0473",
+    ),
     ("Och & Ney 2003", "A systematic comparison of various statistical alignment models", ""),
     ("Papineni, Roukos, Ward & Zhu 2002", "BLEU: a method for automatic evaluation of machine translation", ""),
     ("Post 2018", "A call for clarity in reporting BLEU scores", "1804.08771"),
-    ("Chen, Matusov, Khadivi & Peter 2016", "Guided alignment training for topic-aware neural machine translation",
-     "1607.01628"),
-)  # fmt: skip
+    (
+        "Chen, Matusov, Khadivi & Peter 2016",
+        "Guided alignment training for topic-aware neural machine translation",
+        "1607.01628",
+    ),
+)
 """Who said it first: authors, title, number at arXiv where it has one."""

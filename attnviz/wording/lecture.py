@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.grid import By, Face
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Aligned, Attention
 from attnviz.wording.after_word import about_the_reading
 from attnviz.wording.faces import about_face
@@ -15,10 +15,15 @@ def lecture_words() -> dict[str, str | dict[str, str]]:
     """Return the heading of a step, with `{i}` and `{n}` in it for the program of the file to fill, and the labels of
     what is pressed or moved, by the names the program has for them."""
     return {
-        "heading": say("Step {i} of {n}"),
-        "labels": {"previous": say("Previous step"), "next": say("Next step"), "step": say("Step"),
-                   "grid": say("Alignment"), "faces": say("Before or after the word")},
-    }  # fmt: skip
+        "heading": gettext("Step {i} of {n}"),
+        "labels": {
+            "previous": gettext("Previous step"),
+            "next": gettext("Next step"),
+            "step": gettext("Step"),
+            "grid": gettext("Alignment"),
+            "faces": gettext("Before or after the word"),
+        },
+    }
 
 
 def lecture_footer(
@@ -29,41 +34,64 @@ def lecture_footer(
     `root` tells that brightness is the square root of the weight, `margins` that sums and entropies stand beside the
     heatmap, `ledgers` that there are logit ledgers, `faces` that the heatmap has several, of which `face` is on show.
     """
-    shade = say("the square root of the weight") if root else say("the weight")
+    shade = gettext("the square root of the weight") if root else gettext("the weight")
     if not trace.attends:
-        told = [say("Without attention there is no alignment: the last forward annotation, one vector made of the "
-                    "whole sentence, goes to every step.")]  # fmt: skip
+        told = [
+            gettext(
+                "Without attention there is no alignment: the last forward annotation, one vector made of the "
+                "whole sentence, goes to every step."
+            )
+        ]
     elif face != "before":
-        rows = say("A row for each target word, a column for each source word.") if by == "words" else say(
-            "A row for each target piece, a column for each source piece."
-        )  # fmt: skip
+        rows = (
+            gettext("A row for each target word, a column for each source word.")
+            if by == "words"
+            else gettext("A row for each target piece, a column for each source piece.")
+        )
         told = [rows, about_face(face)]
     elif by == "words":
-        told = [say("A row for each target word, a column for each source word; the brighter a cell, the larger "
-                    "{shade} that the row's word gave it.", shade=shade)]  # fmt: skip
+        told = [
+            gettext(
+                "A row for each target word, a column for each source word; the brighter a cell, the larger "
+                "{shade} that the row's word gave it.",
+                shade=shade,
+            )
+        ]
     else:
-        told = [say("A row for each target piece, a column for each source piece; the brighter a cell, the larger "
-                    "{shade} that the row's piece gave it.", shade=shade)]  # fmt: skip
+        told = [
+            gettext(
+                "A row for each target piece, a column for each source piece; the brighter a cell, the larger "
+                "{shade} that the row's piece gave it.",
+                shade=shade,
+            )
+        ]
     if whose := kind_of(trace).whose(trace):
-        told.append(say("A transformer looks many times at each step: shown is the look of one head, or the mean of "
-                        "several, {heads}.", heads=whose))  # fmt: skip
+        told.append(
+            gettext(
+                "A transformer looks many times at each step: shown is the look of one head, or the mean of "
+                "several, {heads}.",
+                heads=whose,
+            )
+        )
     if margins and trace.attends:
         told.append(_about_margins(face))
     if faces:
-        told.append(say("B, or a button above the heatmap, shows it before the word, after it, or their difference."))
+        told.append(
+            gettext("B, or a button above the heatmap, shows it before the word, after it, or their difference.")
+        )
         told.append(about_the_reading())
     if isinstance(trace, Attention):
         told += [*remarks_of(trace), inside_is_missing()]
     elif not ledgers and not whose:
-        told.append(say("Without the model's weights there is no logit ledger here."))
-    told.append(say("← and → move the step. {how}; made with attnviz.", how=kind_of(trace).how(trace)))
+        told.append(gettext("Without the model's weights there is no logit ledger here."))
+    told.append(gettext("← and → move the step. {how}; made with attnviz.", how=kind_of(trace).how(trace)))
     return " ".join(told)
 
 
 def _about_margins(face: Face) -> str:
     """Return how the sums and entropies beside the heatmap are read."""
     if face == "after":
-        return say("Σ α′: how many steps were about a column; H: how widely a row was, the entropy of α′.")
+        return gettext("Σ α′: how many steps were about a column; H: how widely a row was, the entropy of α′.")
     if face == "difference":
-        return say("Σ Δ: what a column has more or less after the word; ΔH: the entropy of α′ less that of α.")
-    return say("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy.")
+        return gettext("Σ Δ: what a column has more or less after the word; ΔH: the entropy of α′ less that of α.")
+    return gettext("Σ α: how much a column was looked at in all; H: how widely a row looked, its entropy.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.ledger import Ledger
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
@@ -24,47 +24,64 @@ bar of the waterfall."""
 def ledger_heading(name: str, rival: str | None = None) -> str:
     """Return what a ledger answers; `name` and `rival` are the two pieces as a sentence is to have them, quoted."""
     if rival is None:
-        return say("Logit ledger: where the logit of {name} comes from", name=name)
-    return say("Why {name} and not {against}", name=name, against=rival)
+        return gettext("Logit ledger: where the logit of {name} comes from", name=name)
+    return gettext("Why {name} and not {against}", name=name, against=rival)
 
 
 def ledger_title(name: str, rival: str | None = None) -> str:
     """Return what the bars of a ledger add up to, short enough for an axis; `name` and `rival` are names of pieces."""
     if rival is None:
-        return say("logit of {name}", name=shorten(name, 9))
+        return gettext("logit of {name}", name=shorten(name, 9))
     return f"{shorten(name, 9)} − {shorten(rival, 9)}"
 
 
 def ledger_sentence(trace: Trace | Seq2SeqTrace, entries: Ledger, name: str, rival: str | None) -> str:
     """Return the account in plain words; `name` and `rival` are the names of the two pieces."""
-    through = say("what came through s_i") if trace.reads_new_state else say("the state")
+    through = gettext("what came through s_i") if trace.reads_new_state else gettext("the state")
     looks = trace.attends
-    parts = say(
+    parts = gettext(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
-        source=say("the source words add") if looks else say("the vector of the whole sentence adds"),
-        amount=signed(float(entries.source.sum())), through=through, state=signed(entries.state),
-        previous=signed(entries.previous_word), bias=signed(entries.bias),
-    )  # fmt: skip
+        source=gettext("the source words add") if looks else gettext("the vector of the whole sentence adds"),
+        amount=signed(float(entries.source.sum())),
+        through=through,
+        state=signed(entries.state),
+        previous=signed(entries.previous_word),
+        bias=signed(entries.bias),
+    )
     logit = signed(entries.logit)
     if rival is None:
-        told = [say("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
+        told = [gettext("“{name}” has the logit {logit}: {parts}", name=name, logit=logit, parts=parts)]
     else:
         ahead, behind = (name, rival) if entries.logit >= 0 else (rival, name)
-        told = [say("“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
-                    "which {parts}", ahead=ahead, often=odds(abs(entries.logit)), behind=behind, logit=logit,
-                    parts=parts)]  # fmt: skip
+        told = [
+            gettext(
+                "“{ahead}” is {often} as likely as “{behind}”: the difference of their logits is {logit}, of "
+                "which {parts}",
+                ahead=ahead,
+                often=odds(abs(entries.logit)),
+                behind=behind,
+                logit=logit,
+                parts=parts,
+            )
+        ]
     if not looks:
         return told[0]
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     most = int(np.abs(entries.source).argmax())
     amount = signed(float(entries.source[most]))
-    told.append(say("Of the source words “{name}” says most, {amount} with weight {weight:.2f}.",
-                    name=names[most], amount=amount, weight=alpha[most]))  # fmt: skip
+    told.append(
+        gettext(
+            "Of the source words “{name}” says most, {amount} with weight {weight:.2f}.",
+            name=names[most],
+            amount=amount,
+            weight=alpha[most],
+        )
+    )
     idle = idle_sources(entries, alpha)
     if idle:
         listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
-        told.append(say("Much looked at, to almost no effect: {listed}.", listed=listed))
+        told.append(gettext("Much looked at, to almost no effect: {listed}.", listed=listed))
     return " ".join(told)
 
 
@@ -72,10 +89,10 @@ def odds(difference: float) -> str:
     """Return in words how many times likelier a `difference` of logits, 0 or more, makes a piece."""
     times = np.exp(min(difference, 50))
     if times >= 1e6:
-        return say("more than a million times")
+        return gettext("more than a million times")
     if times < 1000:
-        return say("{count} times", count=decimal(times, 1 if times < 100 else 0))
-    return say("about {count} times", count=thousands(round(float(f"{times:.1e}"))))
+        return gettext("{count} times", count=decimal(times, 1 if times < 100 else 0))
+    return gettext("about {count} times", count=thousands(round(float(f"{times:.1e}"))))
 
 
 def idle_sources(entries: Ledger, alpha: np.ndarray[Any, Any]) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from attnviz.analysis.drawn_units import SQUARES
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Aligned, Seq2SeqTrace, Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
@@ -23,29 +23,42 @@ def has_machine(trace: Aligned) -> bool:
 def no_machine(trace: Aligned) -> str:
     """Return why there is no drawing of a translator, and what tells of it instead."""
     if isinstance(trace, Seq2SeqTrace):
-        return say("The machine that is drawn here looks before its state moves; this translator looks after it. What "
-                   "it does at this step is told by its stages.")  # fmt: skip
-    return say("The machine that is drawn here is that of the recurrent translators. What a transformer does at this "
-               "step is told by its stages.")  # fmt: skip
+        return gettext(
+            "The machine that is drawn here looks before its state moves; this translator looks after it. What "
+            "it does at this step is told by its stages."
+        )
+    return gettext(
+        "The machine that is drawn here is that of the recurrent translators. What a transformer does at this "
+        "step is told by its stages."
+    )
 
 
 def machine_words(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
-    squares = say(
+    squares = gettext(
         "A vector is drawn by the {count} of its numbers that change most in this sentence, one square each: blue is "
-        "positive, red negative.", count=SQUARES,
-    )  # fmt: skip
-    ribbons = say("A ribbon is as thick as its weight; all together are always as wide as the context vector.")
-    one = say("Nothing is weighed: one vector goes to every step.")
+        "positive, red negative.",
+        count=SQUARES,
+    )
+    ribbons = gettext("A ribbon is as thick as its weight; all together are always as wide as the context vector.")
+    one = gettext("Nothing is weighed: one vector goes to every step.")
     return {
-        "source": say("English piece"), "forward": say("read forwards"), "backward": say("read backwards"),
-        "annotation": say("annotation"), "state": say("state so far"), "previous": say("word before"),
-        "gru": "GRU", "maxout": say("joined") if isinstance(trace, Seq2SeqTrace) else "maxout",
-        "hand": say("by hand"), "again": say("again in the next step"),
-        "stage": say("Stage {place}: {title}. {outcome}. Go there."),
+        "source": gettext("English piece"),
+        "forward": gettext("read forwards"),
+        "backward": gettext("read backwards"),
+        "annotation": gettext("annotation"),
+        "state": gettext("state so far"),
+        "previous": gettext("word before"),
+        "gru": "GRU",
+        "maxout": gettext("joined") if isinstance(trace, Seq2SeqTrace) else "maxout",
+        "hand": gettext("by hand"),
+        "again": gettext("again in the next step"),
+        "stage": gettext("Stage {place}: {title}. {outcome}. Go there."),
         "told": f"{ribbons if trace.attends else one} {squares}",
-        "start": say("first state"), "query": say("query"), "key": say("key"),
-    }  # fmt: skip
+        "start": gettext("first state"),
+        "query": gettext("query"),
+        "key": gettext("key"),
+    }
 
 
 def machine_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
@@ -77,7 +90,7 @@ def mixture(trace: Trace, step: int) -> str:
     """Return of which source words the context of 0-based `step` is made, by weight, the strongest first; without
     attention, what it is."""
     if not trace.attends:
-        return say("the last forward annotation, at every step")
+        return gettext("the last forward annotation, at every step")
     words = trace.words()
     shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
@@ -87,11 +100,13 @@ def mixture(trace: Trace, step: int) -> str:
 
 def machine_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
     """Return the picture at 0-based `step` in words: how the sentence was read, then what came of each stage."""
-    start = say("The machine at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces))
-    read = say("The encoder has read {count} English pieces from both sides; each has an annotation.",
-               count=len(trace.source_pieces))  # fmt: skip
+    start = gettext("The machine at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces))
+    read = gettext(
+        "The encoder has read {count} English pieces from both sides; each has an annotation.",
+        count=len(trace.source_pieces),
+    )
     return " ".join([start, read, *(_told(stage) for stage in stages)])
 
 
 def _told(stage: Stage) -> str:
-    return say("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)
+    return gettext("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.multiplications import Work
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.equations import Equation
 from attnviz.wording.latex import aligned
 from attnviz.wording.numbers import thousands
@@ -13,15 +13,15 @@ def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tu
     """Return both counts as formulas; `sizes` are n and n', `lengths` Tx and Ty."""
     (n, units), (source, target) = sizes, lengths
     lines = (
-        rf"\text{{{say('additive')}}} &= 2n n' T_x + n n' T_y + n' T_x T_y",
+        rf"\text{{{gettext('additive')}}} &= 2n n' T_x + n n' T_y + n' T_x T_y",
         rf"&= 2 \cdot {n} \cdot {units} \cdot {source} + {n} \cdot {units} \cdot {target}",
         rf"&\quad + {units} \cdot {source} \cdot {target}",
         rf"&= {_number(additive.total)}",
-        rf"\text{{{say('dot product')}}} &= 2n n\, T_x + n\, T_x T_y",
+        rf"\text{{{gettext('dot product')}}} &= 2n n\, T_x + n\, T_x T_y",
         rf"&= 2 \cdot {n} \cdot {n} \cdot {source} + {n} \cdot {source} \cdot {target}",
         rf"&= {_number(dot.total)}",
     )
-    note = say(
+    note = gettext(
         "n units of the state, n′ of the additive energy, Tₓ English and Tᵧ French pieces; an annotation has 2n."
     )
     return Equation(1, aligned(*lines), note)
@@ -29,12 +29,15 @@ def work_equation(additive: Work, dot: Work, sizes: tuple[int, int], lengths: tu
 
 def work_sentence(additive: Work, dot: Work) -> str:
     """Return what is saved, and where."""
-    return say(
+    return gettext(
         "All energies of this sentence take {additive} multiplications, or {dot} with dot products. The dot product "
         "asks with the state as it is, which saves {queries}; and it takes no tanh, of which the additive energy takes "
-        "{tanh}. What is left of a step is one product of a matrix and a vector.", additive=thousands(additive.total),
-        dot=thousands(dot.total), queries=thousands(additive.queries), tanh=thousands(additive.tanh),
-    )  # fmt: skip
+        "{tanh}. What is left of a step is one product of a matrix and a vector.",
+        additive=thousands(additive.total),
+        dot=thousands(dot.total),
+        queries=thousands(additive.queries),
+        tanh=thousands(additive.tanh),
+    )
 
 
 def _number(count: int) -> str:

@@ -1,13 +1,13 @@
 """Numbers as they are written in sentences and labels: a true minus, and the decimal mark of the language in use.
 
-Fractions inside a sentence of `say` get that mark there. Files for machines (CSV, JSON, TikZ) do not come here.
+Fractions inside a sentence of `gettext` get that mark there. Files for machines (CSV, JSON, TikZ) do not come here.
 """
 
 from __future__ import annotations
 
 import math
 
-from attnviz.languages import decimal_mark, say, thousands_mark
+from attnviz.languages import decimal_mark, gettext, thousands_mark
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_BREAK = "\u00a0"
@@ -70,8 +70,8 @@ def percent(share: float, *, short: bool = False) -> str:
     """Return a share in whole per cent, never 0 or 100 when it is not quite; `short` has signs for words."""
     if 0 < share < 0.005:
         least = f"1{NO_BREAK}%"
-        return f"<{NO_BREAK}{least}" if short else say("less than {share}", share=least)
+        return f"<{NO_BREAK}{least}" if short else gettext("less than {share}", share=least)
     if 0.995 <= share < 1:
         most = f"99{NO_BREAK}%"
-        return f">{NO_BREAK}{most}" if short else say("more than {share}", share=most)
+        return f">{NO_BREAK}{most}" if short else gettext("more than {share}", share=most)
     return f"{100 * share:.0f}{NO_BREAK}%"

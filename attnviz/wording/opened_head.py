@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.heads import Kind, OpenHead
 from attnviz.analysis.measures import weight_order
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.stages import times
@@ -18,40 +18,45 @@ STAGES = (1, 2, 3, 4)
 def opened_titles() -> dict[int, str]:
     """Return the names of the stages of a look; no record is needed for them."""
     return {
-        1: say("Query meets keys"), 2: say("Softmax"), 3: say("The values are mixed"),
-        4: say("Added to the residual stream"),
-    }  # fmt: skip
+        1: gettext("Query meets keys"),
+        2: gettext("Softmax"),
+        3: gettext("The values are mixed"),
+        4: gettext("Added to the residual stream"),
+    }
 
 
 def kind_name(kind: Kind) -> str:
     """Return what an attention is called."""
     return {
-        "encoder": say("Encoder: self-attention"), "decoder": say("Decoder: self-attention, masked"),
-        "cross": say("Decoder: cross-attention"),
-    }[kind]  # fmt: skip
+        "encoder": gettext("Encoder: self-attention"),
+        "decoder": gettext("Decoder: self-attention, masked"),
+        "cross": gettext("Decoder: cross-attention"),
+    }[kind]
 
 
 def kind_told(kind: Kind) -> str:
     """Return who asks whom."""
     return {
-        "encoder": say("Every English piece asks all English pieces, itself among them."),
-        "decoder": say("Every step asks what has been written before it. What comes later is masked: −∞."),
-        "cross": say("Every step asks the English: what attention was on the rungs before."),
-    }[kind]  # fmt: skip
+        "encoder": gettext("Every English piece asks all English pieces, itself among them."),
+        "decoder": gettext("Every step asks what has been written before it. What comes later is masked: −∞."),
+        "cross": gettext("Every step asks the English: what attention was on the rungs before."),
+    }[kind]
 
 
 def head_title(opened: OpenHead) -> str:
     """Return what a head is called where it is opened."""
-    return say("{kind}, layer {layer}, head {head}", kind=kind_name(opened.kind), layer=opened.layer + 1,
-               head=opened.head + 1)  # fmt: skip
+    return gettext(
+        "{kind}, layer {layer}, head {head}", kind=kind_name(opened.kind), layer=opened.layer + 1, head=opened.head + 1
+    )
 
 
 def row_names(kind: Kind) -> tuple[str, str]:
     """Return what stands before the two sentences of a head: the one that is asked, the one that asks."""
     return {
-        "encoder": (say("Asked"), say("Asks")), "decoder": (say("Read so far"), say("Written")),
-        "cross": (say("English"), say("French")),
-    }[kind]  # fmt: skip
+        "encoder": (gettext("Asked"), gettext("Asks")),
+        "decoder": (gettext("Read so far"), gettext("Written")),
+        "cross": (gettext("English"), gettext("French")),
+    }[kind]
 
 
 def look_sentences(opened: OpenHead, row: int) -> dict[int, str]:
@@ -63,30 +68,46 @@ def _scores(opened: OpenHead, row: int) -> str:
     scores, seen = opened.scores[row], opened.seen(row)
     best = int(scores.argmax())
     told: dict[str, object] = {
-        "count": seen, "name": quoted_name(opened.source_pieces[best]), "score": decimal(float(scores[best]))
-    }  # fmt: skip
+        "count": seen,
+        "name": quoted_name(opened.source_pieces[best]),
+        "score": decimal(float(scores[best])),
+    }
     if opened.kind == "encoder":
-        return say("The query of {asking} is held against the keys of all {count} English pieces, its own among them. "
-                   "{name} fits best, s = {score}.", asking=quoted_name(opened.target_pieces[row]), **told)  # fmt: skip
+        return gettext(
+            "The query of {asking} is held against the keys of all {count} English pieces, its own among them. "
+            "{name} fits best, s = {score}.",
+            asking=quoted_name(opened.target_pieces[row]),
+            **told,
+        )
     if opened.kind == "decoder":
-        return say("The step that writes {asking} has read {count} pieces, <s> first; the others are masked. {name} "
-                   "fits its query best, s = {score}.", asking=quoted_name(opened.target_pieces[row]),
-                   **told)  # fmt: skip
-    return say("The step that writes {asking} holds its query against the keys of all {count} annotations. {name} fits "
-               "best, s = {score}.", asking=quoted_name(opened.target_pieces[row]), **told)  # fmt: skip
+        return gettext(
+            "The step that writes {asking} has read {count} pieces, <s> first; the others are masked. {name} "
+            "fits its query best, s = {score}.",
+            asking=quoted_name(opened.target_pieces[row]),
+            **told,
+        )
+    return gettext(
+        "The step that writes {asking} holds its query against the keys of all {count} annotations. {name} fits "
+        "best, s = {score}.",
+        asking=quoted_name(opened.target_pieces[row]),
+        **told,
+    )
 
 
 def _softmax(opened: OpenHead, row: int) -> str:
     order = weight_order(opened, row)[: opened.seen(row)]
     first = quoted_name(opened.source_pieces[order[0]])
     if len(order) == 1:
-        return say("There is only one piece to look at: it gets all of the weight.")
+        return gettext("There is only one piece to look at: it gets all of the weight.")
     lead = float(opened.scores[row, order[0]] - opened.scores[row, order[1]])
-    return say(
-        "{first} scores {lead} more than {second}, so it has {times} its weight: {share} of it all.", first=first,
-        lead=decimal(lead), second=quoted_name(opened.source_pieces[order[1]]), times=times(float(np.exp(lead))),
+    return gettext(
+        "{first} scores {lead} more than {second}, so it has {times} its weight: {share} of it all.",
+        first=first,
+        lead=decimal(lead),
+        second=quoted_name(opened.source_pieces[order[1]]),
+        times=times(float(np.exp(lead))),
         share=percent(float(opened.weights[row, order[0]])),
-    )  # fmt: skip
+    )
 
 
 def _values(opened: OpenHead, row: int) -> str:
@@ -94,18 +115,24 @@ def _values(opened: OpenHead, row: int) -> str:
         f"{percent(float(opened.weights[row, j]))} {quoted_name(opened.source_pieces[j])}"
         for j in weight_order(opened, row)[: min(3, opened.seen(row))]
     ]
-    return say("Every piece that is asked has a value, {units} numbers. Scaled by the weights and added up, they are "
-               "{found}: {parts}.", units=opened.values.shape[1], found=f"z{subscript(row + 1)}",
-               parts=", ".join(parts))  # fmt: skip
+    return gettext(
+        "Every piece that is asked has a value, {units} numbers. Scaled by the weights and added up, they are "
+        "{found}: {parts}.",
+        units=opened.values.shape[1],
+        found=f"z{subscript(row + 1)}",
+        parts=", ".join(parts),
+    )
 
 
 def _stream(opened: OpenHead, row: int) -> str:
     lengths = np.linalg.norm(opened.added[:, row], axis=1)
     streams = np.linalg.norm(opened.streams[:, row], axis=1)
-    return say(
+    return gettext(
         "What the {heads} heads of this block found is mixed by a matrix and added: a vector of length {added} to a "
         "stream of {before}, which makes {after}. Each of the {blocks} blocks adds its own; nothing is overwritten.",
-        heads=opened.trace.cross_weights.shape[1], added=decimal(float(lengths[opened.block])),
-        before=decimal(float(streams[opened.block])), after=decimal(float(streams[opened.block + 1])),
+        heads=opened.trace.cross_weights.shape[1],
+        added=decimal(float(lengths[opened.block])),
+        before=decimal(float(streams[opened.block])),
+        after=decimal(float(streams[opened.block + 1])),
         blocks=len(lengths),
-    )  # fmt: skip
+    )

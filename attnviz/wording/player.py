@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 
 def player_words() -> dict[str, str]:
     """Return the words of the player by the names its markup and program have for them."""
     return {
-        "earlier": say("Previous step"), "later": say("Next step"), "english": say("English"), "french": say("French"),
-        "steps": say("Steps"), "previous": say("Previous"), "next": say("Next"), "play": say("Play"),
-        "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"), "at": say("{i} of {n}"),
-        "looks": say("Looks at"), "examined": say("Examined"), "skip": say("Skip the words, to the buttons"),
-        "strongest": say("the strongest at this step"), "held": say("your choice, held"),
-        "alike": say("as much as at every other piece"),
-        "follow": say("follow the strongest"), "escape": say("Esc"),
-    }  # fmt: skip
+        "earlier": gettext("Previous step"),
+        "later": gettext("Next step"),
+        "english": gettext("English"),
+        "french": gettext("French"),
+        "steps": gettext("Steps"),
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+        "at": gettext("{i} of {n}"),
+        "looks": gettext("Looks at"),
+        "examined": gettext("Examined"),
+        "skip": gettext("Skip the words, to the buttons"),
+        "strongest": gettext("the strongest at this step"),
+        "held": gettext("your choice, held"),
+        "alike": gettext("as much as at every other piece"),
+        "follow": gettext("follow the strongest"),
+        "escape": gettext("Esc"),
+    }

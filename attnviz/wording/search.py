@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Record
 
 
 def search_name(trace: Record, given: str) -> str:
     """Return what found the translation; `given` is what one is called that nothing had to find."""
     return {
-        "greedy": say("greedy search"),
-        "beam": say("beam search, width {width}", width=trace.search.beam),
+        "greedy": gettext("greedy search"),
+        "beam": gettext("beam search, width {width}", width=trace.search.beam),
         "forced": given,
     }[trace.search.method]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Seq2SeqTrace
 from attnviz.wording.equations import (
@@ -28,10 +28,12 @@ def import_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[E
     """
     colours = palette(theme)
     state = OLD if trace.asks_before else NEW
-    note = say("Energies become weights: all positive, and they add up to 1.")
+    note = gettext("Energies become weights: all positive, and they add up to 1.")
     looked = (
-        energy_equation(trace, colours, state), softmax_equation(trace, note), context_equation(trace, colours),
-    )  # fmt: skip
+        energy_equation(trace, colours, state),
+        softmax_equation(trace, note),
+        context_equation(trace, colours),
+    )
     moved = (_memory if trace.config["cell"] == "lstm" else _gates)(trace, colours)
     return (*looked, moved, _word(trace, colours)) if trace.asks_before else (moved, *looked, _word(trace, colours))
 
@@ -51,9 +53,11 @@ def _input(trace: Seq2SeqTrace, colours: Palette) -> str:
     if trace.asks_before:
         context = coloured(colours.context, "c_{⟦i⟧}")
         return rf"x_{{⟦i⟧}} &= [E y_{{⟦before⟧}} ; {context}]"
-    return r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.config["input_feeding"] else (
-        r"x_{⟦i⟧} &= E y_{⟦before⟧}"
-    )  # fmt: skip
+    return (
+        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]"
+        if trace.config["input_feeding"]
+        else (r"x_{⟦i⟧} &= E y_{⟦before⟧}")
+    )
 
 
 def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
@@ -70,8 +74,11 @@ def _gates(trace: Seq2SeqTrace, colours: Palette) -> Equation:
         r"&= ⟦moved⟧",
         rf"{new} &= ⟦state⟧",
     )
-    note = say("The gated unit as it ran, PyTorch's: the reset gate acts after the recurrent product, and z keeps the "
-               "old state. Written out is unit {unit}, the one that moved most.", unit="⟦unit⟧")  # fmt: skip
+    note = gettext(
+        "The gated unit as it ran, PyTorch's: the reset gate acts after the recurrent product, and z keeps the "
+        "old state. Written out is unit {unit}, the one that moved most.",
+        unit="⟦unit⟧",
+    )
     return Equation(4, aligned(*lines), note)
 
 
@@ -80,17 +87,22 @@ def _memory(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
     lines = (
         _input(trace, colours),
-        *(rf"{name}_{{⟦i⟧}} &= {squashed}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
-          for k, (name, squashed) in enumerate(gates, 1)),
+        *(
+            rf"{name}_{{⟦i⟧}} &= {squashed}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
+            for k, (name, squashed) in enumerate(gates, 1)
+        ),
         r"m_{⟦i⟧} &= f_{⟦i⟧} \odot m_{⟦before⟧} + e_{⟦i⟧} \odot \tilde m_{⟦i⟧}",
         rf"{new} &= o_{{⟦i⟧}} \odot \tanh m_{{⟦i⟧}}",
         r"m_{⟦i⟧,⟦unit⟧} &= ⟦forget⟧\,(⟦kept⟧) + ⟦enter⟧\,(⟦proposal⟧)",
         r"&= ⟦memory⟧",
         rf"{unit} &= ⟦out⟧\,\tanh(⟦memory⟧) = ⟦moved⟧",
         rf"{new} &= ⟦state⟧",
-    )  # fmt: skip
-    note = say("The LSTM as it ran, PyTorch's: beside the state s it keeps a memory m. Written out is unit {unit}, the "
-               "one that moved most.", unit="⟦unit⟧")  # fmt: skip
+    )
+    note = gettext(
+        "The LSTM as it ran, PyTorch's: beside the state s it keeps a memory m. Written out is unit {unit}, the "
+        "one that moved most.",
+        unit="⟦unit⟧",
+    )
     return Equation(4, aligned(*lines), note)
 
 
@@ -100,11 +112,13 @@ def _word(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     bias = f" + {named.scores_bias}" if named.scores_bias else ""
     if trace.linear:
         first = rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {named.embedded}]"
-        note = say("The readout is linear: state, context and previous word as they are. So a logit is a sum of parts, "
-                   "with nothing to be fixed first.")  # fmt: skip
+        note = gettext(
+            "The readout is linear: state, context and previous word as they are. So a logit is a sum of parts, "
+            "with nothing to be fixed first."
+        )
     else:
         first = rf"t_{{⟦i⟧}} &= \tanh({named.readout.state} [{state} ; {context}] + {named.readout.bias})"
-        note = say("Between context and logit stands tanh: a logit of this model does not split into parts.")
+        note = gettext("Between context and logit stands tanh: a logit of this model does not split into parts.")
     lines = (
         first,
         r"&= ⟦readout⟧⟦chosen⟧",
@@ -119,8 +133,13 @@ def _remembered_texts(trace: Seq2SeqTrace, step: int) -> Texts:
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     enter, forget, found, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
     return {
-        "unit": str(unit + 1), "enter": enter, "forget": forget, "proposal": found, "out": out,
+        "unit": str(unit + 1),
+        "enter": enter,
+        "forget": forget,
+        "proposal": found,
+        "out": out,
         "kept": number(float(trace.previous_memories[step, unit])),
         "memory": number(float(trace.memories[step, -1, unit])),
-        "moved": number(float(trace.states[step, unit])), "state": vector(trace.states[step]),
-    }  # fmt: skip
+        "moved": number(float(trace.states[step, unit])),
+        "state": vector(trace.states[step]),
+    }

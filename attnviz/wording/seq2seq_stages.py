@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Seq2SeqTrace
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent
@@ -15,25 +15,30 @@ from attnviz.wording.stages import Stage, chosen_word, context_stage, energy_sta
 
 def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
     """Return the names of the stages: where the query is s_i, the state moves before it asks."""
-    moved = {4: say("The state moves")}
-    looked = {1: say("Query meets keys"), 2: say("Softmax"), 3: say("The context vector grows")}
-    word = {5: say("The word is chosen")}
+    moved = {4: gettext("The state moves")}
+    looked = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector grows")}
+    word = {5: gettext("The word is chosen")}
     return looked | moved | word if trace.asks_before else moved | looked | word
 
 
 def narrate_import(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `import_stage_titles`."""
     told: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
-        1: energy_stage, 2: softmax_stage, 3: context_stage, 4: _state, 5: _word,
-    }  # fmt: skip
+        1: energy_stage,
+        2: softmax_stage,
+        3: context_stage,
+        4: _state,
+        5: _word,
+    }
     titles = import_stage_titles(trace).items()
     return tuple(Stage(number, title, *told[number](trace, step)) for number, title in titles)
 
 
 def no_ledger() -> str:
     """Return why Joey NMT's logits do not split."""
-    return say("It has no logit ledger: between context and logit stands tanh, so that a logit does not split into "
-               "parts.")  # fmt: skip
+    return gettext(
+        "It has no logit ledger: between context and logit stands tanh, so that a logit does not split into parts."
+    )
 
 
 def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
@@ -44,39 +49,53 @@ def _state(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     share = percent(float(kept.mean()))
     told = {"count": len(after), "kept": share, "from_": _made_from(trace, step)}
     if lstm:
-        start = say("The forget gate keeps {kept} of the memory on average over its {count} units; what is new is made "
-                    "from {from_}.", **told)  # fmt: skip
-        outcome = say("{kept} of the memory kept", kept=share)
+        start = gettext(
+            "The forget gate keeps {kept} of the memory on average over its {count} units; what is new is made "
+            "from {from_}.",
+            **told,
+        )
+        outcome = gettext("{kept} of the memory kept", kept=share)
     else:
         told["new"] = percent(1 - float(kept.mean()))
-        start = say("On average over its {count} units {kept} of the old state is kept and {new} rewritten with the "
-                    "candidate, made from {from_}.", **told)  # fmt: skip
-        outcome = say("{kept} kept, {new} rewritten", kept=share, new=told["new"])
-    most = say("Unit {unit} moved most, from {before} to {after}.", unit=unit + 1,
-               before=decimal(float(before[unit])), after=decimal(float(after[unit])))  # fmt: skip
+        start = gettext(
+            "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the "
+            "candidate, made from {from_}.",
+            **told,
+        )
+        outcome = gettext("{kept} kept, {new} rewritten", kept=share, new=told["new"])
+    most = gettext(
+        "Unit {unit} moved most, from {before} to {after}.",
+        unit=unit + 1,
+        before=decimal(float(before[unit])),
+        after=decimal(float(after[unit])),
+    )
     layers = trace.layer_states.shape[1]
-    which = "" if layers == 1 else say("Of the {count} layers the last is shown.", count=layers)
+    which = "" if layers == 1 else gettext("Of the {count} layers the last is shown.", count=layers)
     return " ".join(filter(None, (start, most, which))), outcome
 
 
 def _made_from(trace: Seq2SeqTrace, step: int) -> str:
     """Return what the candidate of the layer on show is made from."""
     if trace.layer_states.shape[1] > 1:
-        return say("the state of the layer below")
+        return gettext("the state of the layer below")
     piece = quoted_name(trace.previous_pieces[step])
     if trace.asks_before:
-        return say("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
+        return gettext("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
     if trace.config["input_feeding"]:
-        return say("{piece} and {vector}", piece=piece, vector=f"t{subscript(step)}")
+        return gettext("{piece} and {vector}", piece=piece, vector=f"t{subscript(step)}")
     return piece
 
 
 def _word(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     rest, outcome = chosen_word(trace, step)
     if trace.linear:
-        start = say("State, context and previous word, {count} numbers as they are, vote on every word.",
-                    count=trace.readouts.shape[1])  # fmt: skip
+        start = gettext(
+            "State, context and previous word, {count} numbers as they are, vote on every word.",
+            count=trace.readouts.shape[1],
+        )
     else:
-        start = say("State and context are mixed into {count} numbers, squashed by tanh, and these vote on every word.",
-                    count=trace.readouts.shape[1])  # fmt: skip
+        start = gettext(
+            "State and context are mixed into {count} numbers, squashed by tanh, and these vote on every word.",
+            count=trace.readouts.shape[1],
+        )
     return f"{start} {rest}", outcome

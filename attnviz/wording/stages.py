@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.analysis.recomputation import softmax
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.interventions import forced_words
@@ -40,13 +40,17 @@ Narration = dict[int, tuple[Stage, ...]]
 def stage_titles(trace: Trace) -> dict[int, str]:
     """Return the names of the stages that a step of `trace` has: all five, or without attention the last three."""
     if not trace.attends:
-        return {3: say("One vector for every step"), 4: say("The state moves"), 5: say("The word is chosen")}
+        return {
+            3: gettext("One vector for every step"),
+            4: gettext("The state moves"),
+            5: gettext("The word is chosen"),
+        }
     return {
-        1: say("Query meets keys"),
-        2: say("Softmax"),
-        3: say("The context vector grows"),
-        4: say("The state moves"),
-        5: say("The word is chosen"),
+        1: gettext("Query meets keys"),
+        2: gettext("Softmax"),
+        3: gettext("The context vector grows"),
+        4: gettext("The state moves"),
+        5: gettext("The word is chosen"),
     }
 
 
@@ -67,11 +71,11 @@ def step_sentence(trace: Record, step: int, blank: str) -> str:
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
     before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
     p = float(trace.probabilities[step])
-    shown = decimal(p, 3) if p >= 0.0005 else say("less than {p}", p=decimal(0.001, 3))
+    shown = decimal(p, 3) if p >= 0.0005 else gettext("less than {p}", p=decimal(0.001, 3))
     told = {"before": before, "chosen": chosen, "p": shown}
     if was_given(trace, step):
-        return say("After {before}, the decoder was given {chosen} with probability {p}.", **told)
-    return say("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
+        return gettext("After {before}, the decoder was given {chosen} with probability {p}.", **told)
+    return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **told)
 
 
 def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -80,18 +84,22 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     told: dict[str, object] = {"count": count, "name": capital(name)}
     if isinstance(trace, Seq2SeqTrace) and not trace.asks_before:
-        sentence = say(
+        sentence = gettext(
             "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
             "The state after the move, {state}, is the query, what is asked for. How well the two fit is one number, "
-            "the energy. {name} fits best.", state=f"s{subscript(step + 1)}", **told,
-        )  # fmt: skip
+            "the energy. {name} fits best.",
+            state=f"s{subscript(step + 1)}",
+            **told,
+        )
     else:
-        sentence = say(
+        sentence = gettext(
             "Each of {count} pieces has an annotation, what the encoder noted of it, with a key, what it is found by. "
             "The state before this word, {state}, is the query, what is asked for. How well the two fit is one number, "
-            "the energy. {name} fits best.", state=f"s{subscript(step)}", **told,
-        )  # fmt: skip
-    return sentence, say("{name} fits best, e = {energy}", name=name, energy=energy)
+            "the energy. {name} fits best.",
+            state=f"s{subscript(step)}",
+            **told,
+        )
+    return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
 def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
@@ -99,36 +107,45 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
     if looks_alike(trace, step):
-        outcome = say("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
+        outcome = gettext("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
     else:
-        outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+        outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
         outcome += with_its_word(trace, step, order[0])
     if len(order) == 1:
-        return say("There is only one piece to look at: it gets all of the weight."), outcome
+        return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     done = done_by_hand(trace, step)
     if done:
         own = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
-        sentence = say(
+        sentence = gettext(
             "Changed by hand: {done}. So {first} has {share} of the weight; by its energy it would have {own}. All "
-            "weights add up to 1.", done=done, first=best, share=percent(float(alpha[order[0]])), own=percent(own),
-        )  # fmt: skip
+            "weights add up to 1.",
+            done=done,
+            first=best,
+            share=percent(float(alpha[order[0]])),
+            own=percent(own),
+        )
         return sentence, outcome
     lead = float(trace.energies[step, order[0]] - trace.energies[step, order[1]])
-    sentence = say(
+    sentence = gettext(
         "The exponential turns a lead into a ratio: {first} has {lead:.2f} more energy than {second}, so {times} its "
-        "weight. All weights add up to 1.", first=best, lead=lead, second=quoted_name(trace.source_pieces[order[1]]),
+        "weight. All weights add up to 1.",
+        first=best,
+        lead=lead,
+        second=quoted_name(trace.source_pieces[order[1]]),
         times=times(float(np.exp(lead))),
-    )  # fmt: skip
+    )
     return sentence, outcome
 
 
 def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     """Return what the context of 0-based `step` is made of, and how few pieces make most of it."""
     parts, outcome = parts_of_sum(trace, step)
-    sentence = say(
+    sentence = gettext(
         "Each annotation, scaled by its weight, is a strip; added up they are {context}, the source as this step sees "
-        "it: {parts}", context=f"c{subscript(step + 1)}", parts=parts,
-    )  # fmt: skip
+        "it: {parts}",
+        context=f"c{subscript(step + 1)}",
+        parts=parts,
+    )
     return sentence, outcome
 
 
@@ -141,16 +158,18 @@ def parts_of_sum(trace: Aligned, step: int) -> tuple[str, str]:
     parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
     told = ", ".join(parts) + (" …" if len(order) > 3 else ".")
     if needed == 1:
-        return told, say("1 piece makes {share} of it", share=share)
-    return told, say("{count} pieces make {share} of it", count=needed, share=share)
+        return told, gettext("1 piece makes {share} of it", share=share)
+    return told, gettext("{count} pieces make {share} of it", count=needed, share=share)
 
 
 def _fixed_context(trace: Trace, step: int) -> tuple[str, str]:
-    sentence = say(
+    sentence = gettext(
         "This model has no attention: every step, and so {context}, gets the last of the {count} forward annotations, "
-        "into which the whole sentence must fit.", context=f"c{subscript(step + 1)}", count=len(trace.source_pieces),
-    )  # fmt: skip
-    return sentence, say("the same at every step")
+        "into which the whole sentence must fit.",
+        context=f"c{subscript(step + 1)}",
+        count=len(trace.source_pieces),
+    )
+    return sentence, gettext("the same at every step")
 
 
 def _state(trace: Trace, step: int) -> tuple[str, str]:
@@ -158,18 +177,25 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
-    sentence = say(
+    sentence = gettext(
         "On average over its {count} units {kept} of the old state is kept and {new} rewritten with the candidate, "
-        "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.", count=len(after),
-        piece=quoted_name(trace.previous_pieces[step]), context=f"c{subscript(step + 1)}", unit=unit + 1,
-        before=decimal(float(before[unit])), after=decimal(float(after[unit])), **shares,
-    )  # fmt: skip
-    return sentence, say("{kept} kept, {new} rewritten", **shares)
+        "made from {piece} and {context}. Unit {unit} moved most, from {before} to {after}.",
+        count=len(after),
+        piece=quoted_name(trace.previous_pieces[step]),
+        context=f"c{subscript(step + 1)}",
+        unit=unit + 1,
+        before=decimal(float(before[unit])),
+        after=decimal(float(after[unit])),
+        **shares,
+    )
+    return sentence, gettext("{kept} kept, {new} rewritten", **shares)
 
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
-    start = say("Of {count} pairs of units the larger one goes on, and these vote on every word.",
-                count=len(trace.readouts[step]))  # fmt: skip
+    start = gettext(
+        "Of {count} pairs of units the larger one goes on, and these vote on every word.",
+        count=len(trace.readouts[step]),
+    )
     rest, outcome = chosen_word(trace, step)
     return f"{start} {rest}", outcome
 
@@ -181,22 +207,27 @@ def chosen_word(trace: Record, step: int) -> tuple[str, str]:
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
         told = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
         if was_given(trace, step):
-            rest = say("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("Given was {word} with {p}, though {other} was likelier: {q}.", **told)
         else:
-            rest = say("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
+            rest = gettext("The search took {word} with {p}, though {other} was likelier: {q}.", **told)
     elif trace.top_ids.shape[1] == 1:
-        rest = say("{word} has {p}.", word=capital(word), p=percent(p))
+        rest = gettext("{word} has {p}.", word=capital(word), p=percent(p))
     else:
         second, less = trace.top(step, 2)[1]
-        rest = say("{word} leads with {p}, before {other} with {q}.",
-                   word=capital(word), p=percent(p), other=quoted_name(second), q=percent(less))  # fmt: skip
+        rest = gettext(
+            "{word} leads with {p}, before {other} with {q}.",
+            word=capital(word),
+            p=percent(p),
+            other=quoted_name(second),
+            q=percent(less),
+        )
     return rest, outcome_of(trace, step)
 
 
 def outcome_of(trace: Record, step: int) -> str:
     """Return the word of 0-based `step` with its probability, and whether it was given."""
     word, p = quoted_name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
-    return say("{word} (given), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
+    return gettext("{word} (given), {p}", word=word, p=p) if was_given(trace, step) else f"{word}, {p}"
 
 
 def was_given(trace: Record, step: int) -> bool:
@@ -207,8 +238,8 @@ def was_given(trace: Record, step: int) -> bool:
 def times(ratio: float) -> str:
     """Return how many times a ratio is, in words."""
     if ratio >= 1000:
-        return say("more than 1000 times")
-    return say("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
+        return gettext("more than 1000 times")
+    return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
 
 
 def capital(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from attnviz.analysis.step_change import PieceChange, StepChange
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import NO_BREAK, percent
 
@@ -15,13 +15,16 @@ def change_sentence(change: StepChange) -> str:
     after = probability(change.written.after, change.least[1])
     name = quoted_name(change.written.piece)
     if change.unchanged:
-        return say("Nothing changed at this step.")
+        return gettext("Nothing changed at this step.")
     if change.moment == "none" or change.written_before is None:
-        return say("The translation that was changed ended before this step. Here {name} is written, with {p}.",
-                   name=name, p=after)  # fmt: skip
+        return gettext(
+            "The translation that was changed ended before this step. Here {name} is written, with {p}.",
+            name=name,
+            p=after,
+        )
     told = _moved(change)
     if change.moment == "other words":
-        told = say("The words before this step are others by now.") + f" {told}"
+        told = gettext("The words before this step are others by now.") + f" {told}"
     return f"{told} {_outcome(change, name, after)}"
 
 
@@ -29,37 +32,51 @@ def _outcome(change: StepChange, name: str, after: str) -> str:
     other, least = change.written_before, change.least
     before = probability(change.written.before, least[0])
     if other is None or other.piece_id == change.written.piece_id:
-        return say("Still {name} is written, with {p} instead of {before}.", name=name, p=after, before=before)
-    return say(
-        "Now {name} is written, with {p} instead of {before}; {other} was, which has {q} instead of {r}.", name=name,
-        p=after, before=before, other=quoted_name(other.piece), q=probability(other.after, least[1]),
+        return gettext("Still {name} is written, with {p} instead of {before}.", name=name, p=after, before=before)
+    return gettext(
+        "Now {name} is written, with {p} instead of {before}; {other} was, which has {q} instead of {r}.",
+        name=name,
+        p=after,
+        before=before,
+        other=quoted_name(other.piece),
+        q=probability(other.after, least[1]),
         r=probability(other.before, least[0]),
-    )  # fmt: skip
+    )
 
 
 def change_alt(change: StepChange) -> str:
     """Return what the picture of a step's change shows."""
     listed = "; ".join(
-        say("{name} {before} before, {after} after", name=quoted_name(one.piece), before=_before(change, one),
-            after=probability(one.after, change.least[1]))
+        gettext(
+            "{name} {before} before, {after} after",
+            name=quoted_name(one.piece),
+            before=_before(change, one),
+            after=probability(one.after, change.least[1]),
+        )
         for one in change.pieces
-    )  # fmt: skip
-    told = say("Likeliest pieces of step {step} before and after the change by hand: {listed}.",
-               step=change.step + 1, listed=listed)  # fmt: skip
+    )
+    told = gettext(
+        "Likeliest pieces of step {step} before and after the change by hand: {listed}.",
+        step=change.step + 1,
+        listed=listed,
+    )
     return told if change.moment == "none" else f"{told} {_moved(change)}"
 
 
 def _moved(change: StepChange) -> str:
-    return say("The context vector moved by {context} of its length, the state by {state}.",
-               context=percent(change.context), state=percent(change.state))  # fmt: skip
+    return gettext(
+        "The context vector moved by {context} of its length, the state by {state}.",
+        context=percent(change.context),
+        state=percent(change.state),
+    )
 
 
 def _before(change: StepChange, one: PieceChange) -> str:
-    return say("not there") if change.moment == "none" else probability(one.before, change.least[0])
+    return gettext("not there") if change.moment == "none" else probability(one.before, change.least[0])
 
 
 def probability(p: float | None, least: float) -> str:
     """Return a probability in per cent; of None that it is below `least`."""
     if p is not None:
         return percent(p)
-    return say("less than {share}", share=f"{max(1, math.ceil(100 * least))}{NO_BREAK}%")
+    return gettext("less than {share}", share=f"{max(1, math.ceil(100 * least))}{NO_BREAK}%")

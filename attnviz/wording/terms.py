@@ -56,12 +56,21 @@ def terms(trace: Recurrent) -> Terms:
     asked = _ASKED[trace.config["attention"]]
     if isinstance(trace, Seq2SeqTrace):
         return replace(
-            asked, key_bias="b_a" if trace.asks_before else "", inside=_at_step(_MOVED[trace.config["cell"]]),
-            moving=Taken("U", "W", "W", "b"), readout=Taken() if trace.linear else Taken("W_t", "W_t", bias="b_t"),
-            scores="W_o", scores_bias="b_o" if trace.linear else "",
-        )  # fmt: skip
-    return replace(asked, inside=_at_step(("z", r"\tilde s")), readout=Taken("U_o", "C_o", "V_o", "b"), scores="W_o",
-                   scores_bias="b_o")  # fmt: skip
+            asked,
+            key_bias="b_a" if trace.asks_before else "",
+            inside=_at_step(_MOVED[trace.config["cell"]]),
+            moving=Taken("U", "W", "W", "b"),
+            readout=Taken() if trace.linear else Taken("W_t", "W_t", bias="b_t"),
+            scores="W_o",
+            scores_bias="b_o" if trace.linear else "",
+        )
+    return replace(
+        asked,
+        inside=_at_step(("z", r"\tilde s")),
+        readout=Taken("U_o", "C_o", "V_o", "b"),
+        scores="W_o",
+        scores_bias="b_o",
+    )
 
 
 def _at_step(letters: tuple[str, ...]) -> tuple[str, ...]:

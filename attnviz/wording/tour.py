@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Seq2SeqTrace
 from attnviz.wording.machine import has_machine
 from attnviz.wording.tour_looking import annotation, keys, one_word, softmax
@@ -37,14 +37,14 @@ class Stop:
 def stop_titles() -> dict[int, str]:
     """Return what the stops are called, by their numbers."""
     return {
-        1: say("One word, and where it looked"),
-        2: say("What an annotation is"),
-        3: say("A query meets the keys"),
-        4: say("Softmax: shares of one look"),
-        5: say("The context is mixed"),
-        6: say("The word it makes"),
-        7: say("Before and after the word"),
-        QUIZ: say("Now you"),
+        1: gettext("One word, and where it looked"),
+        2: gettext("What an annotation is"),
+        3: gettext("A query meets the keys"),
+        4: gettext("Softmax: shares of one look"),
+        5: gettext("The context is mixed"),
+        6: gettext("The word it makes"),
+        7: gettext("Before and after the word"),
+        QUIZ: gettext("Now you"),
     }
 
 
@@ -66,15 +66,20 @@ def _title(told: Toured, number: int) -> str:
     """Return what a stop is called; some are about something else without attention."""
     if told.record.attends or number not in (1, 5):
         return stop_titles()[number]
-    return say("One word, and nowhere to look") if number == 1 else say("The same for every word")
+    return gettext("One word, and nowhere to look") if number == 1 else gettext("The same for every word")
 
 
 def _place(told: Toured, number: int) -> Place:
     machine = has_machine(told.record)
     places: Mapping[int, Place] = {
-        1: "heatmap" if told.record.attends else "source", 2: "encoder" if machine else "source", 3: "stage1",
-        PULL: "stage2", 5: "stage3", 6: "stage5", AFTER: "heatmap",
-    }  # fmt: skip
+        1: "heatmap" if told.record.attends else "source",
+        2: "encoder" if machine else "source",
+        3: "stage1",
+        PULL: "stage2",
+        5: "stage3",
+        6: "stage5",
+        AFTER: "heatmap",
+    }
     return places[number]
 
 
@@ -84,27 +89,39 @@ def _missing(told: Toured, number: int) -> str:
     if number in (3, PULL, AFTER) and not record.attends:
         return no_attention()
     if number == PULL and told.by_hand:
-        return say("The weights of this step were changed by hand: they are not what softmax made of its energies. The "
-                   "first translation has this stop.")  # fmt: skip
+        return gettext(
+            "The weights of this step were changed by hand: they are not what softmax made of its energies. The "
+            "first translation has this stop."
+        )
     if number == AFTER and isinstance(record, Seq2SeqTrace):
-        return say("This model was imported from another program: what a look was about once its word is known "
-                   "is told here of translators that are trained here.")  # fmt: skip
+        return gettext(
+            "This model was imported from another program: what a look was about once its word is known "
+            "is told here of translators that are trained here."
+        )
     if number == AFTER and not record.attends_once:
-        return say("A transformer looks many times at each step, once with every head: there is no one look to ask "
-                   "about afterwards. A translator that looks once has this stop.")  # fmt: skip
+        return gettext(
+            "A transformer looks many times at each step, once with every head: there is no one look to ask "
+            "about afterwards. A translator that looks once has this stop."
+        )
     if number == AFTER and told.after is None:
-        return say("There is no posterior of this translation: the model that made it is not here.")
+        return gettext("There is no posterior of this translation: the model that made it is not here.")
     return ""
 
 
 def no_attention() -> str:
     """Return why a translator without attention has nothing to tell at a stop about looking."""
-    return say(
+    return gettext(
         "This translator has no attention: it looks nowhere and weighs nothing, so that there is nothing to show here. "
         "Choose one that has it under “Model”, and come back."
     )
 
 
 _SENTENCES: Mapping[int, Callable[[Toured], tuple[str, ...]]] = {
-    1: one_word, 2: annotation, 3: keys, PULL: softmax, 5: context, 6: made, AFTER: afterwards,
-}  # fmt: skip
+    1: one_word,
+    2: annotation,
+    3: keys,
+    PULL: softmax,
+    5: context,
+    6: made,
+    AFTER: afterwards,
+}

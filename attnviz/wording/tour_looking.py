@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.heads import open_head
 from attnviz.analysis.telling import Looks
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Record, TransformerTrace
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quote, shorten
@@ -21,13 +21,15 @@ from attnviz.wording.transformer_stages import opened_name, shown_heads
 def one_word(told: Toured) -> tuple[str, ...]:
     """Return what is said of the word and its row of the heatmap."""
     if not told.record.attends:
-        return _written(told), say(
+        return _written(told), gettext(
             "This translator has no attention: it cannot look back at the English words. It read them once, one after "
             "the other, and all it has of them is one list of numbers."
-        )  # fmt: skip
-    looked = say("Before that it looked back at the English sentence: {parts}. Such a share is a weight, written α "
-                 "(alpha).", parts=_parts(told))  # fmt: skip
-    row = say(
+        )
+    looked = gettext(
+        "Before that it looked back at the English sentence: {parts}. Such a share is a weight, written α (alpha).",
+        parts=_parts(told),
+    )
+    row = gettext(
         "A row of the picture is a French word, a column an English one; the brighter, the more it looked. The row of "
         "this word is framed."
     )
@@ -39,11 +41,12 @@ def _written(told: Toured) -> str:
     words, (word, step) = told.record.words(), (told.word.word, told.word.step)
     name = told.target(word)
     if len(words.target_groups[word]) > 1:
-        name = say("{word} (its first piece, {piece}: a rarer word is written in several)", word=name,
-                   piece=told.written(step))  # fmt: skip
+        name = gettext(
+            "{word} (its first piece, {piece}: a rarer word is written in several)", word=name, piece=told.written(step)
+        )
     if was_given(told.record, step):
-        return say("It was given {word}.", word=name)
-    return say("It has just written {word}.", word=name)
+        return gettext("It was given {word}.", word=name)
+    return gettext("It has just written {word}.", word=name)
 
 
 def _parts(told: Toured) -> str:
@@ -51,7 +54,7 @@ def _parts(told: Toured) -> str:
     shares = told.shares()
     order = sorted(range(len(shares)), key=lambda k: -shares[k])
     named = [k for k in order[:3] if shares[k] >= LEAST] or order[:1]
-    return ", ".join(say("{share} at {word}", share=percent(shares[k]), word=told.source(k)) for k in named)
+    return ", ".join(gettext("{share} at {word}", share=percent(shares[k]), word=told.source(k)) for k in named)
 
 
 def _crossing(told: Toured) -> str:
@@ -60,14 +63,17 @@ def _crossing(told: Toured) -> str:
     if not looks.crosses(word):
         return ""
     beside = word - 1 if word > 0 and looks.sources[word - 1] > looks.sources[word] else word + 1
-    return say("Its neighbour {word} looked at {source}: here the order changes.", word=told.target(beside),
-               source=told.source(looks.sources[beside]))  # fmt: skip
+    return gettext(
+        "Its neighbour {word} looked at {source}: here the order changes.",
+        word=told.target(beside),
+        source=told.source(looks.sources[beside]),
+    )
 
 
 def _whose(record: Record) -> str:
     if not isinstance(record, TransformerTrace):
         return ""
-    return say("A transformer looks with many heads at once; on show is this: {heads}.", heads=shown_heads(record))
+    return gettext("A transformer looks with many heads at once; on show is this: {heads}.", heads=shown_heads(record))
 
 
 def annotation(told: Toured) -> tuple[str, ...]:
@@ -75,21 +81,29 @@ def annotation(told: Toured) -> tuple[str, ...]:
     record, j = told.record, _strongest(told)
     units, name = record.annotations.shape[1], told.piece(j)
     if isinstance(record, TransformerTrace):
-        read = say(
+        read = gettext(
             "Before it wrote a word, it read the sentence: in {layers} layers every piece looked at all the others. "
-            "What came out at {word} are {units} numbers.", layers=record.config["layers"], word=name, units=units,
-        )  # fmt: skip
-        return read, say("They are its annotation: the word as it stands among its neighbours.")
+            "What came out at {word} are {units} numbers.",
+            layers=record.config["layers"],
+            word=name,
+            units=units,
+        )
+        return read, gettext("They are its annotation: the word as it stands among its neighbours.")
     words = record.words()
     here = next(k for k, group in enumerate(words.source_groups) if j in group)
     before = coloured(quote(shorten(" ".join(words.source[: here + 1]), LONGEST)), "source")
-    read = say(
+    read = gettext(
         "Before it wrote a word, it read the sentence from both ends. At {word} it noted {units} numbers: {half} from "
-        "reading up to it, {before}, and {half} from reading back to it from the end.", word=name, units=units,
-        half=units // 2, before=before,
-    )  # fmt: skip
-    return read, say("They are its annotation: the word as it stands among its neighbours. The two strips at each word "
-                     "show some of them, blue above 0, red below.")  # fmt: skip
+        "reading up to it, {before}, and {half} from reading back to it from the end.",
+        word=name,
+        units=units,
+        half=units // 2,
+        before=before,
+    )
+    return read, gettext(
+        "They are its annotation: the word as it stands among its neighbours. The two strips at each word "
+        "show some of them, blue above 0, red below."
+    )
 
 
 def _strongest(told: Toured) -> int:
@@ -102,19 +116,30 @@ def keys(told: Toured) -> tuple[str, ...]:
     """Return how query and keys make energies, or scores."""
     record = told.record
     if isinstance(record, TransformerTrace):
-        start = say("Opened here is one head: {head}. What it has so far is its query; each annotation has a key.",
-                    head=opened_name(open_head(record)))  # fmt: skip
-        return start, say("How well the two fit is one number, the score: {listed}. The larger, the better the fit.",
-                          listed=_fits(told))  # fmt: skip
+        start = gettext(
+            "Opened here is one head: {head}. What it has so far is its query; each annotation has a key.",
+            head=opened_name(open_head(record)),
+        )
+        return start, gettext(
+            "How well the two fit is one number, the score: {listed}. The larger, the better the fit.",
+            listed=_fits(told),
+        )
     units = record.states.shape[1]
     if told.word.step == 0:
-        start = say("Before the first word, what it has in mind are {units} numbers made from the sentence. They are "
-                    "the query; it holds them against every annotation, the keys.", units=units)  # fmt: skip
+        start = gettext(
+            "Before the first word, what it has in mind are {units} numbers made from the sentence. They are "
+            "the query; it holds them against every annotation, the keys.",
+            units=units,
+        )
     else:
-        start = say("What it has in mind before this word are {units} numbers. They are the query; it holds them "
-                    "against every annotation, the keys.", units=units)  # fmt: skip
-    fits = say("How well the two fit is one number, the energy: {listed}. The larger, the better the fit.",
-               listed=_fits(told))  # fmt: skip
+        start = gettext(
+            "What it has in mind before this word are {units} numbers. They are the query; it holds them "
+            "against every annotation, the keys.",
+            units=units,
+        )
+    fits = gettext(
+        "How well the two fit is one number, the energy: {listed}. The larger, the better the fit.", listed=_fits(told)
+    )
     return start, _made_alike(record), fits
 
 
@@ -122,11 +147,17 @@ def _made_alike(record: Any) -> str:
     """Return how a query and a key of different sizes are brought together."""
     units = record.annotations.shape[1]
     if record.config["attention"] == "dot":
-        return say("An annotation has {units} numbers. They are first turned into as many as the query has; then the "
-                   "two are multiplied, place by place, and added up.", units=units)  # fmt: skip
-    return say("An annotation has {units} numbers. To compare the two, each is first turned into {count} by "
-               "numbers found in training; more of those make one number of both.", units=units,
-               count=record.queries.shape[1])  # fmt: skip
+        return gettext(
+            "An annotation has {units} numbers. They are first turned into as many as the query has; then the "
+            "two are multiplied, place by place, and added up.",
+            units=units,
+        )
+    return gettext(
+        "An annotation has {units} numbers. To compare the two, each is first turned into {count} by "
+        "numbers found in training; more of those make one number of both.",
+        units=units,
+        count=record.queries.shape[1],
+    )
 
 
 def _fits(told: Toured) -> str:
@@ -140,16 +171,20 @@ def softmax(told: Toured) -> tuple[str, ...]:
     """Return how softmax makes shares, and what there is to be done."""
     e, alpha = told.energies.astype(np.float64), told.opened.alignment[told.word.step]
     order = np.argsort(-e, kind="stable")
-    start = say(
+    start = gettext(
         "Softmax makes shares of them, 100 % in all: each counts as the number {e}… raised to it.", e=decimal(np.e)
     )
     if len(order) == 1:
-        return (start, say("There is only one, so that it gets all of the look."))
+        return (start, gettext("There is only one, so that it gets all of the look."))
     best, second = int(order[0]), int(order[1])
     apart = float(e[best] - e[second])
-    ratio = say(
+    ratio = gettext(
         "{best} is {apart} above {second}, so it gets {times} its share: {share} against {less}.",
-        best=told.piece(best), second=told.piece(second), apart=decimal(apart, 1), times=times(float(np.exp(apart))),
-        share=percent(float(alpha[best])), less=percent(float(alpha[second])),
-    )  # fmt: skip
-    return f"{start} {ratio}", say("Pull a bar: change how well one piece fits, and see all the shares follow.")
+        best=told.piece(best),
+        second=told.piece(second),
+        apart=decimal(apart, 1),
+        times=times(float(np.exp(apart))),
+        share=percent(float(alpha[best])),
+        less=percent(float(alpha[second])),
+    )
+    return f"{start} {ratio}", gettext("Pull a bar: change how well one piece fits, and see all the shares follow.")

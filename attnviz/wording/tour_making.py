@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.heads import open_head
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.wording.coloured import coloured
 from attnviz.wording.labels import quoted_name
@@ -18,27 +18,38 @@ def context(told: Toured) -> tuple[str, ...]:
     """Return what is mixed, and what comes of it."""
     record, step = told.record, told.word.step
     if isinstance(record, TransformerTrace):
-        mixed = say(
+        mixed = gettext(
             "From each annotation the head also makes a value. It multiplies each by its share and adds them all up: "
-            "{parts}.", parts=_mixture(told),
-        )  # fmt: skip
-        return mixed, say("The sum, {units} numbers, is what this head found. All heads do this, and what they find is "
-                          "added up.", units=open_head(record).values.shape[-1])  # fmt: skip
+            "{parts}.",
+            parts=_mixture(told),
+        )
+        return mixed, gettext(
+            "The sum, {units} numbers, is what this head found. All heads do this, and what they find is added up.",
+            units=open_head(record).values.shape[-1],
+        )
     units = record.contexts.shape[1]
     if not record.attends:
-        return (say(
-            "All that this word gets to see of the sentence is {context}: {units} numbers from reading it to its end. "
-            "They are the same for every word, however long the sentence.", units=units,
-            context=coloured(say("the last annotation"), "context"),
-        ),)  # fmt: skip
+        return (
+            gettext(
+                "All that this word gets to see of the sentence is {context}: {units} numbers from reading it to its "
+                "end. They are the same for every word, however long the sentence.",
+                units=units,
+                context=coloured(gettext("the last annotation"), "context"),
+            ),
+        )
     cosines = context_units(record, step).cosines
     near = int(cosines.argmax())
-    mixed = say("Now every annotation is multiplied by its share, and all are added up: {parts}.", parts=_mixture(told))
-    return mixed, say(
+    mixed = gettext(
+        "Now every annotation is multiplied by its share, and all are added up: {parts}.", parts=_mixture(told)
+    )
+    return mixed, gettext(
         "The sum is {context}, again {units} numbers: all that this word gets to see of the sentence. It points most "
-        "like the annotation of {word} (cosine {cosine}).", context=coloured(say("the context vector"), "context"),
-        units=units, word=told.piece(near), cosine=decimal(float(cosines[near])),
-    )  # fmt: skip
+        "like the annotation of {word} (cosine {cosine}).",
+        context=coloured(gettext("the context vector"), "context"),
+        units=units,
+        word=told.piece(near),
+        cosine=decimal(float(cosines[near])),
+    )
 
 
 def _mixture(told: Toured) -> str:
@@ -51,18 +62,21 @@ def _mixture(told: Toured) -> str:
 def made(told: Toured) -> tuple[str, ...]:
     """Return which word comes of it, and what comes next."""
     record, step = told.record, told.word.step
-    start = say("From what it took from the sentence, what it has in mind and the word before, each of the {count} "
-                "pieces it knows gets a chance.", count=thousands(int(record.config["vocabulary_size"])))  # fmt: skip
+    start = gettext(
+        "From what it took from the sentence, what it has in mind and the word before, each of the {count} "
+        "pieces it knows gets a chance.",
+        count=thousands(int(record.config["vocabulary_size"])),
+    )
     named = {"word": told.written(step), "share": percent(float(record.probabilities[step]))}
     if len(record.top_pieces[step]) < 2:
-        return start, f"{say('{word} has {share}.', **named)} {_onward(told)}".strip()
+        return start, f"{gettext('{word} has {share}.', **named)} {_onward(told)}".strip()
     leads = int(record.top_ids[step][0]) == int(record.target_ids[step])
     other, chance = record.top(step, 2)[1 if leads else 0]
     named |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
     if leads:
-        rest = say("{word} leads with {share}, before {other} with {less}.", **named)
+        rest = gettext("{word} leads with {share}, before {other} with {less}.", **named)
     else:
-        rest = say("{word} has {share}, though {other} was likelier: {less}.", **named)
+        rest = gettext("{word} has {share}, though {other} was likelier: {less}.", **named)
     return start, f"{rest} {_onward(told)}".strip()
 
 
@@ -71,8 +85,8 @@ def _onward(told: Toured) -> str:
     if step + 1 >= len(record.target_pieces):
         return ""
     if not record.attends:
-        return say("Then comes {word}, from the same numbers.", word=told.written(step + 1))
-    return say("Then comes {word}, with a new look.", word=told.written(step + 1))
+        return gettext("Then comes {word}, from the same numbers.", word=told.written(step + 1))
+    return gettext("Then comes {word}, with a new look.", word=told.written(step + 1))
 
 
 def afterwards(told: Toured) -> tuple[str, ...]:
@@ -82,17 +96,29 @@ def afterwards(told: Toured) -> tuple[str, ...]:
         return ()
     before, name = told.record.words().alignment[word], told.target(word)
     shares = ", ".join(
-        say("{word} from {before} to {after}", word=told.source(k), before=percent(float(before[k])),
-            after=percent(float(after[word][k])))
+        gettext(
+            "{word} from {before} to {after}",
+            word=told.source(k),
+            before=percent(float(before[k])),
+            after=percent(float(after[word][k])),
+        )
         for k in dict.fromkeys((int(after[word].argmax()), int(before.argmax())))
-    )  # fmt: skip
-    asked = say("It had to look before it knew the word. Now that {word} stands there, one can ask what that look was "
-                "about.", word=name)  # fmt: skip
-    bayes = say("Each share is multiplied by the chance that {word} would have had from that annotation alone (Bayes’ "
-                "rule: what was thought before, corrected by what came of it); what other words were about counts "
-                "less. That takes {shares}.", word=name, shares=shares)  # fmt: skip
-    where = say("The new shares are written α′. At the depth “Numbers” and beyond, the heatmap shows them under “After "
-                "the word”.")  # fmt: skip
+    )
+    asked = gettext(
+        "It had to look before it knew the word. Now that {word} stands there, one can ask what that look was about.",
+        word=name,
+    )
+    bayes = gettext(
+        "Each share is multiplied by the chance that {word} would have had from that annotation alone (Bayes’ "
+        "rule: what was thought before, corrected by what came of it); what other words were about counts "
+        "less. That takes {shares}.",
+        word=name,
+        shares=shares,
+    )
+    where = gettext(
+        "The new shares are written α′. At the depth “Numbers” and beyond, the heatmap shows them under “After "
+        "the word”."
+    )
     return asked, f"{bayes} {_together(told)}".strip(), where
 
 
@@ -101,4 +127,6 @@ def _together(told: Toured) -> str:
     words = told.record.words()
     if len(words.target_groups[told.turned]) == 1 and all(len(group) == 1 for group in words.source_groups):
         return ""
-    return say("These are shares of whole words, their pieces taken together; the machine and the bars have one piece.")
+    return gettext(
+        "These are shares of whole words, their pieces taken together; the machine and the bars have one piece."
+    )

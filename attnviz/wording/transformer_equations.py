@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.heads import OpenHead, open_head
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.wording.equations import Equation, Texts, chosen_texts, exponentials, softmax_equation, summands
@@ -23,11 +23,13 @@ def opened_equations(opened: OpenHead, theme: ThemeName = "light") -> tuple[Equa
     """Return those of a head alone, of whichever kind: scores, softmax, values, stream. They are filled with
     `opened_texts_of_step` and, for a piece that is asked, `head_texts_of_source` and `head_texts_of_cells`."""
     colours = palette(theme)
-    note = say("Scores become weights: all positive, and they add up to 1.")
+    note = gettext("Scores become weights: all positive, and they add up to 1.")
     return (
-        _scores(opened, colours), softmax_equation(opened, note, _last(opened)), _values(opened, colours),
+        _scores(opened, colours),
+        softmax_equation(opened, note, _last(opened)),
+        _values(opened, colours),
         _stream(opened, colours),
-    )  # fmt: skip
+    )
 
 
 def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
@@ -39,7 +41,8 @@ def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light"
     """Return the texts of a head that are those of 0-based row `step`, whatever is asked."""
     streams, seen = opened.streams[:, step], opened.seen(step)
     return {
-        "i": str(step + 1), "symbol": "s",
+        "i": str(step + 1),
+        "symbol": "s",
         "query": vector(opened.queries[step]),
         "exponentials": exponentials(opened.scores[step, :seen].astype(float)),
         "summands": summands(opened.weights[step, :seen], "v", palette(theme)),
@@ -47,7 +50,7 @@ def opened_texts_of_step(opened: OpenHead, step: int, theme: ThemeName = "light"
         "before": vector(streams[opened.block]),
         "added": vector(opened.added[opened.block, step]),
         "after": vector(streams[opened.block + 1]),
-    }  # fmt: skip
+    }
 
 
 def head_texts_of_source(seen: TransformerTrace | OpenHead, source: int) -> Texts:
@@ -73,17 +76,19 @@ def _scores(opened: OpenHead, colours: Palette) -> Equation:
     )
     told: dict[str, object] = {"head": opened_name(opened), "piece": "⟦j⟧", "units": units}
     if opened.kind == "cross":
-        note = say(
+        note = gettext(
             "{head}: how well its query, made from the normalised stream of this step, fits the key of a source piece, "
             "here piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the "
-            "softmax sharp.", **told,
-        )  # fmt: skip
+            "softmax sharp.",
+            **told,
+        )
     else:
-        note = say(
+        note = gettext(
             "{head}: query and key are made from the same normalised streams, by two matrices; here the key is that of "
             "piece {piece}. Divided by the root of their {units} units, so that long vectors do not make the softmax "
-            "sharp.", **told,
-        )  # fmt: skip
+            "sharp.",
+            **told,
+        )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
@@ -95,8 +100,8 @@ def _values(opened: OpenHead, colours: Palette) -> Equation:
         r"&= ⟦output⟧",
     )
     if opened.kind == "cross":
-        return Equation(3, aligned(*lines), say("What this head finds in the source: a weighted sum of values."))
-    return Equation(3, aligned(*lines), say("What this head finds in its own sentence: a weighted sum of values."))
+        return Equation(3, aligned(*lines), gettext("What this head finds in the source: a weighted sum of values."))
+    return Equation(3, aligned(*lines), gettext("What this head finds in its own sentence: a weighted sum of values."))
 
 
 def _last(opened: OpenHead) -> str:
@@ -111,11 +116,15 @@ def _stream(opened: OpenHead, colours: Palette) -> Equation:
     lines = (rf"{after} &= {before} + W_O\,{found}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
     told = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     if opened.kind == "cross":
-        note = say("The residual stream before and after the cross-attention of layer {layer}, block {block} of "
-                   "{count}.", **told)  # fmt: skip
+        note = gettext(
+            "The residual stream before and after the cross-attention of layer {layer}, block {block} of {count}.",
+            **told,
+        )
     else:
-        note = say("The residual stream before and after the self-attention of layer {layer}, block {block} of "
-                   "{count}.", **told)  # fmt: skip
+        note = gettext(
+            "The residual stream before and after the self-attention of layer {layer}, block {block} of {count}.",
+            **told,
+        )
     return Equation(4, aligned(*lines), note)
 
 
@@ -126,5 +135,5 @@ def _word(colours: Palette) -> Equation:
         r"p(y_{⟦i⟧}) &= \operatorname{softmax}(E\, t_{⟦i⟧} + b)_{y_{⟦i⟧}}",
         r"&= ⟦probability⟧",
     )
-    note = say("The last stream, normalised; E is the matrix that embeds the pieces, and scores them too.")
+    note = gettext("The last stream, normalised; E is the matrix that embeds the pieces, and scores them too.")
     return Equation(5, aligned(*lines), note)

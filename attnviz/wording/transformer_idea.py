@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.heads import OpenHead, open_head, strongest_words
 from attnviz.analysis.measures import weight_order
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.wording.idea import shared_out, written
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -17,11 +17,11 @@ from attnviz.wording.stages import Stage, capital
 def many_looks_titles(_: TransformerTrace) -> dict[int, str]:
     """Return what the stages of a transformer's step are called in everyday words."""
     return {
-        1: say("Which words would help now?"),
-        2: say("Where it looks"),
-        3: say("Many looks at once"),
-        4: say("What it keeps in mind"),
-        5: say("Which word it writes"),
+        1: gettext("Which words would help now?"),
+        2: gettext("Where it looks"),
+        3: gettext("Many looks at once"),
+        4: gettext("What it keeps in mind"),
+        5: gettext("Which word it writes"),
     }
 
 
@@ -29,46 +29,60 @@ def many_looks_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `many_looks_titles`."""
     opened = open_head(trace)
     told = {
-        1: _fits(trace, opened, step), 2: _look(trace, opened, step), 3: _looks(trace, opened, step),
-        4: _kept(opened, step), 5: written(trace, step),
-    }  # fmt: skip
+        1: _fits(trace, opened, step),
+        2: _look(trace, opened, step),
+        3: _looks(trace, opened, step),
+        4: _kept(opened, step),
+        5: written(trace, step),
+    }
     return tuple(Stage(number, title, *told[number]) for number, title in many_looks_titles(trace).items())
 
 
 def added_name(block: str, layer: int) -> str:
     """Return in everyday words what a `block` of a 1-based `layer` of the decoder adds, one of `heads.BLOCKS`."""
     if block == "attention":
-        return say("round {layer}: its own words", layer=layer)
+        return gettext("round {layer}: its own words", layer=layer)
     if block == "cross":
-        return say("round {layer}: the sentence", layer=layer)
-    return say("round {layer}: thinking it over", layer=layer)
+        return gettext("round {layer}: the sentence", layer=layer)
+    return gettext("round {layer}: thinking it over", layer=layer)
 
 
 def _fits(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     best = capital(quoted_name(opened.source_pieces[int(opened.scores[step].argmax())]))
-    outcome = say("{name} would help most", name=best)
-    rest = say("The longer the bar, the more that piece would help it now. {name} would help most.", name=best)
+    outcome = gettext("{name} would help most", name=best)
+    rest = gettext("The longer the bar, the more that piece would help it now. {name} would help most.", name=best)
     count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if count == 1:
         return rest, outcome
     if trace.heads.head is None:
-        which = say("Before each piece a transformer looks {count} times, each look for itself. Here is the "
-                    "look that is most like the heatmap.", count=count)  # fmt: skip
+        which = gettext(
+            "Before each piece a transformer looks {count} times, each look for itself. Here is the "
+            "look that is most like the heatmap.",
+            count=count,
+        )
     else:
-        which = say("Before each piece a transformer looks {count} times, each look for itself. Here is the "
-                    "one look that the heatmap shows.", count=count)  # fmt: skip
+        which = gettext(
+            "Before each piece a transformer looks {count} times, each look for itself. Here is the "
+            "one look that the heatmap shows.",
+            count=count,
+        )
     return f"{which} {rest}", outcome
 
 
 def _look(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, str]:
     order, alpha = weight_order(opened, step), opened.weights[step]
     share = percent(float(alpha[order[0]]))
-    outcome = say("{name} gets {share} of the look", name=capital(quoted_name(opened.source_pieces[order[0]])),
-                  share=share)  # fmt: skip
+    outcome = gettext(
+        "{name} gets {share} of the look", name=capital(quoted_name(opened.source_pieces[order[0]])), share=share
+    )
     looks = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
     if trace.heads.head is None and looks > 1:
-        outcome = say("{look}, {share} of all {count} together", look=outcome, count=looks,
-                      share=percent(float(trace.alignment[step, order[0]])))  # fmt: skip
+        outcome = gettext(
+            "{look}, {share} of all {count} together",
+            look=outcome,
+            count=looks,
+            share=percent(float(trace.alignment[step, order[0]])),
+        )
     return shared_out(opened, step), outcome
 
 
@@ -76,16 +90,26 @@ def _looks(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, s
     layers, heads = trace.cross_weights.shape[:2]
     order, alpha = weight_order(opened, step), opened.weights[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {quoted_name(opened.source_pieces[j])}" for j in order[:3])
-    taken = say("A look takes of each English piece as much as it looks there: this one {parts}",
-                parts=parts + (" …" if len(order) > 3 else "."))  # fmt: skip
+    taken = gettext(
+        "A look takes of each English piece as much as it looks there: this one {parts}",
+        parts=parts + (" …" if len(order) > 3 else "."),
+    )
     most = strongest_words(trace, step)
     word = int(most[opened.layer, opened.head])
-    outcome = say("{n} of {count} looks go most to {word}", n=int((most == word).sum()), count=most.size,
-                  word=quote(shorten(trace.words().source[word], 30)))  # fmt: skip
+    outcome = gettext(
+        "{n} of {count} looks go most to {word}",
+        n=int((most == word).sum()),
+        count=most.size,
+        word=quote(shorten(trace.words().source[word], 30)),
+    )
     if most.size == 1:
         return taken, outcome
-    rest = say("Each row below is one look, in {layers} rounds of {heads}; the brighter, the more it looks at a word. "
-               "Framed is the look above. All that they take is put together.", layers=layers, heads=heads)  # fmt: skip
+    rest = gettext(
+        "Each row below is one look, in {layers} rounds of {heads}; the brighter, the more it looks at a word. "
+        "Framed is the look above. All that they take is put together.",
+        layers=layers,
+        heads=heads,
+    )
     return f"{taken} {rest}", outcome
 
 
@@ -93,11 +117,13 @@ def _kept(opened: OpenHead, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
     before = opened.trace.previous_pieces[step]
-    last = say("the beginning") if before == "<s>" else quoted_name(before)
+    last = gettext("the beginning") if before == "<s>" else quoted_name(before)
     most = added_name(opened.blocks[block], layer + 1)
-    sentence = say(
+    sentence = gettext(
         "What it has in mind are {count} numbers. They begin with what stands last, {last}, and nothing is wiped out: "
         "round by round it adds what it saw in its own words, what it saw in the sentence, and what it makes of both. "
-        "The longer the bar, the more was added.", count=opened.streams.shape[2], last=last,
-    )  # fmt: skip
-    return sentence, say("most added in {most}", most=most)
+        "The longer the bar, the more was added.",
+        count=opened.streams.shape[2],
+        last=last,
+    )
+    return sentence, gettext("most added in {most}", most=most)

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.analysis.measures import weight_order
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
 from attnviz.wording.labels import quoted_name, subscript
@@ -18,11 +18,11 @@ from attnviz.wording.weights import with_its_word
 def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
     """Return the names of the stages of a step."""
     return {
-        1: say("Query meets keys"),
-        2: say("Softmax"),
-        3: say("The values are mixed"),
-        4: say("Added to the residual stream"),
-        5: say("The word is chosen"),
+        1: gettext("Query meets keys"),
+        2: gettext("Softmax"),
+        3: gettext("The values are mixed"),
+        4: gettext("Added to the residual stream"),
+        5: gettext("The word is chosen"),
     }
 
 
@@ -30,19 +30,22 @@ def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `head_stage_titles`, of the head that is opened."""
     opened = open_head(trace)
     told = {
-        1: _scores(trace, opened, step), 2: _softmax(opened, step), 3: _values(opened, step), 4: _stream(opened, step),
+        1: _scores(trace, opened, step),
+        2: _softmax(opened, step),
+        3: _values(opened, step),
+        4: _stream(opened, step),
         5: _word(trace, step),
-    }  # fmt: skip
+    }
     return tuple(Stage(number, title, *told[number]) for number, title in head_stage_titles(trace).items())
 
 
 def heads_name(heads: Heads) -> str:
     """Return what `heads` are called: one head, the mean of a layer's, or of all."""
     if heads.layer is None:
-        return say("mean of all heads")
+        return gettext("mean of all heads")
     if heads.head is None:
-        return say("mean of the heads of layer {layer}", layer=heads.layer + 1)
-    return say("head {head} of layer {layer}", head=heads.head + 1, layer=heads.layer + 1)
+        return gettext("mean of the heads of layer {layer}", layer=heads.layer + 1)
+    return gettext("head {head} of layer {layer}", head=heads.head + 1, layer=heads.layer + 1)
 
 
 def shown_heads(trace: TransformerTrace) -> str:
@@ -60,42 +63,53 @@ def _scores(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, 
     name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
     which = opened_name(opened)
     if trace.heads.head is None:
-        which = say("The heatmap shows the {mean}; opened is the head nearest to it: {head}.",
-                    mean=shown_heads(trace), head=which)  # fmt: skip
+        which = gettext(
+            "The heatmap shows the {mean}; opened is the head nearest to it: {head}.",
+            mean=shown_heads(trace),
+            head=which,
+        )
     else:
         which = f"{capital(which)}."
-    sentence = say(
+    sentence = gettext(
         "{which} A head is one of the looks of this step. What the decoder has so far is its query, what it asks for; "
         "each of the {count} annotations has a key, what it is found by. How well the two fit is one number, the "
-        "score. {name} fits best.", which=which, count=count, name=capital(name),
-    )  # fmt: skip
-    return sentence, say("{name} fits best, s = {score}", name=name, score=score)
+        "score. {name} fits best.",
+        which=which,
+        count=count,
+        name=capital(name),
+    )
+    return sentence, gettext("{name} fits best, s = {score}", name=name, score=score)
 
 
 def _softmax(opened: OpenHead, step: int) -> tuple[str, str]:
     trace, scores, alpha = opened.trace, opened.scores[step], opened.weights[step]
     order = weight_order(trace, step)
     best = quoted_name(trace.source_pieces[order[0]])
-    outcome = say("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
+    outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
     outcome += with_its_word(trace, step, order[0])
     if len(order) == 1:
-        return say("There is only one piece to look at: it gets all of the weight."), outcome
+        return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     lead = float(scores[order[0]] - scores[order[1]])
-    sentence = say(
+    sentence = gettext(
         "The exponential turns a lead into a ratio: {first} scores {lead:.2f} more than {second}, so it has {times} "
-        "its weight. All weights add up to 1.", first=best, lead=lead, times=times(float(np.exp(lead))),
+        "its weight. All weights add up to 1.",
+        first=best,
+        lead=lead,
+        times=times(float(np.exp(lead))),
         second=quoted_name(trace.source_pieces[order[1]]),
-    )  # fmt: skip
+    )
     return sentence, outcome
 
 
 def _values(opened: OpenHead, step: int) -> tuple[str, str]:
     parts, outcome = parts_of_sum(opened.trace, step)
-    sentence = say(
+    sentence = gettext(
         "Each annotation also has a value, {units} numbers. Each value, scaled by its weight, is a strip; added up "
-        "they are {found}, what this head found: {parts}", units=opened.values.shape[1], parts=parts,
+        "they are {found}, what this head found: {parts}",
+        units=opened.values.shape[1],
+        parts=parts,
         found=f"z{subscript(step + 1)}",
-    )  # fmt: skip
+    )
     return sentence, outcome
 
 
@@ -108,16 +122,19 @@ def _stream(opened: OpenHead, step: int) -> tuple[str, str]:
         "before": decimal(float(np.linalg.norm(streams[opened.block]))),
         "after": decimal(float(np.linalg.norm(streams[opened.block + 1]))),
     }
-    sentence = say(
+    sentence = gettext(
         "What the {heads} heads of layer {layer} found, mixed by a matrix, is added to the residual stream: a vector "
         "of length {added} to one of {before}, which makes {after}. So does each of the {blocks} blocks of the "
-        "decoder; with the embedding they add up to what the word is chosen by.", heads=trace.cross_weights.shape[1],
-        layer=opened.layer + 1, blocks=len(terms), **told,
-    )  # fmt: skip
-    return sentence, say("length {before} before, {after} after", before=told["before"], after=told["after"])
+        "decoder; with the embedding they add up to what the word is chosen by.",
+        heads=trace.cross_weights.shape[1],
+        layer=opened.layer + 1,
+        blocks=len(terms),
+        **told,
+    )
+    return sentence, gettext("length {before} before, {after} after", before=told["before"], after=told["after"])
 
 
 def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:
     rest, outcome = chosen_word(trace, step)
-    start = say("The last stream, normalised, is held against the embedding of every piece the model knows.")
+    start = gettext("The last stream, normalised, is held against the embedding of every piece the model knows.")
     return f"{start} {rest}", outcome

@@ -10,7 +10,7 @@ from attnviz.analysis.firmness import Firmness
 from attnviz.analysis.looks import Trial
 from attnviz.analysis.shuffled import Shuffled
 from attnviz.analysis.trials import Trials
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
@@ -25,71 +25,88 @@ LITTLE, MUCH = 0.1, 0.5
 def trial_names(count: int) -> dict[str, str]:
     """Return what the trials of a step are called, `count` permutations among them."""
     return {
-        "real": say("As it looked"),
-        "uniform": say("Everywhere alike"),
-        "without_strongest": say("Without its strongest"),
-        "permuted": say("Shuffled, {count} times", count=count),
-        "adversary": say("The adversary’s look"),
-        "best": say("Where it should have looked"),
+        "real": gettext("As it looked"),
+        "uniform": gettext("Everywhere alike"),
+        "without_strongest": gettext("Without its strongest"),
+        "permuted": gettext("Shuffled, {count} times", count=count),
+        "adversary": gettext("The adversary’s look"),
+        "best": gettext("Where it should have looked"),
     }
 
 
 def outcome(real: Trial, trial: Trial, spelling: Spelling) -> str:
     """Return which piece a trial would have written, in a few words."""
     name = quoted_name(spelling(trial.piece_id))
-    return say("still {name}", name=name) if trial.piece_id == real.piece_id else say("writes {name}", name=name)
+    return (
+        gettext("still {name}", name=name) if trial.piece_id == real.piece_id else gettext("writes {name}", name=name)
+    )
 
 
 def trials_sentence(tried: Trials, spelling: Spelling) -> str:
     """Return in words what the trials of a step say of how its word hangs on its look."""
     name, count = quoted_name(spelling(tried.real.piece_id)), len(tried.permuted)
     kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
-    parts = [say("Shuffled {count} times, this step’s weights write {name} {kept} times; the probabilities move by "
-                 "{change} (total variation, median).", count=count, name=name, kept=kept,
-                 change=decimal(tried.change_when_permuted))]  # fmt: skip
+    parts = [
+        gettext(
+            "Shuffled {count} times, this step’s weights write {name} {kept} times; the probabilities move by "
+            "{change} (total variation, median).",
+            count=count,
+            name=name,
+            kept=kept,
+            change=decimal(tried.change_when_permuted),
+        )
+    ]
     for trial, told in (
-        (tried.uniform, say("Looking everywhere alike")), (tried.without_strongest, say("Without its strongest piece")),
-    ):  # fmt: skip
-        parts.append(say("{trial}, it {outcome}.", trial=told, outcome=_verb(tried.real, trial, spelling)))
-    parts.append(say(
-        "The adversary moved {moved} of the weight and changed the probabilities by no more than {change}.",
-        moved=percent(0.5 * float(np.abs(tried.adversary.weights - tried.real.weights).sum())),
-        change=decimal(tried.adversary.total_variation, 3),
-    ))  # fmt: skip
+        (tried.uniform, gettext("Looking everywhere alike")),
+        (tried.without_strongest, gettext("Without its strongest piece")),
+    ):
+        parts.append(gettext("{trial}, it {outcome}.", trial=told, outcome=_verb(tried.real, trial, spelling)))
+    parts.append(
+        gettext(
+            "The adversary moved {moved} of the weight and changed the probabilities by no more than {change}.",
+            moved=percent(0.5 * float(np.abs(tried.adversary.weights - tried.real.weights).sum())),
+            change=decimal(tried.adversary.total_variation, 3),
+        )
+    )
     change = tried.change_when_permuted
     if change < LITTLE:
-        parts.append(say(
-            "So this word hardly hung on where it looked: much of it is in the state and the words before."
-        ))  # fmt: skip
+        parts.append(
+            gettext("So this word hardly hung on where it looked: much of it is in the state and the words before.")
+        )
     elif change >= MUCH:
-        parts.append(say("So this word hung on where it looked."))
+        parts.append(gettext("So this word hung on where it looked."))
     return " ".join(parts)
 
 
 def best_sentence(best: Trial, real: Trial, piece_id: int, trace: Trace, spelling: Spelling) -> str:
     """Return in words where a step should have looked for a piece to be likeliest, and what that gains."""
     most = int(best.weights.argmax())
-    return say(
+    return gettext(
         "{name} is likeliest, with {p} instead of {before}, where {share} of the weight is on {source}.",
-        name=_capital(quoted_name(spelling(piece_id))), p=percent(float(best.probabilities[piece_id])),
-        before=percent(float(real.probabilities[piece_id])), share=percent(float(best.weights[most])),
+        name=_capital(quoted_name(spelling(piece_id))),
+        p=percent(float(best.probabilities[piece_id])),
+        before=percent(float(real.probabilities[piece_id])),
+        share=percent(float(best.weights[most])),
         source=quoted_name(trace.source_pieces[most]),
-    )  # fmt: skip
+    )
 
 
 def shuffled_sentence(found: Shuffled) -> str:
     """Return in words what shuffling does to the steps of a sentence."""
     steps = len(found.change)
     survived = int((found.kept > 0.5).sum())
-    told = say(
+    told = gettext(
         "Of {steps} steps, {survived} write their word under most shufflings, and at {unmoved} the probabilities move "
-        "by less than {little} (total variation, median).", steps=steps, survived=survived,
-        unmoved=int((found.change < LITTLE).sum()), little=LITTLE,
-    )  # fmt: skip
+        "by less than {little} (total variation, median).",
+        steps=steps,
+        survived=survived,
+        unmoved=int((found.change < LITTLE).sum()),
+        little=LITTLE,
+    )
     if steps < 3 or not np.ptp(found.largest) or not np.ptp(found.change):
         return told
     r = float(np.corrcoef(found.largest, found.change)[0, 1])
-    return f"{told} " + say(
+    return f"{told} " + gettext(
         "Between the largest weight of a step and the change there is a correlation of {r} (Pearson).", r=decimal(r)
     )
 
@@ -98,17 +115,20 @@ def firmness_sentence(found: Firmness, step: int, spelling: Spelling) -> str:
     """Return in words how firm the choice of 0-based `step` is."""
     name, distance = quoted_name(spelling(int(found.first_ids[step]))), float(found.distances[step])
     if np.isinf(distance):
-        return say("No move of the weights that was tried has anything but {name} written.", name=name)
-    return say(
+        return gettext("No move of the weights that was tried has anything but {name} written.", name=name)
+    return gettext(
         "To have {other} written instead of {name}, {share} of the weight has to move (|α′ − α| = {distance}); perhaps "
-        "less would do, more is not needed.", other=quoted_name(spelling(int(found.second_ids[step]))), name=name,
-        share=percent(distance / 2), distance=decimal(distance),
-    )  # fmt: skip
+        "less would do, more is not needed.",
+        other=quoted_name(spelling(int(found.second_ids[step]))),
+        name=name,
+        share=percent(distance / 2),
+        distance=decimal(distance),
+    )
 
 
 def trials_caveat() -> str:
     """Return what the trials do and do not show."""
-    return say(
+    return gettext(
         "If other weights lead to the same word, this word did not need this look (Jain & Wallace 2019). That does not "
         "make the look meaningless: the model was not trained with those other weights, and an adversary’s look is one "
         "no sentence would lead it to (Wiegreffe & Pinter 2019). In translation, words that carry meaning hang on "
@@ -120,8 +140,8 @@ def trials_caveat() -> str:
 def _verb(real: Trial, trial: Trial, spelling: Spelling) -> str:
     told = {"name": quoted_name(spelling(trial.piece_id)), "p": percent(float(trial.probabilities[trial.piece_id]))}
     if trial.piece_id == real.piece_id:
-        return say("still writes {name} ({p})", **told)
-    return say("writes {name} ({p})", **told)
+        return gettext("still writes {name} ({p})", **told)
+    return gettext("writes {name} ({p})", **told)
 
 
 def _capital(text: str) -> str:
@@ -131,7 +151,10 @@ def _capital(text: str) -> str:
 REFERENCES = (
     ("Jain & Wallace 2019", "Attention is not explanation", "1902.10186"),
     ("Wiegreffe & Pinter 2019", "Attention is not not explanation", "1908.04626"),
-    ("Moradi, Kambhatla & Sarkar 2019",
-     "Interrogating the explanatory power of attention in neural machine translation", "1910.00139"),
-)  # fmt: skip
+    (
+        "Moradi, Kambhatla & Sarkar 2019",
+        "Interrogating the explanatory power of attention in neural machine translation",
+        "1910.00139",
+    ),
+)
 """Who said it first: authors, title, number at arXiv."""

@@ -6,7 +6,7 @@ one look has three numbers: wherever they meet, each says which it is.
 
 from __future__ import annotations
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.looks import Looks
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
@@ -15,17 +15,17 @@ from attnviz.wording.numbers import percent
 def merged(steps: int, pieces: int) -> str:
     """Return what the weight of a cell is made of, of so many steps and source pieces; nothing for one of each."""
     if steps > 1 and pieces > 1:
-        return say("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)
+        return gettext("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)
     if steps > 1:
-        return say("mean of {steps} steps", steps=steps)
-    return say("sum of {pieces} pieces", pieces=pieces) if pieces > 1 else ""
+        return gettext("mean of {steps} steps", steps=steps)
+    return gettext("sum of {pieces} pieces", pieces=pieces) if pieces > 1 else ""
 
 
 def summed(pieces: int) -> str:
     """Return of what the weight of a source word at one step is the sum; nothing for a word of one piece."""
     if pieces < 2:
         return ""
-    return say("both pieces") if pieces == 2 else say("all {count} pieces", count=pieces)
+    return gettext("both pieces") if pieces == 2 else gettext("all {count} pieces", count=pieces)
 
 
 def with_its_word(trace: Looks, step: int, piece: int) -> str:
@@ -34,6 +34,7 @@ def with_its_word(trace: Looks, step: int, piece: int) -> str:
     for word, group in zip(words.source, words.source_groups, strict=True):
         if piece in group and len(group) > 1:
             share = percent(float(trace.alignment[step, list(group)].sum()))
-            return say(", {pieces} of {word} {share}", pieces=summed(len(group)), word=quote(shorten(word, 30)),
-                       share=share)  # fmt: skip
+            return gettext(
+                ", {pieces} of {word} {share}", pieces=summed(len(group)), word=quote(shorten(word, 30)), share=share
+            )
     return ""

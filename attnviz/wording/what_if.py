@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal, cast
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Branches, Trace
 from attnviz.trace.changes import (
@@ -58,10 +58,10 @@ def cards(branches: Branches) -> list[Card]:
 def card_texts(branches: Branches) -> dict[str, Any]:
     """Return the cards as a browser writes them: their texts, and the `words` around them."""
     words = {
-        "title": say("What if"),
-        "rate": say("log p/word"),
-        "about": say("The log probability of all pieces, divided by the number of words: nearer to 0 is likelier."),
-        "gone": say("left out: {word}"),
+        "title": gettext("What if"),
+        "rate": gettext("log p/word"),
+        "about": gettext("The log probability of all pieces, divided by the number of words: nearer to 0 is likelier."),
+        "gone": gettext("left out: {word}"),
     }
     return {"cards": [asdict(card) for card in cards(branches)], "words": words}
 
@@ -78,46 +78,50 @@ def change_told(change: Change, trace: Trace, parent: Trace) -> str:
         case SetWeights():
             return _weights_told(change)
         case LookOnly(step=step, source=source):
-            return say("Step {step} looks only at {piece}", step=step + 1, piece=_source(parent, source))
+            return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source(parent, source))
         case LookAway(step=step, source=source):
-            return say("Step {step} looks anywhere but at {piece}", step=step + 1, piece=_source(parent, source))
+            return gettext("Step {step} looks anywhere but at {piece}", step=step + 1, piece=_source(parent, source))
         case LookAlike(step=step):
-            return say("Step {step} looks everywhere alike", step=step + 1)
+            return gettext("Step {step} looks everywhere alike", step=step + 1)
         case SetTemperature(temperature=temperature, step=None):
-            return say("Temperature {temperature} at every step", temperature=significant(temperature, 3))
+            return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
         case SetTemperature(temperature=temperature, step=int(step)):
-            return say(
+            return gettext(
                 "Temperature {temperature} at step {step}", temperature=significant(temperature, 3), step=step + 1
             )
         case WriteWords(step=step, pieces=pieces, replaced=replaced):
-            return say("Step {step}: {new} instead of {old}", step=step + 1,
-                       new=_written(trace, step, len(pieces)), old=_written(parent, step, replaced))  # fmt: skip
-    return say("Another hypothesis of the search")
+            return gettext(
+                "Step {step}: {new} instead of {old}",
+                step=step + 1,
+                new=_written(trace, step, len(pieces)),
+                old=_written(parent, step, replaced),
+            )
+    return gettext("Another hypothesis of the search")
 
 
 def _weights_told(change: SetWeights) -> str:
     step = change.step + 1
     match change.lender:
         case "step":
-            return say("Step {step} looks where step {other} looked", step=step, other=int(change.of) + 1)
+            return gettext("Step {step} looks where step {other} looked", step=step, other=int(change.of) + 1)
         case "posterior":
-            return say("Step {step} looks at what it turned out to be about", step=step)
+            return gettext("Step {step} looks at what it turned out to be about", step=step)
         case "links":
-            return say("Step {step} looks along the gold links", step=step)
+            return gettext("Step {step} looks along the gold links", step=step)
         case "model":
-            return say("Step {step} looks where {model} looks", step=step, model=change.of)
-    return say("Step {step}: weights set by hand", step=step)
+            return gettext("Step {step} looks where {model} looks", step=step, model=change.of)
+    return gettext("Step {step}: weights set by hand", step=step)
 
 
 def _card(branches: Branches, number: int) -> Card:
     trace, first = branches.trace(number), branches.first
     if not number:
-        return Card(say("As translated"), "", tuple(_words(first, first)), _rate(first))
+        return Card(gettext("As translated"), "", tuple(_words(first, first)), _rate(first))
     branch, parent = branches.branches[number - 1], cast("Trace", branches.parent(number))
     told = change_told(branch.change, trace, parent)
     if branch.held and not isinstance(branch.change, TakeHypothesis):
-        told = say("{told}, words held", told=told)
-    on = say("on what-if {number}", number=branch.parent) if branch.parent else ""
+        told = gettext("{told}, words held", told=told)
+    on = gettext("on what-if {number}", number=branch.parent) if branch.parent else ""
     return Card(told, on, tuple(_words(trace, first)), _rate(trace))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import ForcedWords
 from attnviz.analysis.signals import Reach
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
 
@@ -21,13 +21,15 @@ _MOST_NAMED = 3
 def attention_name(kind: str) -> str:
     """Return what a model with this kind of attention is called on the page."""
     return {
-        "none": say("One fixed vector"), "dot": say("Dot-product attention"), "additive": say("Additive attention")
-    }[kind]  # fmt: skip
+        "none": gettext("One fixed vector"),
+        "dot": gettext("Dot-product attention"),
+        "additive": gettext("Additive attention"),
+    }[kind]
 
 
 def short_name(kind: str) -> str:
     """Return the same in as few words as a legend has room for."""
-    return {"none": say("fixed vector"), "dot": say("dot product"), "additive": say("additive")}[kind]
+    return {"none": gettext("fixed vector"), "dot": gettext("dot product"), "additive": gettext("additive")}[kind]
 
 
 def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
@@ -41,15 +43,22 @@ def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:
     if len(lag) >= 4:
         half = len(lag) // 2
         first, second = (float(np.exp(part.mean())) for part in (lag[:half], lag[half:]))
-        parts.append(say("In the first half of the words, the model with attention ({attention}) finds a word {first} "
-                         "times as likely as the fixed vector does, in the second half {second} times (geometric "
-                         "means).", attention=name, first=significant(first), second=significant(second)))  # fmt: skip
+        parts.append(
+            gettext(
+                "In the first half of the words, the model with attention ({attention}) finds a word {first} "
+                "times as likely as the fixed vector does, in the second half {second} times (geometric "
+                "means).",
+                attention=name,
+                first=significant(first),
+                second=significant(second),
+            )
+        )
         if second > first and second > 1:
-            parts.append(say("The further it gets, the more the vector lacks."))
+            parts.append(gettext("The further it gets, the more the vector lacks."))
         elif first > 1:
-            parts.append(say("Here the vector lacks words from the beginning on."))
+            parts.append(gettext("Here the vector lacks words from the beginning on."))
         else:
-            parts.append(say("For this sentence one vector is enough."))
+            parts.append(gettext("For this sentence one vector is enough."))
     parts.append(_apart(found, lag, behind, ahead))
     return parts
 
@@ -58,31 +67,42 @@ def _apart(found: ForcedWords, lag: np.ndarray, behind: int, ahead: int) -> str:
     """Return at which words the two are furthest apart."""
     far = [int(place) for place in np.argsort(-lag, kind="stable")[:_MOST_NAMED] if lag[place] >= np.log(_APART)]
     if not far:
-        return say("At no word does it give less than a tenth of that.")
+        return gettext("At no word does it give less than a tenth of that.")
     named = [
-        say("{word} ({fixed} against {other})", word=quote(shorten(found.words[place], 20)),
+        gettext(
+            "{word} ({fixed} against {other})",
+            word=quote(shorten(found.words[place], 20)),
             fixed=small(float(np.exp(found.log_probabilities[behind, place]))),
-            other=small(float(np.exp(found.log_probabilities[ahead, place]))))
+            other=small(float(np.exp(found.log_probabilities[ahead, place]))),
+        )
         for place in far
-    ]  # fmt: skip
+    ]
     count = int((lag >= np.log(_APART)).sum())
-    return say("Words to which the fixed vector gives less than a tenth of that: {count} of {all}, above all {listed}.",
-               count=count, all=len(lag), listed=", ".join(named))  # fmt: skip
+    return gettext(
+        "Words to which the fixed vector gives less than a tenth of that: {count} of {all}, above all {listed}.",
+        count=count,
+        all=len(lag),
+        listed=", ".join(named),
+    )
 
 
-def reach_sentences(
-    kinds: Sequence[str], found: Sequence[Reach], shares: Sequence[tuple[float, float] | None]
-) -> str:  # fmt: skip
+def reach_sentences(kinds: Sequence[str], found: Sequence[Reach], shares: Sequence[tuple[float, float] | None]) -> str:
     """Return what is seen of the signals in models with these `kinds` of attention, a line each. `shares` are which
     part of what reaches the source reaches the piece that additive attention looks at most, and what it would be if all
     pieces got the same; None where that is not known."""
-    lines = [say("What arrives, as a median, from the nearest quarter of the pairs and from the farthest:")]
+    lines = [gettext("What arrives, as a median, from the nearest quarter of the pairs and from the farthest:")]
     lines += [_reach(kind, one) for kind, one in zip(kinds, found, strict=True)]
     known = [(kind, share) for kind, share in zip(kinds, shares, strict=True) if share is not None]
     if known:
         listed = ", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known)
-        lines.append(say("Of all that arrives, the piece that additive attention looks at most gets: {listed}. An "
-                         "equal share would be {alike}.", listed=listed, alike=percent(known[0][1][1])))  # fmt: skip
+        lines.append(
+            gettext(
+                "Of all that arrives, the piece that additive attention looks at most gets: {listed}. An "
+                "equal share would be {alike}.",
+                listed=listed,
+                alike=percent(known[0][1][1]),
+            )
+        )
     return "\n\n".join(lines)
 
 
@@ -92,12 +112,15 @@ def _reach(kind: str, found: Reach) -> str:
     told = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
     told["fall"] = ""
     if np.isfinite(found.tenth):
-        told["fall"] = " " + say("(a tenth every {steps} steps)", steps=decimal(found.tenth, 0))
+        told["fall"] = " " + gettext("(a tenth every {steps} steps)", steps=decimal(found.tenth, 0))
     if kind == "none":
-        return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and "
-                   "{far}.", **told)  # fmt: skip
-    return say("{name}: by the recurrence alone {start_near} and {start_far}{fall}, by attention {near} and {far}.",
-               **told)  # fmt: skip
+        return gettext(
+            "{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and {far}.",
+            **told,
+        )
+    return gettext(
+        "{name}: by the recurrence alone {start_near} and {start_far}{fall}, by attention {near} and {far}.", **told
+    )
 
 
 def small_length(length: float) -> str:
@@ -109,28 +132,54 @@ def growth_sentence(found: Growth) -> str:
     """Return what is seen of how far the sentence can grow."""
     words = found.words
     listed = [
-        say("{name} from {first} to {last}", name=short_name(kind), first=decimal(float(row[0]), 0),
-            last=decimal(float(row[-1]), 0))
+        gettext(
+            "{name} from {first} to {last}",
+            name=short_name(kind),
+            first=decimal(float(row[0]), 0),
+            last=decimal(float(row[-1]), 0),
+        )
         for kind, row in zip(found.attentions, found.scores, strict=True)
-    ]  # fmt: skip
-    told = say("chrF as the sentence grows from {first} to {last} words: {listed}.", first=words[0], last=words[-1],
-               listed=", ".join(listed))  # fmt: skip
+    ]
+    told = gettext(
+        "chrF as the sentence grows from {first} to {last} words: {listed}.",
+        first=words[0],
+        last=words[-1],
+        listed=", ".join(listed),
+    )
     ends = (decimal(float(end), 0) for end in (found.floor.min(), found.floor.max()))
-    told += " " + say("A text that is no translation of it has {first} to {last}.", first=next(ends), last=next(ends))
+    told += " " + gettext(
+        "A text that is no translation of it has {first} to {last}.", first=next(ends), last=next(ends)
+    )
     if "none" not in found.attentions or "additive" not in found.attentions:
         return told
     fixed, other = (found.scores[found.attentions.index(kind)] for kind in ("none", "additive"))
     broken = [count for count, one, two in zip(words, fixed, other, strict=True) if one < two / 2]
     if broken:
-        return told + " " + say("At {listed} words the fixed vector breaks: it has less than half of what additive "
-                                "attention has.", listed=", ".join(map(str, broken)))  # fmt: skip
-    return told + " " + say("This sentence breaks nowhere: at no length does the fixed vector have less than half of "
-                            "what additive attention has.")  # fmt: skip
+        return (
+            told
+            + " "
+            + gettext(
+                "At {listed} words the fixed vector breaks: it has less than half of what additive attention has.",
+                listed=", ".join(map(str, broken)),
+            )
+        )
+    return (
+        told
+        + " "
+        + gettext(
+            "This sentence breaks nowhere: at no length does the fixed vector have less than half of "
+            "what additive attention has."
+        )
+    )
 
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
     """Return where in the picture of BLEU by length a sentence of so many words stands: in this bucket, where each kind
     of attention has this BLEU."""
     listed = ", ".join(f"{short_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
-    return say("Your sentence has {words} words, which puts it among those of {bucket}: {listed} BLEU.", words=words,
-               bucket=bucket, listed=listed)  # fmt: skip
+    return gettext(
+        "Your sentence has {words} words, which puts it among those of {bucket}: {listed} BLEU.",
+        words=words,
+        bucket=bucket,
+        listed=listed,
+    )

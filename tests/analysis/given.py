@@ -24,9 +24,11 @@ Weights = dict[str, NDArray[Any]]
 
 KINDS = list(product(("additive", "dot"), READOUT_STATES))
 SIZES = {
-    "kind": st.sampled_from(KINDS), "hidden_size": st.integers(1, 16), "maxout_size": st.integers(1, 12),
+    "kind": st.sampled_from(KINDS),
+    "hidden_size": st.integers(1, 16),
+    "maxout_size": st.integers(1, 12),
     "alignment_size": st.integers(1, 12),
-}  # fmt: skip
+}
 
 
 def translated(

@@ -25,10 +25,12 @@ def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, 
     decoder = {name: value.astype(np.float64) for name, value in below(weights, "decoder.").items()}
     annotations, states = trace.annotations.astype(np.float64), trace.previous_states.astype(np.float64)
     words, prior = decoder["embedding.weight"][list(trace.previous_ids)], trace.alignment.astype(np.float64)
-    logarithms = np.stack([
-        again.log_likelihood(decoder, trace.config, annotations, *operands)
-        for operands in zip(states, words, trace.target_ids, strict=True)
-    ])  # fmt: skip
+    logarithms = np.stack(
+        [
+            again.log_likelihood(decoder, trace.config, annotations, *operands)
+            for operands in zip(states, words, trace.target_ids, strict=True)
+        ]
+    )
     posterior = np.stack([again.bayes(*rows) for rows in zip(prior, logarithms, strict=True)])
     reading = again.reading(decoder, trace.config, annotations, states, words, trace.target_ids, prior)
     return logarithms, posterior, reading

@@ -33,9 +33,14 @@ def with_pieces(source: tuple[str, ...], target: tuple[str, ...], seed: int) -> 
     """Return a trace of these pieces whose rows are random weights."""
     rows = np.random.default_rng(seed).dirichlet(np.ones(len(source)), size=len(target)).astype(np.float32)
     return dataclasses.replace(
-        trace(), source_pieces=source, source_surfaces=source, target_pieces=target, alignment=rows,
-        source_ids=tuple(range(4, 4 + len(source))), target_ids=tuple(range(4, 4 + len(target))),
-    )  # fmt: skip
+        trace(),
+        source_pieces=source,
+        source_surfaces=source,
+        target_pieces=target,
+        alignment=rows,
+        source_ids=tuple(range(4, 4 + len(source))),
+        target_ids=tuple(range(4, 4 + len(target))),
+    )
 
 
 def by_characters(ours: tuple[str, ...], theirs: tuple[str, ...], row: np.ndarray) -> np.ndarray:

@@ -60,8 +60,11 @@ def test_of_an_edit_everything_else_is_shared(other: str, shared: str | None) ->
     if shared is None:  # of two words that changed places one is shared, the other is in two
         assert int(axis.shared.sum()) == len(first.split()) - 1
         return
-    found = [None if two is None else other.split()[two] for one, two in zip(axis.first, axis.other, strict=True)
-             if one is not None]  # fmt: skip
+    found = [
+        None if two is None else other.split()[two]
+        for one, two in zip(axis.first, axis.other, strict=True)
+        if one is not None
+    ]
     assert [word or "_" for word in found] == shared.split()
 
 
@@ -80,9 +83,10 @@ def test_a_translation_beside_itself_has_no_gap_and_no_difference(source: str, t
 
 
 @given(
-    texts=st.tuples(SENTENCES, SENTENCES, SENTENCES, SENTENCES), by=st.sampled_from(["words", "pieces"]),
+    texts=st.tuples(SENTENCES, SENTENCES, SENTENCES, SENTENCES),
+    by=st.sampled_from(["words", "pieces"]),
     seeds=st.tuples(st.integers(0, 20), st.integers(0, 20)),
-)  # fmt: skip
+)
 def test_each_cell_is_that_of_its_own_words_and_a_gap_is_nan(
     texts: tuple[str, ...], by: By, seeds: tuple[int, int]
 ) -> None:
@@ -108,8 +112,9 @@ def test_the_other_way_round_the_difference_has_the_other_sign(texts: tuple[str,
     # Of a word that moved, either place may be the shared one.
     if there.source.other == back.source.first and there.target.other == back.target.first:
         np.testing.assert_allclose(there.difference, -back.difference)
-    np.testing.assert_allclose(there.first_log_probabilities[there.target.shared],
-                               back.other_log_probabilities[back.target.shared])  # fmt: skip
+    np.testing.assert_allclose(
+        there.first_log_probabilities[there.target.shared], back.other_log_probabilities[back.target.shared]
+    )
 
 
 @given(seeds=st.tuples(st.integers(0, 50), st.integers(0, 50)))
@@ -212,8 +217,9 @@ def test_edits_of_any_text_are_normalised_and_keep_the_other_words(text: str, da
     assert letters[0] == letters[1] == letters[2]
 
 
-@given(words=st.lists(st.sampled_from(["a", "red", "12.30", "bicycle", ",", "."]), min_size=1, max_size=8),
-       data=st.data())  # fmt: skip
+@given(
+    words=st.lists(st.sampled_from(["a", "red", "12.30", "bicycle", ",", "."]), min_size=1, max_size=8), data=st.data()
+)
 def test_edits_of_plain_sentences_change_the_words_and_nothing_else(words: list[str], data: st.DataObject) -> None:
     text = " ".join(words)
     k = data.draw(st.integers(0, len(words) - 1))

@@ -22,9 +22,14 @@ def aligned(source: str, target: str, matrix: np.ndarray, probability: float = 0
     alpha = (alpha / alpha.sum(axis=1, keepdims=True)).astype(np.float32)
     words = [(*(SPACE + word for word in text.split()), "</s>") for text in (source, target)]
     return dataclasses.replace(
-        make_trace(), source_pieces=words[0], source_surfaces=words[0], target_pieces=words[1], alignment=alpha,
-        energies=np.log(alpha), log_probabilities=np.full(rows, np.log(probability), dtype=np.float32),
-    )  # fmt: skip
+        make_trace(),
+        source_pieces=words[0],
+        source_surfaces=words[0],
+        target_pieces=words[1],
+        alignment=alpha,
+        energies=np.log(alpha),
+        log_probabilities=np.full(rows, np.log(probability), dtype=np.float32),
+    )
 
 
 def kinds(trace: Trace) -> set[Kind]:
@@ -99,9 +104,15 @@ def test_a_word_looked_at_too_often() -> None:
     assert [(f.kind, f.value, f.source) for f in findings] == [(Kind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
 
 
-@pytest.mark.parametrize(("second", "looked", "found"), [
-    ("Chat", 2, [(Kind.REPEATED, 2, 6, 2)]), ("Chat", 4, []), ("du", 4, []), ("chien", 2, []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("second", "looked", "found"),
+    [
+        ("Chat", 2, [(Kind.REPEATED, 2, 6, 2)]),
+        ("Chat", 4, []),
+        ("du", 4, []),
+        ("chien", 2, []),
+    ],
+)
 def test_a_word_written_twice_for_one(second: str, looked: int, found: list[tuple[Kind, int, int, int]]) -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
     findings = findings_of(aligned(SOURCE, f"{TARGET} {second}", matrix))

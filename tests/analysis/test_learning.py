@@ -41,8 +41,12 @@ HOUSE = Pair(
 def test_the_classes_of_a_sentence_are_those_one_reads() -> None:
     assert exchanged_neighbours(HOUSE) == [(2, 2)]
     assert link_classes(HOUSE) == {
-        "marks": {(7, 8)}, "articles": {(0, 0)}, "content": {(1, 1)}, "nouns": set(), "exchanged": {(2, 3), (3, 2)},
-    }  # fmt: skip
+        "marks": {(7, 8)},
+        "articles": {(0, 0)},
+        "content": {(1, 1)},
+        "nouns": set(),
+        "exchanged": {(2, 3), (3, 2)},
+    }
     assert single_links(HOUSE) == HOUSE.sure - {(5, 4), (5, 6)}
 
 
@@ -72,8 +76,9 @@ def test_the_measures_are_means_over_the_links() -> None:
     found = learnt([HOUSE], [alignment])
     assert found["content"].value == pytest.approx(alignment[1, 1])
     assert (found["exchanged"].value, found["exchanged"].count) == (
-        pytest.approx((alignment[3, 2] + alignment[2, 3]) / 2), 2,
-    )  # fmt: skip
+        pytest.approx((alignment[3, 2] + alignment[2, 3]) / 2),
+        2,
+    )
     own = alignment[2, 3] > alignment[2, 2] and alignment[3, 2] > alignment[3, 3]
     assert (found["order"].value, found["order"].count) == (float(own), 1)
 

@@ -49,9 +49,7 @@ def test_any_number_of_vectors_with_ties_and_some_passed_over(
     if rows and len(left):
         others = nearest(vectors[left], query, 1, metric)[0]
         last = found[-1]
-        assert (
-            others.cosine <= last.cosine + 1e-9 if metric == "cosine" else others.distance >= last.distance - 1e-9
-        )  # fmt: skip
+        assert others.cosine <= last.cosine + 1e-9 if metric == "cosine" else others.distance >= last.distance - 1e-9
 
 
 def test_another_metric_is_refused() -> None:

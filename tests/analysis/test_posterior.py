@@ -139,16 +139,28 @@ def test_words_after_are_the_words_with_other_shares(make_network: ModelFactory,
 
 
 OWN_LINKS = (
-    ("The black cat sleeps on the red chair .", "Le chat noir dort sur la chaise rouge .",
-     "0-0 1-2 2-1 3-3 4-4 5-5 6-7 7-6 8-8"),
-    ("I do not know where my friends are .", "Je ne sais pas où sont mes amis .",
-     "0-0 2-1 2-3 3-2 4-4 5-6 6-7 7-5 8-8"),
+    (
+        "The black cat sleeps on the red chair .",
+        "Le chat noir dort sur la chaise rouge .",
+        "0-0 1-2 2-1 3-3 4-4 5-5 6-7 7-6 8-8",
+    ),
+    (
+        "I do not know where my friends are .",
+        "Je ne sais pas où sont mes amis .",
+        "0-0 2-1 2-3 3-2 4-4 5-6 6-7 7-5 8-8",
+    ),
     ("A young girl is reading a long book .", "Une jeune fille lit un long livre .", "0-0 1-1 2-2 4-3 5-4 6-5 7-6 8-7"),
-    ("The European parliament approved the report .", "Le parlement européen a approuvé le rapport .",
-     "0-0 1-2 2-1 3-3 3-4 4-5 5-6 6-7"),
-    ("Two white dogs run in the deep snow .", "Deux chiens blancs courent dans la neige profonde .",
-     "0-0 1-2 2-1 3-3 4-4 5-5 6-7 7-6 8-8"),
-)  # fmt: skip
+    (
+        "The European parliament approved the report .",
+        "Le parlement européen a approuvé le rapport .",
+        "0-0 1-2 2-1 3-3 3-4 4-5 5-6 6-7",
+    ),
+    (
+        "Two white dogs run in the deep snow .",
+        "Deux chiens blancs courent dans la neige profonde .",
+        "0-0 1-2 2-1 3-3 4-4 5-5 6-7 7-6 8-8",
+    ),
+)
 
 
 def test_the_shipped_model_aligns_better_after_the_word(shipped_model: Path) -> None:

@@ -44,10 +44,24 @@ def test_every_step_of_a_true_trace_holds(
 
 @pytest.mark.parametrize(
     "quantity",
-    ["annotations", "initial_state", "keys", "score_vector", "queries", "energies", "alignment", "contexts",
-     "update_gates", "reset_gates", "candidates", "states", "readouts", "top_probabilities",
-     "log_probabilities"],
-)  # fmt: skip
+    [
+        "annotations",
+        "initial_state",
+        "keys",
+        "score_vector",
+        "queries",
+        "energies",
+        "alignment",
+        "contexts",
+        "update_gates",
+        "reset_gates",
+        "candidates",
+        "states",
+        "readouts",
+        "top_probabilities",
+        "log_probabilities",
+    ],
+)
 def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, quantity: str) -> None:
     trace = translator.translate(SENTENCES[2])
     changed = getattr(trace, quantity).copy()

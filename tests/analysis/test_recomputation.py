@@ -34,7 +34,7 @@ ARRAYS = {
     "log_probabilities",
     "top_probabilities",
 }
-MEASURES = {"entropy", "coverage"}  # fmt: skip
+MEASURES = {"entropy", "coverage"}
 
 
 def _deviations(folder: Path, trace: Trace) -> dict[str, float]:

@@ -82,8 +82,10 @@ def test_the_pieces_are_the_likeliest_of_both_and_those_that_were_written(first:
     kept = {one.piece_id for one in change.pieces}
     assert len(change.pieces) == 4
     assert {first.target_ids[STEP], changed.target_ids[STEP]} <= kept
-    both = [dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
-            for one in (first, changed)]  # fmt: skip
+    both = [
+        dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
+        for one in (first, changed)
+    ]
     for one in change.pieces:
         assert (one.before, one.after) == tuple(probabilities.get(one.piece_id) for probabilities in both)
     likeliest = sorted(set(both[0]) | set(both[1]), key=lambda piece: -max(one.get(piece, 0) for one in both))
@@ -92,9 +94,11 @@ def test_the_pieces_are_the_likeliest_of_both_and_those_that_were_written(first:
 
 def test_a_piece_that_was_not_recorded_is_less_than_the_least(first: Trace, changed: Trace) -> None:
     short = dataclasses.replace(
-        first, top_ids=first.top_ids[:, :2], top_probabilities=first.top_probabilities[:, :2],
+        first,
+        top_ids=first.top_ids[:, :2],
+        top_probabilities=first.top_probabilities[:, :2],
         top_pieces=tuple(row[:2] for row in first.top_pieces),
-    )  # fmt: skip
+    )
     change = step_change(short, changed, STEP)
     missing = [one for one in change.pieces if one.before is None]
     assert missing

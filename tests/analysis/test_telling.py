@@ -42,8 +42,11 @@ def traces(draw: st.DrawFn) -> Trace:
     trace = make_trace(" ".join(source), " ".join(target))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     width = draw(st.sampled_from((0.05, 0.3, 2.0)))
-    return looking(" ".join(source), " ".join(target), rng.dirichlet([width] * trace.alignment.shape[1],
-                                                                      size=len(trace.alignment)) + 1e-9)  # fmt: skip
+    return looking(
+        " ".join(source),
+        " ".join(target),
+        rng.dirichlet([width] * trace.alignment.shape[1], size=len(trace.alignment)) + 1e-9,
+    )
 
 
 def posterior(trace: Trace, seed: int) -> Array:
@@ -102,10 +105,12 @@ def test_the_word_that_turned_moved_furthest_of_those_that_are_clear_then(trace:
     fit = [k for k in range(len(before)) if looks.makes_sense(k) and later.makes_sense(k) and later.is_clear(k)]
     sides = trace.words()
     whole = [
-        k for k in fit or range(len(before))
-        if len(sides.target_groups[k]) == 1 and moved[k] >= 2 * MOVED
+        k
+        for k in fit or range(len(before))
+        if len(sides.target_groups[k]) == 1
+        and moved[k] >= 2 * MOVED
         and all(len(sides.source_groups[look.sources[k]]) == 1 for look in (looks, later))
-    ]  # fmt: skip
+    ]
     assert moved[word] >= max(moved[whole or fit or range(len(before))]) - 1e-6
     assert word in fit or not fit
     assert word in whole or not whole

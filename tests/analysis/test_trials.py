@@ -22,9 +22,12 @@ SINGLE = 1e-4
 
 def looks_of(trials: analysis.Trials) -> dict[str, analysis.Trial]:
     return {
-        "real": trials.real, "uniform": trials.uniform, "without strongest": trials.without_strongest,
-        "adversary": trials.adversary, "permuted": trials.permuted[3],
-    }  # fmt: skip
+        "real": trials.real,
+        "uniform": trials.uniform,
+        "without strongest": trials.without_strongest,
+        "adversary": trials.adversary,
+        "permuted": trials.permuted[3],
+    }
 
 
 @settings(max_examples=15)

@@ -26,9 +26,13 @@ def count(text: str) -> int:
 def add_checkouts(parser: argparse.ArgumentParser) -> None:
     """Give a benchmark its options `--against` and `--models`."""
     parser.add_argument(
-        "--against", type=checkout, nargs="+", default=[], metavar="FOLDER",
+        "--against",
+        type=checkout,
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
         help="checkouts of other commits that take turns with this one (git worktree add)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--models", type=Path, default=REPOSITORY / "models", help="folder of model folders, for all of them"
     )

@@ -124,10 +124,26 @@ def main() -> None:
         print("kind      workers  pairs/s  pairs/s of processor  memory MB", flush=True)
         for kind, workers in itertools.product(options.kinds, options.workers):
             table = str(Path(folder) / f"{kind}{workers}.parquet")
-            one = measured([str(file), "-o", table, "--model", options.model, "--device", "cpu", "--kind", kind,
-                            "--workers", str(workers)])  # fmt: skip
-            print(f"{kind:9} {workers:7} {count / one.seconds:8.0f} {count / one.processor_seconds:21.0f} "
-                  f"{one.memory / _MEBI:10.0f}", flush=True)  # fmt: skip
+            one = measured(
+                [
+                    str(file),
+                    "-o",
+                    table,
+                    "--model",
+                    options.model,
+                    "--device",
+                    "cpu",
+                    "--kind",
+                    kind,
+                    "--workers",
+                    str(workers),
+                ]
+            )
+            print(
+                f"{kind:9} {workers:7} {count / one.seconds:8.0f} {count / one.processor_seconds:21.0f} "
+                f"{one.memory / _MEBI:10.0f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -32,8 +32,9 @@ def ways(folder: Path) -> dict[str, Callable[[], object]]:
     translator = Translator.load(folder)
     return {
         f"{name}, {length}": partial(translator.translate, text, beam=beam)
-        for name, beam in (("greedy", 1), ("beam 5", 5)) for length, text in (("short", SHORT), ("long", LONG))
-    }  # fmt: skip
+        for name, beam in (("greedy", 1), ("beam 5", 5))
+        for length, text in (("short", SHORT), ("long", LONG))
+    }
 
 
 def main() -> None:

@@ -104,8 +104,11 @@ async def keep_open(address: str, process: int, options: argparse.Namespace) -> 
         failed += len(past.mistakes)
         minutes = options.minutes - max(0, house.until - time.monotonic()) / 60
         did = "".join(f"{past.done[what]:10}" for what in ("translate", "step", "read", "upload"))
-        print(f"{minutes:8.0f}{past.came:6}{did}{pair(past.translated)}{pair(past.others)}{sizes[-1]:8.0f}"
-              f"{threads(process):9}{len(past.mistakes):8}", flush=True)  # fmt: skip
+        print(
+            f"{minutes:8.0f}{past.came:6}{did}{pair(past.translated)}{pair(past.others)}{sizes[-1]:8.0f}"
+            f"{threads(process):9}{len(past.mistakes):8}",
+            flush=True,
+        )
         for mistake in past.mistakes[:3]:
             print(f"  {mistake[:300]}", flush=True)
     await asyncio.gather(*seats)
@@ -126,8 +129,21 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--every", type=float, default=5, help="minutes of a stretch")
     options = parser.parse_args()
-    heads = {"minutes": 8, "came": 6, "translate": 10, "step": 10, "read": 10, "upload": 10, "transl. s": 9, "p95": 6,
-             "other s": 9, "p95 ": 6, "MB": 8, "threads": 9, "failed": 8}  # fmt: skip
+    heads = {
+        "minutes": 8,
+        "came": 6,
+        "translate": 10,
+        "step": 10,
+        "read": 10,
+        "upload": 10,
+        "transl. s": 9,
+        "p95": 6,
+        "other s": 9,
+        "p95 ": 6,
+        "MB": 8,
+        "threads": 9,
+        "failed": 8,
+    }
     print("".join(f"{head:>{width}}" for head, width in heads.items()), flush=True)
     with tempfile.TemporaryDirectory() as logs:
         log, kept = Path(logs) / "page.log", {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT)}
@@ -138,8 +154,10 @@ def main() -> None:
         told = [line for line in log.read_text(errors="replace").splitlines() if "Error" in line]
     half = sizes[len(sizes) // 2 :]
     slope = statistics.linear_regression(range(len(half)), half).slope * 60 / options.every if len(half) > 1 else 0.0
-    print(f"{failed} sessions failed; {len(told)} lines of the server's log tell of errors; memory of the second half: "
-          f"{slope:+.0f} MB an hour; {after:.0f} MB once all were gone")  # fmt: skip
+    print(
+        f"{failed} sessions failed; {len(told)} lines of the server's log tell of errors; memory of the second half: "
+        f"{slope:+.0f} MB an hour; {after:.0f} MB once all were gone"
+    )
     for line in told[:5]:
         print(f"  {line[:300]}")
 

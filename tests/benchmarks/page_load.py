@@ -130,9 +130,13 @@ def turn(playwright: Playwright, chromium: str, folder: Path, options: argparse.
 
 
 _PARTS = {
-    r"/plotly-[^/]*\.js": "Plotly", r"/katex-[^/]*\.js": "KaTeX", r"\.woff2$": "letters",
-    r"/static/|/_stcore/": "Streamlit", r"/attnviz-record/": "records of the translation", r"/attnviz-": "our programs",
-}  # fmt: skip
+    r"/plotly-[^/]*\.js": "Plotly",
+    r"/katex-[^/]*\.js": "KaTeX",
+    r"\.woff2$": "letters",
+    r"/static/|/_stcore/": "Streamlit",
+    r"/attnviz-record/": "records of the translation",
+    r"/attnviz-": "our programs",
+}
 """What an address is of, the first that fits."""
 
 

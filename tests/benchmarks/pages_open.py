@@ -83,8 +83,10 @@ def go_to(page: Page, to: Destination, process: int) -> Opening:
           };
           return seen(pressed) && seen(drawn) && performance.now();
         }""",
-        arg={"pressed": to.pressed, "drawn": to.drawn}, timeout=PATIENCE, polling="raf",
-    ).json_value()  # fmt: skip
+        arg={"pressed": to.pressed, "drawn": to.drawn},
+        timeout=PATIENCE,
+        polling="raf",
+    ).json_value()
     found = Opening((usable - begun) / 1000, processor_time(process) - served)
     page.wait_for_selector("[data-waiting]", state="detached", timeout=PATIENCE)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]', timeout=PATIENCE)

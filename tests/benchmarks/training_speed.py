@@ -140,9 +140,13 @@ def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict
     for hidden, precision, keep in [*kinds, *((hidden, "bf16", False) for hidden in widths)]:
         peer = stack.enter_context(Peer(options.peer, options.peer_python, keep_memory=keep))
         found = peer.ask(
-            "build", vocabulary=options.vocabulary, embedding=options.embedding, hidden=hidden, precision=precision,
+            "build",
+            vocabulary=options.vocabulary,
+            embedding=options.embedding,
+            hidden=hidden,
+            precision=precision,
             threads=options.threads,
-        )  # fmt: skip
+        )
         peer.ask("load_batches", batches=[{"source": source, "target": target} for source, target in rows])
         name = f"{options.peer} {hidden} {precision}{'' if keep else ', default malloc'}"
         turns[f"{name} ({found['body'] / 1e6:.1f} of {found['weights'] / 1e6:.1f} M weights)"] = partial(

@@ -136,8 +136,9 @@ def against_peer(size: int, options: argparse.Namespace) -> None:
                     for beam in (1, 5)
                 }
             for peer in peers.get(f"{options.peer} {hidden}, with attention", {}).values():
-                peer.ask("build", vocabulary=8000, embedding=256, hidden=hidden, precision="fp32",
-                         threads=options.threads)  # fmt: skip
+                peer.ask(
+                    "build", vocabulary=8000, embedding=256, hidden=hidden, precision="fp32", threads=options.threads
+                )
         for pieces in (16, 50):
             sentence = sentence_of(pieces - 1, text, tokenizer)  # the closing piece makes it `pieces`
             source = [[*tokenizer.encode(sentence), EOS]]

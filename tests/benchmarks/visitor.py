@@ -123,9 +123,10 @@ class Visitor:
             with urllib.request.urlopen(f"{self._address}/_stcore/health", timeout=PATIENCE) as answer:
                 cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
             headers = {
-                "Content-Type": f"multipart/form-data; boundary={border}", "X-Xsrftoken": cookie,
+                "Content-Type": f"multipart/form-data; boundary={border}",
+                "X-Xsrftoken": cookie,
                 "Cookie": f"_streamlit_xsrf={cookie}",
-            }  # fmt: skip
+            }
             request = urllib.request.Request(f"{self._address}{path}", data=body, headers=headers, method="PUT")
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 answer.read()

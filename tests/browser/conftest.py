@@ -98,9 +98,14 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
     strays: list[str] = []
 
     def open_at(
-        query: str = "", *, path: str = "", ready: str = READY, width: int = view.width, height: int = view.height,
+        query: str = "",
+        *,
+        path: str = "",
+        ready: str = READY,
+        width: int = view.width,
+        height: int = view.height,
         dark: bool = view.dark,
-    ) -> Page:  # fmt: skip
+    ) -> Page:
         page = profile.new_page()
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")

@@ -19,15 +19,17 @@ nonces: dict[str, str] = {}
 
 
 def discovery(_: Request) -> JSONResponse:
-    return JSONResponse({
-        "issuer": ISSUER,
-        "authorization_endpoint": f"{ISSUER}/authorize",
-        "token_endpoint": f"{ISSUER}/token",
-        "jwks_uri": f"{ISSUER}/keys",
-        "response_types_supported": ["code"],
-        "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": ["RS256"],
-    })  # fmt: skip
+    return JSONResponse(
+        {
+            "issuer": ISSUER,
+            "authorization_endpoint": f"{ISSUER}/authorize",
+            "token_endpoint": f"{ISSUER}/token",
+            "jwks_uri": f"{ISSUER}/keys",
+            "response_types_supported": ["code"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+        }
+    )
 
 
 def authorize(request: Request) -> RedirectResponse:
@@ -41,9 +43,14 @@ async def token(request: Request) -> JSONResponse:
     given = await request.form()
     now = int(time.time())
     claims = {
-        "iss": ISSUER, "sub": "1", "aud": "attnviz", "iat": now, "exp": now + 600, "name": "Ada",
+        "iss": ISSUER,
+        "sub": "1",
+        "aud": "attnviz",
+        "iat": now,
+        "exp": now + 600,
+        "name": "Ada",
         "nonce": nonces.pop(str(given["code"])),
-    }  # fmt: skip
+    }
     signed = jwt.encode({"alg": "RS256", "kid": "key"}, claims, KEY)
     return JSONResponse({"access_token": "token", "token_type": "Bearer", "expires_in": 600, "id_token": signed})
 

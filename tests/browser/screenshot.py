@@ -21,9 +21,11 @@ from tests.browser.settled import settled
 
 # A pair of the sample of *Corpus*, with the links that a person drew.
 OLDER = {
-    "sentence": "My brother is older than I am.", "target": "Mon frère est plus âgé que moi.",
-    "gold": "0-0 1-1 2-2 3-3 3-4 4-5 5-6 6?6 7-7", "depth": "everything",
-}  # fmt: skip
+    "sentence": "My brother is older than I am.",
+    "target": "Mon frère est plus âgé que moi.",
+    "gold": "0-0 1-1 2-2 3-3 3-4 4-5 5-6 6?6 7-7",
+    "depth": "everything",
+}
 ASIDE = {
     # A look changed by hand, and what came of it.
     "what-if": "?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&depth=everything",
@@ -45,9 +47,13 @@ IDEA = f"?sentence={quote_plus(OPENING)}&step=3&depth=idea"
 _PARTS = {"posterior": ".st-key-looking_back"}
 """Of these only a part is kept."""
 _LAST = {
-    "": ".st-key-contrast", "lab": ".st-key-section_panel", "learns": ".st-key-heatmap_2-learns",
-    "why": ".st-key-forced_words-why", "transformer": ".st-key-heatmap-head", "corpus": "[class*=st-key-corpus_plot]",
-}  # fmt: skip
+    "": ".st-key-contrast",
+    "lab": ".st-key-section_panel",
+    "learns": ".st-key-heatmap_2-learns",
+    "why": ".st-key-forced_words-why",
+    "transformer": ".st-key-heatmap-head",
+    "corpus": "[class*=st-key-corpus_plot]",
+}
 """The chart that is drawn last on a page, by its box."""
 _HIGH = {"gold": 1060, "neighbours": 1060}
 """Windows that are higher than the others, so that what the picture is of is in them."""

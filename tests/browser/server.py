@@ -16,9 +16,14 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 CHROMIUM_FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 READY = ".st-key-heatmap .js-plotly-plot .ytick"
 """A selector that matches once the heatmap is drawn."""

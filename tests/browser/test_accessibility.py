@@ -27,10 +27,19 @@ BOXES = ("choices", "own", "downloads", "proof", "glossary")
 """What opens above the page: keys of the buttons."""
 
 TABLES = {
-    "heatmap": "tables", "energy": "tables", "softmax": "tables", "growth": "tables", "units": "tables",
-    "state": "tables", "maxout": "tables", "candidates": "tables", "microscope": "microscope_table",
-    "ledger": "ledger_table", "contrast": "ledger_table", "posterior": "tables",
-}  # fmt: skip
+    "heatmap": "tables",
+    "energy": "tables",
+    "softmax": "tables",
+    "growth": "tables",
+    "units": "tables",
+    "state": "tables",
+    "maxout": "tables",
+    "candidates": "tables",
+    "microscope": "microscope_table",
+    "ledger": "ledger_table",
+    "contrast": "ledger_table",
+    "posterior": "tables",
+}
 """Every chart of the page, and the box with its numbers as a table."""
 COUNTS = {"tables": 9, "microscope_table": 1, "ledger_table": 2}
 """Tables in each box; energies and softmax share one."""
@@ -103,10 +112,28 @@ def picture_of(page: Page, box: list[float]) -> np.ndarray[Any, Any]:
 
 
 ORDER = (
-    "sentence", "translate", "depth-en", "examples_0", "own", "choices", "downloads", "player", "step", "by-en", "root",
-    "colours-en", "facts", "proof", "glossary", "microscope_table", "growth", "ledger_word-en", "ledger_rival-en",
-    "ledger_table", "tables",
-)  # fmt: skip
+    "sentence",
+    "translate",
+    "depth-en",
+    "examples_0",
+    "own",
+    "choices",
+    "downloads",
+    "player",
+    "step",
+    "by-en",
+    "root",
+    "colours-en",
+    "facts",
+    "proof",
+    "glossary",
+    "microscope_table",
+    "growth",
+    "ledger_word-en",
+    "ledger_rival-en",
+    "ledger_table",
+    "tables",
+)
 """Stops on the way through the page, in the order of reading; there are others in between."""
 
 

@@ -87,14 +87,17 @@ def test_what_is_left_of_another_room_says_nothing(open_page: Opener) -> None:
     """Streamlit draws it in the new room for a moment, and nothing says in which order the two of them speak."""
     page = open_page()
     settled(page)
-    shown = page.evaluate("""async (name) => {
+    shown = page.evaluate(
+        """async (name) => {
       const { default: messenger } = await import(`./${name}`), room = document.querySelector(".st-key-room");
       const left = document.querySelector(".messenger").parentElement.cloneNode(true), { server } = room.attnvizView;
       room.append(left);
       messenger({ data: { ...server, room: "room-other", identity: "other" }, parentElement: left })?.();
       left.remove();
       return [server.identity, room.attnvizView.server.identity];
-    }""", program_name("messenger"))  # fmt: skip
+    }""",
+        program_name("messenger"),
+    )
     assert shown[0] == shown[1]
     page.keyboard.press("ArrowRight")
     expect_step(page, 2, "Step")

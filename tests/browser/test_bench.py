@@ -86,9 +86,11 @@ def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
     to_the_middle(page, piece)
     box = bar(page, piece).bounding_box()
     assert box
-    unit = float(page.locator(".st-key-softmax .chart").evaluate(
-        "({ _fullLayout: { xaxis2 } }) => xaxis2.c2p(1) - xaxis2.c2p(0)"
-    ))  # fmt: skip
+    unit = float(
+        page.locator(".st-key-softmax .chart").evaluate(
+            "({ _fullLayout: { xaxis2 } }) => xaxis2.c2p(1) - xaxis2.c2p(0)"
+        )
+    )
     x, y = box["x"] + 6, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -198,15 +200,22 @@ def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked
     page.locator(".st-key-glossary button").focus()
     for _ in range(40):
         page.keyboard.press("Tab")
-        if page.evaluate("() => document.activeElement.getAttribute('role') === 'slider'"
-                         " && document.activeElement.classList.contains('hand')"):  # fmt: skip
+        if page.evaluate(
+            "() => document.activeElement.getAttribute('role') === 'slider'"
+            " && document.activeElement.classList.contains('hand')"
+        ):
             break
     for _ in range(EUROPEAN):
         page.keyboard.press("Tab")
     expect(bar(page, EUROPEAN)).to_be_focused()
     page.wait_for_function(f"() => {SHOWN}.source === {EUROPEAN}")  # "here" is where the focus is
-    for key, least, most in (("ArrowUp", 0.04, 0.06), ("ArrowRight", 0.09, 0.11), ("PageUp", 0.29, 0.31),
-                             ("ArrowDown", 0.24, 0.26), ("Shift+ArrowLeft", 0.23, 0.25)):  # fmt: skip
+    for key, least, most in (
+        ("ArrowUp", 0.04, 0.06),
+        ("ArrowRight", 0.09, 0.11),
+        ("PageUp", 0.29, 0.31),
+        ("ArrowDown", 0.24, 0.26),
+        ("Shift+ArrowLeft", 0.23, 0.25),
+    ):
         page.keyboard.press(key)
         expect_weight(page, EUROPEAN, least, most)
     page.keyboard.press("Space")

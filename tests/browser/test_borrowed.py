@@ -63,8 +63,9 @@ def expect_row(page: Page, row: np.ndarray) -> None:
     """Wait until the bars of weights are these."""
     page.wait_for_function(
         "(row) => document.querySelector('.st-key-softmax .chart')?._fullData?.[1].x"
-        ".every((x, j) => Math.abs(x - row[j]) < 2e-3)", arg=row.tolist(),
-    )  # fmt: skip
+        ".every((x, j) => Math.abs(x - row[j]) < 2e-3)",
+        arg=row.tolist(),
+    )
 
 
 @within(WIDE_DARK, NARROW)

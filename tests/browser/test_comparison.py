@@ -75,8 +75,9 @@ def expect_step(page: Page, step: int, row: int) -> None:
     expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
     page.wait_for_function(
         "([chart, row]) => document.querySelector(chart).layout.shapes.some(({ line, y0 }) => "
-        "line.color === document.querySelector(chart).layout.meta.frame && y0 + 0.5 === row)", arg=[CHART, row],
-    )  # fmt: skip
+        "line.color === document.querySelector(chart).layout.meta.frame && y0 + 0.5 === row)",
+        arg=[CHART, row],
+    )
     assert framed_rows(page) == {row}
 
 

@@ -42,10 +42,13 @@ def expect_equations(page: Page, count: int) -> None:
 def parts(page: Page) -> dict[str, int]:
     """Return how many there are of what a depth has and another has not."""
     names = {
-        "equations": ".st-key-stages .katex-display", "microscope": ".st-key-microscope .js-plotly-plot",
-        "ledger": ".st-key-ledger .js-plotly-plot", "proof": ".st-key-proof", "switches": ".st-key-heatmap_choices",
+        "equations": ".st-key-stages .katex-display",
+        "microscope": ".st-key-microscope .js-plotly-plot",
+        "ledger": ".st-key-ledger .js-plotly-plot",
+        "proof": ".st-key-proof",
+        "switches": ".st-key-heatmap_choices",
         "bars": ".st-key-softmax .hand",
-    }  # fmt: skip
+    }
     return {name: page.locator(selector).count() for name, selector in names.items()}
 
 

@@ -305,8 +305,9 @@ def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_poste
         return page.locator("#heatmap").evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
 
     faces = (trace.alignment, found.reading, found.reading - trace.alignment)
-    for key, (name, expected) in zip(("", "b", "b", "b"), [*zip(FACES, faces, strict=True), (FACES[0], faces[0])],
-                                     strict=True):  # fmt: skip
+    for key, (name, expected) in zip(
+        ("", "b", "b", "b"), [*zip(FACES, faces, strict=True), (FACES[0], faces[0])], strict=True
+    ):
         if key:
             page.keyboard.press(key)
         expect(page.locator('#faces [aria-pressed="true"]')).to_have_attribute("value", name)

@@ -61,9 +61,7 @@ def expect_hover(page: Page, face: str) -> None:
         assert re.search(r"α = \d\.\d{4}", told)
         assert "the word" not in told
         return
-    before, after, difference = (
-        float(found.replace("−", "-")) for found in re.findall(r"= ([−+]?\d\.\d{4})", told)
-    )  # fmt: skip
+    before, after, difference = (float(found.replace("−", "-")) for found in re.findall(r"= ([−+]?\d\.\d{4})", told))
     assert told.index("Before the word") < told.index("After the word")
     assert after - before == pytest.approx(difference, abs=2e-4)
     assert difference > 0 if face == "difference" else after > 0.5

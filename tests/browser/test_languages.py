@@ -62,8 +62,13 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
     assert linked(page) == {
-        "lang": "fr", "step": "3", "sentence": SENTENCE, "search": "beam 3", "by": "pieces", "depth": "everything",
-    }  # fmt: skip
+        "lang": "fr",
+        "step": "3",
+        "sentence": SENTENCE,
+        "search": "beam 3",
+        "by": "pieces",
+        "depth": "everything",
+    }
     page.reload()
     page.wait_for_selector(READY)
     expect_french(page, 3)
@@ -98,9 +103,12 @@ def test_french_fits(open_page: Opener, width: int, height: int) -> None:
     assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
     ours = page.locator(".transport button, .growth button, .growth label, .facts button, .st-key-lang button")
     assert ours.count() > 10
-    assert ours.evaluate_all(
-        "(nodes) => nodes.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"
-    ) == []  # fmt: skip
+    assert (
+        ours.evaluate_all(
+            "(nodes) => nodes.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"
+        )
+        == []
+    )
     (_, right), (menu, _) = edges(page, ".st-key-lang"), edges(page, "[data-testid=stMainMenu]")
     assert right <= menu
     if width > 700:  # the slider stands on the line of the player's buttons

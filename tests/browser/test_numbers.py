@@ -94,11 +94,18 @@ def sentence(trace: Trace, step: int, source: int) -> str:
     adds, count = units.contributions, int(np.sum(units.contributions < 0))
     named, largest = min(UNITS, len(adds)), int(units.order[0])
     values = {
-        "word": piece_name(trace.source_pieces[source]), "target": piece_name(trace.target_pieces[step]),
-        "energy": f"{units.energy:.2f}".replace("-", "\u2212"), "n": len(adds), "for": len(adds) - count,
-        "against": count, "named": named, "part": signed(float(adds[units.order[:named]].sum())),
-        "flat": int(saturated(units).sum()), "largest": largest + 1, "c": signed(float(adds[largest])),
-    }  # fmt: skip
+        "word": piece_name(trace.source_pieces[source]),
+        "target": piece_name(trace.target_pieces[step]),
+        "energy": f"{units.energy:.2f}".replace("-", "\u2212"),
+        "n": len(adds),
+        "for": len(adds) - count,
+        "against": count,
+        "named": named,
+        "part": signed(float(adds[units.order[:named]].sum())),
+        "flat": int(saturated(units).sum()),
+        "largest": largest + 1,
+        "c": signed(float(adds[largest])),
+    }
     return str(microscope_record(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
 
 

@@ -80,8 +80,10 @@ def test_a_word_lights_its_column_rows_strip_and_ribbon(open_page: Opener, openi
         found = page.evaluate(LIT, [piece])
         assert {name: found[name] for name in ALL} == ALL
         # Who looked at it: the French words, by the mean of their steps.
-        looked = [np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
-                  for group in words.target_groups]  # fmt: skip
+        looked = [
+            np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
+            for group in words.target_groups
+        ]
         np.testing.assert_allclose(tints(page, ".target"), 0.42 * np.sqrt(looked), atol=0.012)
     page.mouse.move(2, 2)
     expect(page.locator(".pointing")).to_have_count(0)

@@ -77,8 +77,9 @@ def expect_alike(page: Page, translator: Translator[Trace], told: str) -> None:
     expect_step(page, STEP)
     page.wait_for_function(
         "(share) => document.querySelector('.st-key-softmax .chart')._fullData[1].x.every((x) => Math.abs(x - share)"
-        " < 1e-6)", arg=1 / len(flat.source_ids),
-    )  # fmt: skip
+        " < 1e-6)",
+        arg=1 / len(flat.source_ids),
+    )
     badge = page.locator(".proof .badge")
     badge.scroll_into_view_if_needed()
     expect(badge).to_contain_text("check out")

@@ -37,9 +37,16 @@ CONTROLS = {
 """What can be taken hold of, by kind; a kind is chosen before one of its number, so that the many words do not win."""
 KEYS = ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End", " ", "Escape", "Tab", "Enter")
 SENTENCES = (
-    "Two dogs play in the snow.", "A man sleeps.", "Where is the station?", "  spaced   out ", "", "北京很大。",
-    "The zyxwvut plays with qwxyzzy 😀.", "<b>bold</b> & $x_1$ :red[red]", "word " * 250,
-)  # fmt: skip
+    "Two dogs play in the snow.",
+    "A man sleeps.",
+    "Where is the station?",
+    "  spaced   out ",
+    "",
+    "北京很大。",
+    "The zyxwvut plays with qwxyzzy 😀.",
+    "<b>bold</b> & $x_1$ :red[red]",
+    "word " * 250,
+)
 TARGETS = ("", "Deux chiens jouent.", "Où ça ? 😀", "_a_ *b* $c$")
 PATIENCE = 30_000
 """Milliseconds until the page must have come to rest."""

@@ -51,8 +51,14 @@ def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pyte
 def _process(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "attnviz", *arguments],
-        cwd=REPOSITORY, input=given, capture_output=True, text=True, check=False, timeout=120, encoding="utf-8",
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        encoding="utf-8",
+    )
 
 
 def _one_sentence(errors: str) -> bool:
@@ -221,8 +227,12 @@ def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:
     command = f'"{sys.executable}" -m attnviz translate --json --model "{model_folder}" | head -n 1'
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
-        cwd=REPOSITORY, input="A dog.\n" * 300, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        input="A dog.\n" * 300,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["source"] == "A dog."
 
@@ -284,8 +294,22 @@ def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     trace = Trace.load(saved)
     assert trace.fingerprint == translator.translate(SENTENCES[0], target=SENTENCES[1]).fingerprint
-    done = _process("figure", SENTENCES[0], "-o", str(tmp_path / "x.tex"), *given, *options, "--by", "pieces",
-                    "--colours", "cividis", "--root", "--no-end", "--step", "2")  # fmt: skip
+    done = _process(
+        "figure",
+        SENTENCES[0],
+        "-o",
+        str(tmp_path / "x.tex"),
+        *given,
+        *options,
+        "--by",
+        "pieces",
+        "--colours",
+        "cividis",
+        "--root",
+        "--no-end",
+        "--step",
+        "2",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     expected = export.heatmap_tikz(trace, by="pieces", colours="cividis", root=True, end=False, step=1)
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
@@ -365,9 +389,30 @@ def test_train_then_translate(tmp_path: Path) -> None:
     pairs.write_text(PAIRS * 5, encoding="utf-8")
     tokenizer = tmp_path / "tokenizer.model"
     tokenizer.write_bytes(Tokenizer.train(SENTENCES, 150).model)
-    options = ["--data", f"{pairs}=2", "--validation", str(pairs), "--output", str(tmp_path / "run"),
-               "--tokenizer", str(tokenizer), "--hidden-size", "8", "--embedding-size", "8", "--alignment-size", "8",
-               "--maxout-size", "8", "--updates", "3", "--validate-every", "3", "--device", "cpu"]  # fmt: skip
+    options = [
+        "--data",
+        f"{pairs}=2",
+        "--validation",
+        str(pairs),
+        "--output",
+        str(tmp_path / "run"),
+        "--tokenizer",
+        str(tokenizer),
+        "--hidden-size",
+        "8",
+        "--embedding-size",
+        "8",
+        "--alignment-size",
+        "8",
+        "--maxout-size",
+        "8",
+        "--updates",
+        "3",
+        "--validate-every",
+        "3",
+        "--device",
+        "cpu",
+    ]
     done = _process("train", *options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str(tmp_path / "run" / "model")
@@ -407,8 +452,10 @@ def test_app_serves_the_page() -> None:
         port = free.getsockname()[1]
     server = subprocess.Popen(
         [sys.executable, "-m", "attnviz", "app", "--port", str(port)],
-        cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=REPOSITORY,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         assert _healthy(f"http://127.0.0.1:{port}/_stcore/health")
     finally:

@@ -89,8 +89,9 @@ def test_ended_and_bereft_of_an_actor_nothing_is_lost_or_doubled(
     assert heard[-1].done == heard[-1].total
     assert [one.done for one in heard] == sorted({one.done for one in heard})
     assert {table.name: (about.lines, about.rows) for table, about in made.items()} == {
-        "few.parquet": (3, 2), "many.2014.parquet": (46, 43),
-    }  # fmt: skip
+        "few.parquet": (3, 2),
+        "many.2014.parquet": (46, 43),
+    }
     for file, table in zip(("few.txt.gz", "many.2014.tsv"), made, strict=True):
         alone = tmp_path / "alone.parquet"
         analyse_file(folder / file, alone, model_folder, Settings(beam=1), device="cpu", window=4)
@@ -104,8 +105,19 @@ def test_ended_and_bereft_of_an_actor_nothing_is_lost_or_doubled(
 def test_the_command_and_what_an_actor_fails_with(
     cluster: str, folder: Path, model_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["corpus", "--ray", str(folder), "--kind", "none", "-o", str(tmp_path / "out"), "--actors", "1",
-                 "--model", str(model_folder)]  # fmt: skip
+    arguments = [
+        "corpus",
+        "--ray",
+        str(folder),
+        "--kind",
+        "none",
+        "-o",
+        str(tmp_path / "out"),
+        "--actors",
+        "1",
+        "--model",
+        str(model_folder),
+    ]
     damaged = folder / "damaged.parquet"
     parquet.write_table(pa.table({"source": ["Two dogs play in the snow."] * 9}), damaged, use_dictionary=False)
     whole = damaged.read_bytes()
@@ -138,9 +150,15 @@ def test_what_cannot_be_is_a_sentence(folder: Path, model_folder: Path, tmp_path
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--actors", "2"], ["--address", "auto"], ["--ray", "--gold", "x"], ["--ray", "--workers", "2"],
-     ["--ray", "--device", "cpu"], []],
-)  # fmt: skip
+    [
+        ["--actors", "2"],
+        ["--address", "auto"],
+        ["--ray", "--gold", "x"],
+        ["--ray", "--workers", "2"],
+        ["--ray", "--device", "cpu"],
+        [],
+    ],
+)
 def test_options_that_do_not_go_together_are_refused(
     folder: Path, model_folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

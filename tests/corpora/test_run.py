@@ -41,8 +41,9 @@ analyse = functools.partial(analyse_file, window=4)
 
 def test_a_table_has_a_row_a_line_in_order(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
     told: list[Progress] = []
-    made = analyse(pairs_file, tmp_path / "out.parquet", model_folder, Settings(beam=1), device="cpu",
-                        advance=told.append)  # fmt: skip
+    made = analyse(
+        pairs_file, tmp_path / "out.parquet", model_folder, Settings(beam=1), device="cpu", advance=told.append
+    )
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table["number"].to_pylist() == [number for number in range(1, 47) if number not in (31, 32, 33)]
     assert (made.lines, made.rows, made.skipped) == (46, 43, 3)
@@ -59,8 +60,9 @@ def test_of_the_lines_that_are_skipped_all_are_counted_and_the_first_thousand_na
 ) -> None:
     lines = [f"{k}\t\n" if k % 5 else "A dog.\tUn chien.\n" for k in range(1, 1631)]
     (tmp_path / "bad.tsv").write_text("".join(lines))
-    made = analyse_file(tmp_path / "bad.tsv", tmp_path / "out.parquet", model_folder, Settings(kind=None), window=300,
-                        device="cpu")  # fmt: skip
+    made = analyse_file(
+        tmp_path / "bad.tsv", tmp_path / "out.parquet", model_folder, Settings(kind=None), window=300, device="cpu"
+    )
     bad = [number for number in range(1, 1631) if number % 5]
     assert (made.rows, made.skipped) == (326, len(bad))
     assert [number for number, _ in made.named] == bad[:1000]
@@ -75,8 +77,9 @@ def test_a_table_that_is_there_is_left_and_another_is_made_anew(
     first = output.stat()
     analyse(pairs_file, output, model_folder, settings, device="cpu", limit=6)
     assert (output.stat().st_ino, output.stat().st_mtime_ns) == (first.st_ino, first.st_mtime_ns)
-    made = analyse(pairs_file, output, model_folder, dataclasses.replace(settings, threshold=0.5), device="cpu",
-                        limit=5)  # fmt: skip
+    made = analyse(
+        pairs_file, output, model_folder, dataclasses.replace(settings, threshold=0.5), device="cpu", limit=5
+    )
     assert made.rows == 5
     assert parquet.read_metadata(output).num_rows == 5
 
@@ -137,8 +140,25 @@ def test_how_many_lines_were_of_english_alone_is_told(
 ) -> None:
     pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
     pairs.write_text("A dog.\tUn chien.\nTwo dogs.\nThe snow.\n")
-    assert not main(["corpus", str(pairs), "-o", str(output), "--model", str(model_folder), "--device", "cpu",
-                     "--workers", "1", "--beam", "1", "--kind", "none", *options])  # fmt: skip
+    assert not main(
+        [
+            "corpus",
+            str(pairs),
+            "-o",
+            str(output),
+            "--model",
+            str(model_folder),
+            "--device",
+            "cpu",
+            "--workers",
+            "1",
+            "--beam",
+            "1",
+            "--kind",
+            "none",
+            *options,
+        ]
+    )
     said = capsys.readouterr().out
     assert said.startswith("3 rows of 3 lines, 0 skipped")
     assert (f"{alone} of them have a translation of the model's own" in said) == bool(alone)
@@ -147,12 +167,27 @@ def test_how_many_lines_were_of_english_alone_is_told(
 
 def _command(script: Path, pairs: Path, output: Path, model: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, script, "corpus", pairs, "-o", output, "--model", model, "--device", "cpu", "--workers", "2",
-         "--beam", "1"],
+        [
+            sys.executable,
+            script,
+            "corpus",
+            pairs,
+            "-o",
+            output,
+            "--model",
+            model,
+            "--device",
+            "cpu",
+            "--workers",
+            "2",
+            "--beam",
+            "1",
+        ],
         cwd=REPOSITORY,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1", "STARTED_BY": str(script)},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def _still_run(script: Path) -> bool:

@@ -32,9 +32,10 @@ def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Inter
     attention = st.one_of(
         st.builds(Temperature, st.sampled_from([0.2, 1.0, 3.0]), st.one_of(st.none(), steps)),
         st.builds(ExcludePosition, st.integers(0, pieces - 2), steps),
-        st.builds(lambda j, i: ReplaceWeights(tuple(float(j == k) for k in range(pieces)), i),
-                  st.just(pieces - 1), steps),
-    )  # fmt: skip
+        st.builds(
+            lambda j, i: ReplaceWeights(tuple(float(j == k) for k in range(pieces)), i), st.just(pieces - 1), steps
+        ),
+    )
     words = st.builds(lambda piece: [ForceWord(piece, 2)], st.integers(EOS + 1, vocabulary - 1))
     return st.one_of(st.just([]), words, st.tuples(st.lists(attention, max_size=2), words).map(lambda t: t[0] + t[1]))
 

@@ -160,7 +160,7 @@ def test_a_false_claim_is_not_proved(kind: Translator) -> None:
         0: [(), (Temperature(0.6, 0), done[1]), (Temperature(0.5, 1), done[1]), (ReplaceWeights(row / row.sum(), 0),)],
         2: [(done[0],), (done[0], ExcludePosition(2, 2)), (done[0], ReplaceEnergies((0.0,) * pieces, 2))],
         1: [(*done, Temperature(0.5, 1)), (Temperature(0.5), done[1])],
-    }  # fmt: skip
+    }
     for step, false in claims.items():
         assert Prover(trace, _weights(kind)).prove(step).holds
         for claim in false:

@@ -68,9 +68,14 @@ def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_
 @settings(max_examples=20)
 @given(how=st.sampled_from(SEARCHES), step=st.integers(0, 3), source=st.integers(0, 3), **SIZES)
 def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_proved(
-    make_network: ModelFactory, tokenizer: Tokenizer, how: dict[str, Any], step: int, source: int,
-    kind: tuple[str, str], **sizes: int,
-) -> None:  # fmt: skip
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    how: dict[str, Any],
+    step: int,
+    source: int,
+    kind: tuple[str, str],
+    **sizes: int,
+) -> None:
     network = make_network(*kind, **sizes)
     translator = Translator(network, tokenizer)
     first = translator.translate(SENTENCES[0], **how)

@@ -59,9 +59,19 @@ def test_everything_as_json(
 ) -> None:
     models = ("--model", model_folder, "--model", fixed_context)
     found = json.loads(
-        evaluate(own_pairs, gold_links, *models, "--json", "--by-length", "--sentences", "--beam", "2,1",
-                 "--threshold-from", gold_links)
-    )  # fmt: skip
+        evaluate(
+            own_pairs,
+            gold_links,
+            *models,
+            "--json",
+            "--by-length",
+            "--sentences",
+            "--beam",
+            "2,1",
+            "--threshold-from",
+            gold_links,
+        )
+    )
     assert list(found) == ["models", "scores", "by_length", "alignment", "sentences"]
     tiny, fixed = found["models"]
     assert (tiny["model"], fixed["model"]) == ("tiny", "fixed")
@@ -117,8 +127,11 @@ def test_markdown_has_the_command_over_each_table(evaluate, own_pairs: Path, gol
     out = evaluate(own_pairs, gold_links, "--model", model_folder, "--markdown", "--by-length", "--beam", "1")
     sections = re.split(r"^### ", out, flags=re.MULTILINE)[1:]
     assert [section.splitlines()[0] for section in sections] == [
-        "Models", "Scores", "BLEU by source length, greedy", "Alignment error rate",
-    ]  # fmt: skip
+        "Models",
+        "Scores",
+        "BLEU by source length, greedy",
+        "Alignment error rate",
+    ]
     for section in sections:
         assert re.search(r"```sh\npython -m attnviz evaluate (.|\n)*?```\n\n\| ", section)
         for line in (line for line in section.splitlines() if line.startswith("|")):
@@ -136,8 +149,11 @@ def test_the_csv_and_the_figure_by_length(evaluate, own_pairs: Path, model_folde
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["words"], row["model"]) for row in rows] == [
-        ("1-10", "tiny"), ("1-10", "fixed"), ("11-20", "tiny"), ("11-20", "fixed"),
-    ]  # fmt: skip
+        ("1-10", "tiny"),
+        ("1-10", "fixed"),
+        ("11-20", "tiny"),
+        ("11-20", "fixed"),
+    ]
     first, second = plotly.io.from_json(figure.read_text(encoding="utf-8")).data
     assert (first.name, second.name) == ("tiny", "fixed")
     assert list(first.y) == [float(row["bleu"]) for row in rows if row["model"] == "tiny"]

@@ -66,8 +66,13 @@ def test_accuracy_by_kind(folder: Path, pairs: Path, capfd: pytest.CaptureFixtur
 
 def test_alignment_error(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     gold = tmp_path / "gold.jsonl"
-    line = {"id": 1, "en": ["Tom", "liked", "singing"], "fr": ["Tom", "aimait", "chanter"],
-            "S": [[0, 0], [1, 1], [2, 2]], "P": []}  # fmt: skip
+    line = {
+        "id": 1,
+        "en": ["Tom", "liked", "singing"],
+        "fr": ["Tom", "aimait", "chanter"],
+        "S": [[0, 0], [1, 1], [2, 2]],
+        "P": [],
+    }
     gold.write_text(json.dumps(line) + "\n")
     assert main(["evaluate", str(gold), "--model", str(folder), "--device", "cpu", "--json"]) == 0
     found = {(record["word"], record["links"]): record for record in json.loads(capfd.readouterr().out)["alignment"]}

@@ -26,9 +26,11 @@ def test_each_bucket_is_scored_by_itself() -> None:
     worse = [*references[:12], *["un deux trois quatre cinq sept"] * 2]
     likely = Likelihood(1.0, 5, 20)
     short_first, short_second, long_first, long_second = scores_by_length(
-        sources, references, {"first": references, "second": worse},
+        sources,
+        references,
+        {"first": references, "second": worse},
         {"first": [likely] * 14, "second": [likely] * 12 + [Likelihood(9.0, 5, 20)] * 2},
-    )  # fmt: skip
+    )
     assert [short_first.words, long_second.words] == ["1-10", "21-30"]
     assert [short_first.pairs, long_second.pairs] == [12, 2]
     assert [short_first.mean_words, long_first.mean_words] == [5, 25]

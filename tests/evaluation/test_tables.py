@@ -16,8 +16,11 @@ def test_a_table_by_hand() -> None:
 
 def test_numbers() -> None:
     assert [number(12345.678), number(None), number(-1.25, 2, signed=True), number(0.5, signed=True)] == [
-        "12,345.7", "–", "\u22121.25", "+0.5",
-    ]  # fmt: skip
+        "12,345.7",
+        "–",
+        "\u22121.25",
+        "+0.5",
+    ]
 
 
 def test_a_command_shows_no_more_of_a_path_than_its_end() -> None:

@@ -24,8 +24,13 @@ def test_rescoring_equals_searching(translator: Translator) -> None:
     corpora = {"a": list(zip(SOURCES, REFERENCES, strict=True)), "b": [(SOURCES[0], REFERENCES[1])]}
     trials = tune(translator, corpora, (1, 3), (0.0, 0.7, 1.4))
     assert [(trial.beam, trial.length_penalty) for trial in trials] == [
-        (1, 0.0), (1, 0.7), (1, 1.4), (3, 0.0), (3, 0.7), (3, 1.4),
-    ]  # fmt: skip
+        (1, 0.0),
+        (1, 0.7),
+        (1, 1.4),
+        (3, 0.0),
+        (3, 0.7),
+        (3, 1.4),
+    ]
     for trial in trials:
         options = {"beam": trial.beam, "length_penalty": trial.length_penalty}
         found = translator.translate_batch(SOURCES, **options)

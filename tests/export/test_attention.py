@@ -32,9 +32,12 @@ def record() -> Attention:
 def test_every_form_but_pictures(record: Attention, ending: str) -> None:
     content = contents(record, ending, Look(margins=ending in ("csv", "html"))).decode("utf-8-sig")
     expected = {
-        "html": "This is attention alone.", "tex": "économique", "csv": "économique", "json": "attnviz-attention",
+        "html": "This is attention alone.",
+        "tex": "économique",
+        "csv": "économique",
+        "json": "attnviz-attention",
         "pharaoh": "0-0 1-2 2-1 3-3 3-4 4-5 5-6",
-    }[ending]  # fmt: skip
+    }[ending]
     assert expected in content
 
 

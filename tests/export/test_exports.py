@@ -66,8 +66,12 @@ def _compiled(source: str, folder: Path) -> str:
     (folder / "figure.tex").write_text(source, encoding="utf-8")
     done = subprocess.run(
         ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "figure.tex"],
-        cwd=folder, capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Missing character" not in done.stdout
     return subprocess.run(

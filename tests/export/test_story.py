@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from attnviz.browser_programs import KATEX, PLOTLY
 from attnviz.export.story import MOST_ROWS, Chapter, Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
-from attnviz.languages import LANGUAGES, language, say, speak
+from attnviz.languages import LANGUAGES, gettext, language, speak
 from attnviz.palette import ThemeName, palette
 from tests.export.test_exports import _changed, _Page
 from tests.figures import synthetic
@@ -26,21 +26,23 @@ HARD = "</script><b>&"
 
 def bars(heights: list[float], theme: ThemeName) -> go.Figure:
     figure = go.Figure(go.Bar(y=heights, marker={"color": palette(theme).bar}))
-    return figure.update_layout(template={}, height=200, meta={"alt": f"{say('Step')}: {heights}", "narrowest": 200})
+    return figure.update_layout(
+        template={}, height=200, meta={"alt": f"{gettext('Step')}: {heights}", "narrowest": 200}
+    )
 
 
 def told(theme: ThemeName) -> Story:
     moving = tuple(bars([float(k), 1.0], theme) for k in range(3))
     table = pd.DataFrame({"x": [0.123456, 2.0], "words": [HARD, "b"]}, index=pd.Index([1, 2], name="j"))
     chapters = (
-        Chapter(say("Alignment"), (HARD,), (StoryPicture("a", ("note",), (heatmap(TRACE, theme=theme),), table),)),
+        Chapter(gettext("Alignment"), (HARD,), (StoryPicture("a", ("note",), (heatmap(TRACE, theme=theme),), table),)),
         Chapter(HARD, (), (StoryPicture("b", ("0", "1", "2"), moving),), (("all", table),), "x^2"),
     )
     return Story(
-        say("Step"),
+        gettext("Step"),
         HARD,
         chapters,
-        tuple(say("Step {i} of {n}", i=k, n=3) for k in range(3)),
+        tuple(gettext("Step {i} of {n}", i=k, n=3) for k in range(3)),
         1,
         (("We", "This", "1"),),
     )

@@ -131,9 +131,11 @@ def test_what_is_said_of_a_hypothesis_and_what_a_click_needs() -> None:
     tree = small()
     figure = beam_tree_figure(tree, shown=(8, 3))
     hover = {
-        node: text for one in figure.data if one.mode == "text"
+        node: text
+        for one in figure.data
+        if one.mode == "text"
         for node, text in zip(one.customdata, one.hovertext, strict=True)
-    }  # fmt: skip
+    }
     assert "log p(chat) = \u22120.500  (p = 0.607)" in hover[3]
     assert "le chat" in hover[3]
     assert "number 3 of those considered, and the beam keeps 2" in hover[2]

@@ -35,7 +35,7 @@ from attnviz.palette import (
     Palette,
     ThemeName,
     palette,
-)  # fmt: skip
+)
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -269,10 +269,16 @@ def test_colours_that_meet_in_a_picture_are_told_apart(ink: Palette, sight: str)
     """Plus and minus in bars and strips; encoder, decoder and context in equations and labels; the sum of a waterfall
     below its parts; attention beside the ledger."""
     pairs = [
-        (ink.plus, ink.minus), (ink.encoder, ink.decoder), (ink.encoder, ink.context), (ink.decoder, ink.context),
-        (ink.ink, ink.plus), (ink.ink, ink.minus), (ink.bar, ink.plus), (ink.decoder, ink.quiet),
+        (ink.plus, ink.minus),
+        (ink.encoder, ink.decoder),
+        (ink.encoder, ink.context),
+        (ink.decoder, ink.context),
+        (ink.ink, ink.plus),
+        (ink.ink, ink.minus),
+        (ink.bar, ink.plus),
+        (ink.decoder, ink.quiet),
         (ROW_FRAME, CELL_FRAME),
-    ]  # fmt: skip
+    ]
     for one, other in pairs:
         assert difference(one, other, sight) >= APART, (one, other)
 
@@ -288,8 +294,6 @@ def test_nothing_is_told_by_colour_alone(theme: ThemeName) -> None:
     assert len(chosen) == 1
     for name in ("ledger", "microscope"):
         assert "<b>" in pictures[name]["layout"]["yaxis"]["ticktext"][-1]
-    units = microscope(
-        synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1
-    )  # fmt: skip
+    units = microscope(synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
     flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
     assert sum("▮" in label for label in pictures["microscope"]["layout"]["yaxis"]["ticktext"]) == flat

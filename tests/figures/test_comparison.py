@@ -33,8 +33,15 @@ def pair(*, other: str = "The agreement was signed .", seed: int = 1, attention:
 @pytest.mark.parametrize("across", [1, 2, 4])
 def test_plotly_accepts_it_and_all_that_is_drawn_stands_out(theme: ThemeName, across: int) -> None:
     paper = palette(theme).paper
-    figure = figures.comparison(pair(other="The new agreement was <b>signed</b> ."), NAMES, across=across, step=1,
-                                root=True, colours="cividis", theme=theme)  # fmt: skip
+    figure = figures.comparison(
+        pair(other="The new agreement was <b>signed</b> ."),
+        NAMES,
+        across=across,
+        step=1,
+        root=True,
+        colours="cividis",
+        theme=theme,
+    )
     go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
     assert len(figure.layout.meta["alt"]) > 40
     assert figure.layout.meta["narrowest"] <= {1: 390, 2: 600, 4: 1200}[across]
@@ -75,8 +82,9 @@ def test_however_it_is_laid_out_the_data_are_the_same() -> None:
 
 
 def test_gaps_are_hatched_where_one_has_no_word_and_nowhere_else() -> None:
-    hatched = [trace for trace in figures.comparison(pair(other="The agreement signed ."), NAMES).data
-               if trace.name == "gaps"]  # fmt: skip
+    hatched = [
+        trace for trace in figures.comparison(pair(other="The agreement signed ."), NAMES).data if trace.name == "gaps"
+    ]
     panels = figures.comparison(pair(), NAMES).layout.meta["panels"]
     assert [trace.xaxis for trace in hatched] == [panels[name]["xaxis"] for name in ("other", "difference")]
     for trace in hatched:  # the column of "was", from the top row to the bottom
@@ -177,8 +185,12 @@ def test_what_is_said_has_its_numbers(code: str) -> None:
         other = pair(other="The new agreement was signed .", seed=3)
         shared, looks, likely = comparison_sentences(other, NAMES)
         assert ("6 of the 7" if code == "en" else "6 des 7") in shared
-        apart = compare(synthetic.trace(), synthetic.trace(target="Signé ."), face="difference",
-                        posteriors=(np.eye(7), np.eye(3, 7)))  # fmt: skip
+        apart = compare(
+            synthetic.trace(),
+            synthetic.trace(target="Signé ."),
+            face="difference",
+            posteriors=(np.eye(7), np.eye(3, 7)),
+        )
         assert len(comparison_sentences(apart, NAMES)) == 2  # a difference of differences is no share of a look
         row = int(np.nanargmax(other.moved))
         assert other.target.names[row] in looks

@@ -68,8 +68,9 @@ def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
 
 
 def test_the_root_colours_a_difference_and_keeps_its_numbers(trace: Trace, weights) -> None:
-    plain, root = (figures.translation_figure(trace, face="difference", weights=weights, root=on).data[0]
-                   for on in (False, True))  # fmt: skip
+    plain, root = (
+        figures.translation_figure(trace, face="difference", weights=weights, root=on).data[0] for on in (False, True)
+    )
     np.testing.assert_array_equal(plain.z, root.z)
     assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root
 

@@ -213,7 +213,13 @@ def test_the_page_and_the_pictures_share_their_colours(theme: str, colours: obje
     """The theme file cannot import the palette, so the two are held equal here."""
     config = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"][theme]
     pairs = {
-        "backgroundColor": "paper", "textColor": "ink", "borderColor": "line", "greenColor": "encoder",
-        "violetColor": "decoder", "orangeColor": "context", "blueColor": "plus", "redColor": "minus",
-    }  # fmt: skip
+        "backgroundColor": "paper",
+        "textColor": "ink",
+        "borderColor": "line",
+        "greenColor": "encoder",
+        "violetColor": "decoder",
+        "orangeColor": "context",
+        "blueColor": "plus",
+        "redColor": "minus",
+    }
     assert {key: config[key] for key in pairs} == {key: getattr(colours, name) for key, name in pairs.items()}

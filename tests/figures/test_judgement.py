@@ -44,8 +44,10 @@ def judgement(detector: Detector) -> Judgement:
 
 
 def test_both_ways_are_drawn_of_the_same_energies(judgement: Judgement) -> None:
-    for looks, weights in ((PairLooks(judgement), judgement.target_alignment),
-                           (PairLooks(judgement, "source"), judgement.source_alignment)):  # fmt: skip
+    for looks, weights in (
+        (PairLooks(judgement), judgement.target_alignment),
+        (PairLooks(judgement, "source"), judgement.source_alignment),
+    ):
         assert looks.alignment is weights
         figure = attend_figure(looks)
         go.Figure(figure.to_plotly_json())  # checks every property

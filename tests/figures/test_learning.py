@@ -22,8 +22,9 @@ from attnviz.trace.snapshots import Sentence, Snapshots
 from attnviz.wording.learning import SHAPES, SHARES
 
 MOMENTS = (0, 10, 100, 2000)
-SENTENCE = Sentence("a green <b>house", "une maison $x$", ("▁a", "▁gre", "en", "▁<b>", "</s>"),
-                    ("▁une", "▁mai", "son", "</s>"))  # fmt: skip
+SENTENCE = Sentence(
+    "a green <b>house", "une maison $x$", ("▁a", "▁gre", "en", "▁<b>", "</s>"), ("▁une", "▁mai", "son", "</s>")
+)
 
 
 def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
@@ -31,12 +32,18 @@ def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
     curves = {
         name: tuple(zip(MOMENTS, draw.uniform(0, 0.6, len(MOMENTS)).tolist(), strict=True))
         for name in (*SHARES, *SHAPES, "loss", "bleu", "aer")
-    } | {"training": ((50, 8.0), (100, 6.5), (2000, 2.0))}  # fmt: skip
+    } | {"training": ((50, 8.0), (100, 6.5), (2000, 2.0))}
     return Snapshots(
-        "run", guidance, MOMENTS, (SENTENCE,), (draw.dirichlet(np.ones(5), (4, 4)).astype(np.float32),),
-        (("",), ("x",), ("y",), ("z",)), curves,
-        {name: {"alike": 0.07, "diagonal": 0.3, "links": 1.0} for name in (*SHARES, *SHAPES)}, {"aer": 9},
-    )  # fmt: skip
+        "run",
+        guidance,
+        MOMENTS,
+        (SENTENCE,),
+        (draw.dirichlet(np.ones(5), (4, 4)).astype(np.float32),),
+        (("",), ("x",), ("y",), ("z",)),
+        curves,
+        {name: {"alike": 0.07, "diagonal": 0.3, "links": 1.0} for name in (*SHARES, *SHAPES)},
+        {"aer": 9},
+    )
 
 
 def valid(figure: go.Figure) -> go.Figure:

@@ -186,8 +186,11 @@ def test_a_share_is_never_said_to_be_all_or_nothing_when_it_is_not(share: float,
 def test_one_piece_gets_all_of_the_weight() -> None:
     base = synthetic.trace()
     alone = dataclasses.replace(
-        base, source_pieces=base.source_pieces[:1], energies=base.energies[:, :1],
-        alignment=np.ones_like(base.alignment[:, :1]), annotations=base.annotations[:1],
-    )  # fmt: skip
+        base,
+        source_pieces=base.source_pieces[:1],
+        energies=base.energies[:, :1],
+        alignment=np.ones_like(base.alignment[:, :1]),
+        annotations=base.annotations[:1],
+    )
     assert "only one piece" in narrate(alone, 0)[1].sentence
     assert narrate(alone, 0)[2].outcome == "1 piece makes 100\u00a0% of it"

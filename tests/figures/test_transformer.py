@@ -79,13 +79,21 @@ def test_files_of_it(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[
 
 @pytest.mark.parametrize(
     ("options", "layer", "head"),
-    [([], None, None), (["--layer", "all"], None, None), (["--layer", "1"], 0, None),
-     (["--layer", "2", "--head", "3"], 1, 2)],
-)  # fmt: skip
+    [
+        ([], None, None),
+        (["--layer", "all"], None, None),
+        (["--layer", "1"], 0, None),
+        (["--layer", "2", "--head", "3"], 1, 2),
+    ],
+)
 def test_a_file_is_of_the_heads_that_are_named(
-    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], layer: int | None,
+    folder: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    options: list[str],
+    layer: int | None,
     head: int | None,
-) -> None:  # fmt: skip
+) -> None:
     given = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
     seen = Translator.load(folder, "cpu").translate(SENTENCES[0]).seen_by(layer, head)
     for ending in ("csv", "pharaoh", "html", "json"):

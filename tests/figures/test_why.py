@@ -29,9 +29,15 @@ from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, 
 
 KINDS = ("none", "dot", "additive")
 GROWN = Growth(
-    ("one two three four", "and five six seven"), ("f", "d", "a"), KINDS, (("un", "deux"),) * 3, "judge",
-    ("un deux", "un deux trois"), np.array([[40.0, 10.0], [50.0, 45.0], [60.0, 55.0]]), np.array([12.0, 15.0]),
-)  # fmt: skip
+    ("one two three four", "and five six seven"),
+    ("f", "d", "a"),
+    KINDS,
+    (("un", "deux"),) * 3,
+    "judge",
+    ("un deux", "un deux trois"),
+    np.array([[40.0, 10.0], [50.0, 45.0], [60.0, 55.0]]),
+    np.array([12.0, 15.0]),
+)
 
 
 class Led:
@@ -40,9 +46,7 @@ class Led:
     def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
         translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in KINDS]
         self.traces: list[Trace] = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
-        self.signals: list[Signals] = [
-            one.signals(trace) for one, trace in zip(translators, self.traces, strict=True)
-        ]  # fmt: skip
+        self.signals: list[Signals] = [one.signals(trace) for one, trace in zip(translators, self.traces, strict=True)]
         self.words = forced_words(self.traces)
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
@@ -100,8 +104,10 @@ def test_a_panel_has_the_medians_of_both_ways(led: Led) -> None:
             np.testing.assert_allclose(line.y, np.log10(values[1]))
             assert line.xaxis == f"x{place + 1 if place else ''}"
     assert [note.text for note in figure.layout.annotations[1:]] == [
-        "One fixed vector", "Dot-product attention", "Additive attention",
-    ]  # fmt: skip
+        "One fixed vector",
+        "Dot-product attention",
+        "Additive attention",
+    ]
     with pytest.raises(ValueError, match="a panel needs"):
         signals_figure(KINDS[:2], led.signals)
 

@@ -36,6 +36,11 @@ def small(length_penalty: float = 1.0) -> BeamTree:
         nodes.append(node(parent, step, piece, total, rank, fate))
     found = sorted([("le", -2.0, 2), ("le chat noir", -3.0, 4)], key=lambda one: -one[1] / one[2] ** length_penalty)
     return BeamTree(
-        source_text="the black cat", nodes=tuple(nodes), beam=2, length_penalty=length_penalty, model="small",
-        weights_digest="", hypotheses=tuple(Hypothesis(text, p / size**length_penalty) for text, p, size in found),
-    )  # fmt: skip
+        source_text="the black cat",
+        nodes=tuple(nodes),
+        beam=2,
+        length_penalty=length_penalty,
+        model="small",
+        weights_digest="",
+        hypotheses=tuple(Hypothesis(text, p / size**length_penalty) for text, p, size in found),
+    )

@@ -29,9 +29,11 @@ from tests.fuzzing.mutations import Mutation
 from tests.transformers import random_transformer
 
 SENTENCES = (
-    "Two dogs play in the snow.", "Deux chiens jouent dans la neige.",
-    "The agreement was signed in August 1992.", "L'accord a été signé en août 1992.",
-)  # fmt: skip
+    "Two dogs play in the snow.",
+    "Deux chiens jouent dans la neige.",
+    "The agreement was signed in August 1992.",
+    "L'accord a été signé en août 1992.",
+)
 PAGES = ("translate", "lab", "why", "transformer", "corpus", "learns")
 TABLES = ("plain", "drawn")
 """Of corpora that the pages offer: one of more rows than are sent at once, and one of pairs with links."""

@@ -118,11 +118,21 @@ def models(bench: Bench, chance: random.Random) -> None:
 
 
 KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
-    "strings": (strings, 30), "targets": (targets, 25), "traces": (traces, 15), "models": (models, 15),
-    "attentions": (attentions, 15), "gold": (gold, 5), "pairs": (pairs, 5), "corpora": (corpora, 5),
-    "addresses": (addresses, 2), "checkpoints": (checkpoints, 5), "imports": (imports, 10), "tables": (tables, 5),
-    "vectors": (vectors, 5), "snapshots": (snapshots, 5),
-}  # fmt: skip
+    "strings": (strings, 30),
+    "targets": (targets, 25),
+    "traces": (traces, 15),
+    "models": (models, 15),
+    "attentions": (attentions, 15),
+    "gold": (gold, 5),
+    "pairs": (pairs, 5),
+    "corpora": (corpora, 5),
+    "addresses": (addresses, 2),
+    "checkpoints": (checkpoints, 5),
+    "imports": (imports, 10),
+    "tables": (tables, 5),
+    "vectors": (vectors, 5),
+    "snapshots": (snapshots, 5),
+}
 """With how often each is tried among the others."""
 
 

@@ -14,18 +14,46 @@ from tests.fuzzing.mutations import text
 
 _NAMES = tuple(one.name for one in MEASURES)
 _MEANT: Mapping[str, tuple[str, ...]] = {
-    "table": TABLES, "show": PRESETS, "sort": ("number", *_NAMES), "x": _NAMES, "y": _NAMES, "descending": ("1",),
-    "brush": ("0_1", "0_9_-99_0", "9_0_0_-99", "nan_nan", "inf_-inf_0_1", "1e999_0_1_2"), "part": ("1", "2", "3"),
-    "find": ("dogs", "[", "%", "NEIGE"), "training": ("small-additive", "small-dot", "run:mine", "run:../mine"),
-    "runs": ("1", "2", "all"), "pair": ("1", "2", "9", "10"), "update": ("0", "20", "1000000000", "9" * 30),
-    "long": ("1", "2", "own"), "sentence": SENTENCES[::2], "target": SENTENCES[1::2], "gold": ("0-0 1?1", "9-9"),
-    "section": tuple(SECTIONS), "rung": tuple(EXHIBITS), "lang": ("en", "fr"),
+    "table": TABLES,
+    "show": PRESETS,
+    "sort": ("number", *_NAMES),
+    "x": _NAMES,
+    "y": _NAMES,
+    "descending": ("1",),
+    "brush": ("0_1", "0_9_-99_0", "9_0_0_-99", "nan_nan", "inf_-inf_0_1", "1e999_0_1_2"),
+    "part": ("1", "2", "3"),
+    "find": ("dogs", "[", "%", "NEIGE"),
+    "training": ("small-additive", "small-dot", "run:mine", "run:../mine"),
+    "runs": ("1", "2", "all"),
+    "pair": ("1", "2", "9", "10"),
+    "update": ("0", "20", "1000000000", "9" * 30),
+    "long": ("1", "2", "own"),
+    "sentence": SENTENCES[::2],
+    "target": SENTENCES[1::2],
+    "gold": ("0-0 1?1", "9-9"),
+    "section": tuple(SECTIONS),
+    "rung": tuple(EXHIBITS),
+    "lang": ("en", "fr"),
     "model": ("en-fr", "small-fixed", "small-dot", "small-transformer", "detector"),
-}  # fmt: skip
+}
 """What parameters mean something with, that others do not."""
 _VALUES = (
-    "0", "1", "2", "3", "99", "-1", "0-0.1p1", "en", "fr", "idea", "everything", "en-fr", "beam 3", "after", "1.2",
-)  # fmt: skip
+    "0",
+    "1",
+    "2",
+    "3",
+    "99",
+    "-1",
+    "0-0.1p1",
+    "en",
+    "fr",
+    "idea",
+    "everything",
+    "en-fr",
+    "beam 3",
+    "after",
+    "1.2",
+)
 
 
 def addresses(bench: Bench, chance: random.Random) -> None:

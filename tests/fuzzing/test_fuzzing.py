@@ -33,11 +33,13 @@ def test_it_is_used_or_refused_in_a_sentence(bench: Bench, kind: str) -> None:
 def test_what_is_tried_reaches_the_pages(bench: Bench) -> None:
     assert set(PAGES) == {one.name for one in pkgutil.iter_modules(pages.__path__)}
     for page, wanted in {
-        "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"}, "why": {"long"},
-        "transformer": {"rung", "swap", "head"}, "learns": {"training", "runs", "pair", "update"},
+        "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
+        "why": {"long"},
+        "transformer": {"rung", "swap", "head"},
+        "learns": {"training", "runs", "pair", "update"},
         "corpus": {"table", "show", "find", "sort", "descending", "x", "y", "brush", "part"},
         "lab": {"section", "vectors"},
-    }.items():  # fmt: skip
+    }.items():
         assert wanted <= set(bench.parameters[page]), page
 
 

@@ -112,6 +112,7 @@ def write_model(folder: Path, kind: Kind, seed: int = 0) -> Model:
     side = f"        embeddings:\n            scale: {kind.scale}\n"
     (folder / "config.yaml").write_text(
         f"name: test\nmodel:\n    encoder:\n        rnn_type: {kind.rnn}\n{side}    decoder:\n{side}"
-        f"        init_hidden: {kind.start}\n        attention: {kind.attention}\n", encoding="utf-8"
-    )  # fmt: skip
+        f"        init_hidden: {kind.start}\n        attention: {kind.attention}\n",
+        encoding="utf-8",
+    )
     return model

@@ -29,9 +29,12 @@ def tokenizer() -> Any:
     plain.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     plain.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 2)])
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=plain, pad_token="<pad>", unk_token="<unk>", eos_token="</s>",
+        tokenizer_object=plain,
+        pad_token="<pad>",
+        unk_token="<unk>",
+        eos_token="</s>",
         additional_special_tokens=["fr_XX"],
-    )  # fmt: skip
+    )
 
 
 def tiny(kind: str) -> Any:
@@ -41,12 +44,20 @@ def tiny(kind: str) -> Any:
     if kind == "t5":
         config = transformers.T5Config(d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, **common)
         return transformers.T5ForConditionalGeneration(config).eval()
-    sizes = {f"{side}_{what}": n for side in ("encoder", "decoder")
-             for what, n in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 32))}  # fmt: skip
+    sizes = {
+        f"{side}_{what}": n
+        for side in ("encoder", "decoder")
+        for what, n in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 32))
+    }
     config = transformers.BartConfig(
-        d_model=16, max_position_embeddings=48, bos_token_id=None, forced_eos_token_id=None, init_std=1.0,
-        **sizes, **common,
-    )  # fmt: skip
+        d_model=16,
+        max_position_embeddings=48,
+        bos_token_id=None,
+        forced_eos_token_id=None,
+        init_std=1.0,
+        **sizes,
+        **common,
+    )
     return transformers.BartForConditionalGeneration(config).eval()
 
 
@@ -61,8 +72,11 @@ def weights_of(model: Any, tokenizer: Any, written: list[int]) -> np.ndarray:
     plain.set_attn_implementation("eager")
     given = tokenizer(TEXT, return_tensors="pt")
     with torch.no_grad():
-        found = plain(**{name: given[name] for name in ("input_ids", "attention_mask")},
-                      decoder_input_ids=torch.tensor([[0, *written[:-1]]]), output_attentions=True)  # fmt: skip
+        found = plain(
+            **{name: given[name] for name in ("input_ids", "attention_mask")},
+            decoder_input_ids=torch.tensor([[0, *written[:-1]]]),
+            output_attentions=True,
+        )
     return np.stack([layer[0].numpy() for layer in found.cross_attentions])
 
 
@@ -107,10 +121,12 @@ def test_its_record_is_saved_and_drawn(model: Any, tokenizer: Any) -> None:
 @pytest.mark.parametrize(
     ("chosen", "told"),
     [
-        ({"layer": 2}, "There is no layer 3"), ({"layer": -2}, "There is no layer"),
-        ({"layer": 0, "head": 2}, "There is no head 3"), ({"head": 0}, "say which layer"),
+        ({"layer": 2}, "There is no layer 3"),
+        ({"layer": -2}, "There is no layer"),
+        ({"layer": 0, "head": 2}, "There is no head 3"),
+        ({"head": 0}, "say which layer"),
     ],
-)  # fmt: skip
+)
 def test_what_there_is_not_is_told(model: Any, tokenizer: Any, chosen: dict[str, int], told: str) -> None:
     with pytest.raises(AttnvizError, match=told):
         from_huggingface(model, tokenizer, TEXT, target="▁la", **chosen)

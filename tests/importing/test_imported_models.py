@@ -38,9 +38,11 @@ from tests.wording.test_terms import ALWAYS, drawn
 pytest.importorskip("yaml") if not os.environ.get("CI") else None
 
 KINDS = (
-    None, joey_nmt.Kind(), joey_nmt.Kind(rnn="lstm", layers=(3, 2), start="last", attention="luong"),
+    None,
+    joey_nmt.Kind(),
+    joey_nmt.Kind(rnn="lstm", layers=(3, 2), start="last", attention="luong"),
     joey_nmt.Kind(layers=(2, 3), start="zero", feeding=False, scale=True),
-)  # fmt: skip
+)
 """The tutorial's translator, and some of Joey NMT's."""
 TUTORIAL = ("ein mann schläft im park .", "a man sleeps in the park .")
 JOEY = ("der hund schläft im park .", "the dog sleeps in park .")
@@ -108,7 +110,7 @@ def test_every_number_of_a_translation_is_proved_and_kept(tmp_path: Path, kind: 
 @given(
     name=st.sampled_from(("energies", "alignment", "contexts", "layer_states", "gates", "readouts", "keys")),
     place=st.integers(0, 10**6),
-)  # fmt: skip
+)
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, place: int) -> None:
     trace, weights = _one(tmp_path_factory)
@@ -166,12 +168,14 @@ def test_it_is_a_model_of_the_program_by_name(tmp_path: Path, capsys: pytest.Cap
     pairs, model = tmp_path / "pairs.tsv", ["--model", str(made)]
     pairs.write_text("\t".join(TUTORIAL) + "\n", encoding="utf-8")
     for command in (
-        ["translate", *model, "--json", TUTORIAL[0]], ["align", *model, str(pairs)], ["evaluate", *model, str(pairs)],
+        ["translate", *model, "--json", TUTORIAL[0]],
+        ["align", *model, str(pairs)],
+        ["evaluate", *model, str(pairs)],
         ["figure", *model, TUTORIAL[0], "-o", str(tmp_path / "made.html")],
         ["figure", *model, TUTORIAL[0], "--picture", "ledger", "--step", "1", "-o", str(tmp_path / "ledger.csv")],
         ["figure", *model, TUTORIAL[0], "--picture", "state", "--step", "1", "-o", str(tmp_path / "state.csv")],
         ["corpus", *model, "-o", str(tmp_path / "made.parquet"), str(pairs)],
-    ):  # fmt: skip
+    ):
         assert main(command) == 0, capsys.readouterr().err
     assert "bias" in (tmp_path / "ledger.csv").read_text(encoding="utf-8-sig")
     assert main(["align", *model, "--after", str(pairs)]) == 2
@@ -252,7 +256,7 @@ def test_a_model_of_the_program_is_not_overwritten(tmp_path: Path, capsys: pytes
         (lambda folder: _change(folder, "config.json", '"layers": 1', '"layers": 65'), "layers must be"),
         (lambda folder: _change(folder, "config.json", '"hidden_size": 12', '"hidden_size": 13'), "does not fit"),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_folder_is_told(tmp_path: Path, damage: Callable[[Path], object], said: str) -> None:
     _, made = _imported(tmp_path, None)
     damage(made)

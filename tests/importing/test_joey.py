@@ -28,9 +28,16 @@ if not os.environ.get("CI"):
 
 SENTENCE, WRITTEN = ("der", "hund", "schläft", "."), ("the", "dog", "sleeps", ".")
 KINDS = (
-    Kind(), Kind(rnn="lstm"), Kind(attention="luong"), Kind(start="last"), Kind(start="zero"), Kind(layers=(2, 3)),
-    Kind(rnn="lstm", layers=(3, 2), start="last", attention="luong"), Kind(feeding=False), Kind(scale=True),
-)  # fmt: skip
+    Kind(),
+    Kind(rnn="lstm"),
+    Kind(attention="luong"),
+    Kind(start="last"),
+    Kind(start="zero"),
+    Kind(layers=(2, 3)),
+    Kind(rnn="lstm", layers=(3, 2), start="last", attention="luong"),
+    Kind(feeding=False),
+    Kind(scale=True),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -93,7 +100,7 @@ def _config(text: str) -> Callable[[Path], object]:
         (lambda folder: (folder / "config.yaml").unlink(), "config.yaml cannot be read"),
         (lambda folder: (folder / "trg_vocab.txt").unlink(), "lacks the target vocabulary"),
     ],
-)  # fmt: skip
+)
 def test_another_structure_and_damage_are_told(tmp_path: Path, damage: Callable[[Path], object], told: str) -> None:
     write_model(tmp_path, Kind())
     damage(tmp_path)
@@ -112,7 +119,7 @@ def test_the_command_draws_it(tmp_path: Path) -> None:
     st.booleans(),
     st.lists(st.tuples(st.integers(0, 40), st.lists(st.integers(0, 30), max_size=3)), min_size=1, max_size=2),
     st.sampled_from(KINDS),
-)  # fmt: skip
+)
 def test_whatever_the_shapes_it_translates_or_is_refused(
     joeys: bool, changes: list[tuple[int, list[int]]], kind: Kind
 ) -> None:
@@ -120,8 +127,10 @@ def test_whatever_the_shapes_it_translates_or_is_refused(
     tensors = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
     for place, shape in changes:
         tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
-    sides = [Vocabulary(tokens, {token: i for i, token in enumerate(tokens)}, "it")
-             for tokens in ((SOURCE, TARGET) if joeys else (seq2seq.SOURCE, seq2seq.TARGET))]  # fmt: skip
+    sides = [
+        Vocabulary(tokens, {token: i for i, token in enumerate(tokens)}, "it")
+        for tokens in ((SOURCE, TARGET) if joeys else (seq2seq.SOURCE, seq2seq.TARGET))
+    ]
     with contextlib.suppress(AttnvizError):
         if joeys:
             joey_model(tensors, {"decoder": {"init_hidden": kind.start}}, *sides, "it").attention("der hund", "the dog")

@@ -46,9 +46,10 @@ def test_its_numbers_are_those_of_the_program_that_trained_it(name: str, tmp_pat
         assert prover_of(trace, weights).prove(1).holds  # type: ignore[arg-type]
         with torch.inference_mode():
             logits = network.logits(
-                torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]),
+                torch.tensor([trace.source_ids]),
+                torch.tensor([len(trace.source_ids)]),
                 torch.tensor([trace.previous_ids]),
-            )[0].numpy()  # fmt: skip
+            )[0].numpy()
         _near(logits, said["logits"][:, [1, 0, *range(2, logits.shape[1])]])  # where the padding comes first
 
 

@@ -117,14 +117,21 @@ def test_tokens_given_by_hand_are_in_the_place_of_the_files() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "No attention was found"), (b"Hello.", "No attention was found"), (b"\xff\xfe", "neither a text file"),
-        (npy(np.zeros((2, 3, 4))), "holds 2 matrices"), (npz(other=np.eye(2)), "no array of weights"),
-        (b"\x93NUMPY\x01\x00", "damaged"), (b"PK\x03\x04", "damaged"), (b'{"matrix": [[1]]}', "no tokens"),
-        (b'[{"matrix": 1}, {"source": "a"}]', "no tokens"), (b"a ||| 1,2 3", "one length"),
+        (b"", "No attention was found"),
+        (b"Hello.", "No attention was found"),
+        (b"\xff\xfe", "neither a text file"),
+        (npy(np.zeros((2, 3, 4))), "holds 2 matrices"),
+        (npz(other=np.eye(2)), "no array of weights"),
+        (b"\x93NUMPY\x01\x00", "damaged"),
+        (b"PK\x03\x04", "damaged"),
+        (b'{"matrix": [[1]]}', "no tokens"),
+        (b'[{"matrix": 1}, {"source": "a"}]', "no tokens"),
+        (b"a ||| 1,2 3", "one length"),
         (b"a ||| 0-0 x", "No attention"),
-        (b"a\tb\tc\t0-0", "no list of links"), (b"0-0 " * 10_001, "There are 10001 links"),
+        (b"a\tb\tc\t0-0", "no list of links"),
+        (b"0-0 " * 10_001, "There are 10001 links"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_is_told(content: bytes, told: str) -> None:
     with pytest.raises(AttnvizError, match=told):
         read_attention(content).sentence(1).attention()
@@ -148,16 +155,22 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 _KINDS = (
-    marian(matrix()).encode(), logged((*TARGET, "</s>"), (*SOURCE, "</s>"), matrix()).encode(), b"a b\tc d\t0-0 1-1",
-    npy(matrix()), npz(source=SOURCE, target=TARGET, matrix=matrix()), b"La zone ||| 0-0 1-1",
+    marian(matrix()).encode(),
+    logged((*TARGET, "</s>"), (*SOURCE, "</s>"), matrix()).encode(),
+    b"a b\tc d\t0-0 1-1",
+    npy(matrix()),
+    npz(source=SOURCE, target=TARGET, matrix=matrix()),
+    b"La zone ||| 0-0 1-1",
     attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), sure=[(0, 0)]).to_json().encode(),
-)  # fmt: skip
+)
 
 
 @given(
-    st.sampled_from(_KINDS), st.lists(st.tuples(st.integers(0, 10**6), st.binary(min_size=0, max_size=6)), max_size=4),
-    st.sampled_from([None, "a b c", " ".join(SOURCE)]), st.booleans(),
-)  # fmt: skip
+    st.sampled_from(_KINDS),
+    st.lists(st.tuples(st.integers(0, 10**6), st.binary(min_size=0, max_size=6)), max_size=4),
+    st.sampled_from([None, "a b c", " ".join(SOURCE)]),
+    st.booleans(),
+)
 def test_whatever_a_file_holds_it_opens_or_is_refused_with_a_sentence(
     content: bytes, changes: list[tuple[int, bytes]], source: str | None, normalise: bool
 ) -> None:

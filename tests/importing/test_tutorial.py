@@ -95,7 +95,7 @@ def _saved(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], objec
         (lambda f: (f / "target.txt").write_bytes(b"\xff"), "is damaged"),
         (lambda f: (f / "source.txt").write_text("\n".join("abcdefghijkl")), "none of the tokens <unk>"),
     ],
-)  # fmt: skip
+)
 def test_another_structure_and_damage_are_told(
     peer: Seq2Seq, tmp_path: Path, damage: Callable[[Path], object], told: str
 ) -> None:

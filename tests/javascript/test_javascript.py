@@ -94,9 +94,10 @@ def test_every_program_is_well_typed(tmp_path: Path) -> None:
         if not fault.place.endswith("constants"):
             unused[fault] = unused.get(fault, 0) + 1
     by_nobody = [
-        fault for fault, times in unused.items()
+        fault
+        for fault, times in unused.items()
         if fault.place.rpartition(":")[0] not in shared or times == len(COMPONENTS)
-    ]  # fmt: skip
+    ]
     assert by_nobody == []
 
 

@@ -53,11 +53,29 @@ def _pairs(file: Path, lines: int) -> str:
 
 
 def _train(bench: Path) -> list[str]:
-    sizes = {"vocabulary-size": 80, "embedding-size": 16, "hidden-size": 24, "alignment-size": 16, "maxout-size": 16,
-             "batch-tokens": 120, "updates": 60, "warmup": 10, "validate-every": 20, "checkpoint-every": 7,
-             "bleu-sentences": 4, "snapshots": 4, "threads": 1, "patience": 0, "average": 2}  # fmt: skip
-    named = {"data": _pairs(bench / "train.tsv", 40), "validation": _pairs(bench / "validation.tsv", 8),
-             "device": "cpu", "precision": "fp32"}  # fmt: skip
+    sizes = {
+        "vocabulary-size": 80,
+        "embedding-size": 16,
+        "hidden-size": 24,
+        "alignment-size": 16,
+        "maxout-size": 16,
+        "batch-tokens": 120,
+        "updates": 60,
+        "warmup": 10,
+        "validate-every": 20,
+        "checkpoint-every": 7,
+        "bleu-sentences": 4,
+        "snapshots": 4,
+        "threads": 1,
+        "patience": 0,
+        "average": 2,
+    }
+    named = {
+        "data": _pairs(bench / "train.tsv", 40),
+        "validation": _pairs(bench / "validation.tsv", 8),
+        "device": "cpu",
+        "precision": "fp32",
+    }
     return [
         "train",
         *itertools.chain.from_iterable((f"--{name}", str(value)) for name, value in (sizes | named).items()),
@@ -80,8 +98,18 @@ def _corpus(bench: Path) -> list[str]:
         tokenizer = Tokenizer.train([side for pair in PAIRS for side in pair], 80)
         sizes = {"embedding_size": 12, "hidden_size": 10, "alignment_size": 7, "maxout_size": 6}
         save_model(model, RNNsearch(ModelConfig(vocabulary_size=len(tokenizer), **sizes)), tokenizer)
-    return ["corpus", _pairs(bench / "pairs.tsv", 4500), "--model", str(model), "--device", "cpu", "--kind", "none",
-            "--workers", "1"]  # fmt: skip
+    return [
+        "corpus",
+        _pairs(bench / "pairs.tsv", 4500),
+        "--model",
+        str(model),
+        "--device",
+        "cpu",
+        "--kind",
+        "none",
+        "--workers",
+        "1",
+    ]
 
 
 def _import(_bench: Path) -> list[str]:

@@ -65,10 +65,14 @@ class Trial:
         """Run the command in a folder, until it ends or the moment has come; return whether it was killed."""
         folder.mkdir(exist_ok=True)
         process = subprocess.Popen(
-            [sys.executable, "-m", "attnviz", *self._kind.arguments(self._bench, folder)], cwd=REPOSITORY,
-            env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "attnviz", *self._kind.arguments(self._bench, folder)],
+            cwd=REPOSITORY,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
             start_new_session=True,
-        )  # fmt: skip
+        )
         while moment is not None and process.poll() is None:
             if next(moment):
                 os.killpg(process.pid, signal.SIGKILL)

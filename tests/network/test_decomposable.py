@@ -106,9 +106,15 @@ def test_the_same_seed_draws_the_same_weights_and_both_languages_begin_alike() -
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("embedding_size", 0), ("model_size", True), ("dropout", 1.0), ("vocabulary_size", 4), ("architecture", "lstm"),
-     ("heads", 2)],
-)  # fmt: skip
+    [
+        ("embedding_size", 0),
+        ("model_size", True),
+        ("dropout", 1.0),
+        ("vocabulary_size", 4),
+        ("architecture", "lstm"),
+        ("heads", 2),
+    ],
+)
 def test_settings_that_make_no_sense_are_named(field: str, value: object) -> None:
     fields = DecomposableConfig(30, 8, 6).to_dict()
     with pytest.raises(ValueError, match=field):

@@ -127,9 +127,20 @@ def test_the_same_seed_draws_the_same_weights() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("heads", 3), ("heads", 0), ("heads", 65), ("layers", 0), ("layers", True), ("model_size", 5), ("dropout", 1.0),
-     ("feedforward_size", 1.5), ("vocabulary_size", 4), ("architecture", "lstm"), ("hidden_size", 8)],
-)  # fmt: skip
+    [
+        ("heads", 3),
+        ("heads", 0),
+        ("heads", 65),
+        ("layers", 0),
+        ("layers", True),
+        ("model_size", 5),
+        ("dropout", 1.0),
+        ("feedforward_size", 1.5),
+        ("vocabulary_size", 4),
+        ("architecture", "lstm"),
+        ("hidden_size", 8),
+    ],
+)
 def test_settings_that_make_no_sense_are_named(field: str, value: object) -> None:
     fields = TransformerConfig(30, 8, 2, 1, 6).to_dict()
     with pytest.raises(ValueError, match=field):

@@ -141,13 +141,17 @@ def test_what_does_not_fit_is_told(given: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"format": "attnviz-trace"}, "it says that it is 'attnviz-trace'"), ({"version": 2}, "format version 2"),
-        ({"gold": 5}, "gold must be"), ({"gold": "0-0 x"}, "gold must be"),
-        ({"words": 5}, "words must have"), ({"words": {"source": [0]}}, "words must"),
+        ({"format": "attnviz-trace"}, "it says that it is 'attnviz-trace'"),
+        ({"version": 2}, "format version 2"),
+        ({"gold": 5}, "gold must be"),
+        ({"gold": "0-0 x"}, "gold must be"),
+        ({"words": 5}, "words must have"),
+        ({"words": {"source": [0]}}, "words must"),
         ({"words": {"source": [0, 0, 0, 0, 0, 5], "target": [0] * 8}}, "not in order"),
-        ({"remarks": ["?"]}, "the remark '\\?' is unknown"), ({"remarks": 3}, "remarks must be"),
+        ({"remarks": ["?"]}, "the remark '\\?' is unknown"),
+        ({"remarks": 3}, "remarks must be"),
     ],
-)  # fmt: skip
+)
 def test_what_a_file_says_that_cannot_be_is_told(change: dict[str, Any], told: str) -> None:
     fields = {"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()} | change
     with pytest.raises(AttnvizError, match=told):
@@ -156,8 +160,9 @@ def test_what_a_file_says_that_cannot_be_is_told(change: dict[str, Any], told: s
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=3), max_leaves=12,
-)  # fmt: skip
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=12,
+)
 NAMES = ("format", "version", "source", "target", "matrix", "energies", "states", "gold", "words", "origin", "remarks")
 
 

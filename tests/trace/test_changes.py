@@ -148,11 +148,17 @@ def test_a_hypothesis_is_taken_as_it_is(translator: Translator) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        LookOnly(99, 0), LookOnly(0, 99), LookAway(0, 99), SetWeights(0, (WHOLE,)), WriteWords(99, (9,)),
-        WriteWords(0, (10**5,)), TakeHypothesis((10**5, EOS)), WriteWords(0, (EOS, 9)),
+        LookOnly(99, 0),
+        LookOnly(0, 99),
+        LookAway(0, 99),
+        SetWeights(0, (WHOLE,)),
+        WriteWords(99, (9,)),
+        WriteWords(0, (10**5,)),
+        TakeHypothesis((10**5, EOS)),
+        WriteWords(0, (EOS, 9)),
     ],
     ids=repr,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("held", [True, False])
 def test_what_cannot_be_done_gets_a_sentence(translator: Translator, change: Change, held: bool) -> None:
     first = translator.translate(SENTENCES[0])
@@ -163,12 +169,23 @@ def test_what_cannot_be_done_gets_a_sentence(translator: Translator, change: Cha
 
 
 BAD: list[Callable[[], Change]] = [
-    lambda: SetWeights(0, (1, 2)), lambda: SetWeights(-1, (WHOLE,)), lambda: SetWeights(0, (WHOLE,), "nobody"),
-    lambda: SetWeights(0, (WHOLE,), "step", "x"), lambda: SetWeights(0, (-1, WHOLE + 1)), lambda: SetWeights(0, ()),
-    lambda: LookOnly(True, 0), lambda: LookAway(0, -1), lambda: LookAlike(0.5), lambda: SetTemperature(0.0),
-    lambda: SetTemperature(1.0, -2), lambda: WriteWords(0, ()), lambda: WriteWords(0, (1,)),
-    lambda: WriteWords(0, (9,), 0), lambda: TakeHypothesis((9,)), lambda: TakeHypothesis((EOS, EOS)),
-]  # type: ignore[arg-type]  # fmt: skip
+    lambda: SetWeights(0, (1, 2)),
+    lambda: SetWeights(-1, (WHOLE,)),
+    lambda: SetWeights(0, (WHOLE,), "nobody"),
+    lambda: SetWeights(0, (WHOLE,), "step", "x"),
+    lambda: SetWeights(0, (-1, WHOLE + 1)),
+    lambda: SetWeights(0, ()),
+    lambda: LookOnly(True, 0),
+    lambda: LookAway(0, -1),
+    lambda: LookAlike(0.5),
+    lambda: SetTemperature(0.0),
+    lambda: SetTemperature(1.0, -2),
+    lambda: WriteWords(0, ()),
+    lambda: WriteWords(0, (1,)),
+    lambda: WriteWords(0, (9,), 0),
+    lambda: TakeHypothesis((9,)),
+    lambda: TakeHypothesis((EOS, EOS)),
+]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("make", BAD)
@@ -195,7 +212,7 @@ changes = st.one_of(
     st.builds(SetTemperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | places),
     st.builds(WriteWords, places, ids.map(tuple), st.integers(1, 9)),
     st.builds(TakeHypothesis, st.lists(st.integers(EOS + 1, 7999), max_size=30).map(lambda ids: (*ids, EOS))),
-)  # fmt: skip
+)
 """All kinds of changes, whether or not a sentence has such places."""
 
 
@@ -218,8 +235,9 @@ def several(translator: Translator) -> Branches:
     one = made(translator, first, SetWeights(1, shares_of(np.arange(len(first.source_ids)))))
     other = made(translator, one, LookAway(0, 2), held=True)
     branches = (
-        Branch(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))), Branch(1, LookAway(0, 2), held=True),
-    )  # fmt: skip
+        Branch(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))),
+        Branch(1, LookAway(0, 2), held=True),
+    )
     return Branches(first, branches, (one, other))
 
 

@@ -33,10 +33,18 @@ from tests.conftest import SENTENCES
 
 NAN, ENDLESS = float("nan"), float("inf")
 EXAMPLES: list[Intervention] = [
-    ReplaceWeights((0.25, 0.75)), ReplaceWeights((1.0, 0.0), 4), ReplaceEnergies((-3.0, 0.5), 0),
-    Temperature(0.5), Temperature(2, 1), Temperature(ENDLESS), Temperature(ENDLESS, 1),
-    ExcludePosition(3), ExcludePosition(0, 2), ForceWord(EOS, 0), ForceWord(77, 5),
-]  # fmt: skip
+    ReplaceWeights((0.25, 0.75)),
+    ReplaceWeights((1.0, 0.0), 4),
+    ReplaceEnergies((-3.0, 0.5), 0),
+    Temperature(0.5),
+    Temperature(2, 1),
+    Temperature(ENDLESS),
+    Temperature(ENDLESS, 1),
+    ExcludePosition(3),
+    ExcludePosition(0, 2),
+    ForceWord(EOS, 0),
+    ForceWord(77, 5),
+]
 
 BAD: dict[str, Callable[[], Intervention]] = {
     "weights below 0": lambda: ReplaceWeights((-0.5, 1.5)),

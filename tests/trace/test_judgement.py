@@ -116,14 +116,17 @@ def _with(name: str, value: object) -> Damage:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_without("energies"), "energies"), (_with("source_ids", [1]), "ids do not fit"),
-        (_with("target_pieces", []), "no pieces"), (_with("version", 2), "version 2"),
-        (_with("config", {"vocabulary_size": 150}), "embedding_size"), (_with("model", 3), "wrong type"),
+        (_without("energies"), "energies"),
+        (_with("source_ids", [1]), "ids do not fit"),
+        (_with("target_pieces", []), "no pieces"),
+        (_with("version", 2), "version 2"),
+        (_with("config", {"vocabulary_size": 150}), "embedding_size"),
+        (_with("model", 3), "wrong type"),
         (_with("source_text", None), "wrong type"),
         (lambda record: record["config"].update(vocabulary_size=5), "no piece in the vocabulary"),
         (lambda record: record.update(source_alignment=record["energies"]), "does not sum to 1"),
     ],
-)  # fmt: skip
+)
 def test_damage_is_told(judgement: Judgement, damage: Damage, message: str) -> None:
     record = json.loads(judgement.to_json())
     damage(record)

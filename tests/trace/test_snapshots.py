@@ -15,16 +15,24 @@ from hypothesis import strategies as st
 from attnviz.errors import AttnvizError
 from attnviz.trace.snapshots import Sentence, Snapshots, joined, load_folder
 
-SENTENCE = Sentence("a green house", "une maison verte", ("▁a", "▁gre", "en", "▁house", "</s>"),
-                    ("▁une", "▁maison", "▁verte", "</s>"))  # fmt: skip
+SENTENCE = Sentence(
+    "a green house", "une maison verte", ("▁a", "▁gre", "en", "▁house", "</s>"), ("▁une", "▁maison", "▁verte", "</s>")
+)
 
 
 def snapshots(updates: tuple[int, ...], seed: int = 0, **changes: Any) -> Snapshots:
     weights = np.random.default_rng(seed).dirichlet(np.ones(5), (len(updates), 4)).astype(np.float32)
     found = Snapshots(
-        "run", 0.5, updates, (SENTENCE,), (weights,), tuple((f"said {update}",) for update in updates),
-        {"loss": tuple((update, 9 / (1 + update)) for update in updates)}, {"content": {"alike": 0.1}}, {"content": 7},
-    )  # fmt: skip
+        "run",
+        0.5,
+        updates,
+        (SENTENCE,),
+        (weights,),
+        tuple((f"said {update}",) for update in updates),
+        {"loss": tuple((update, 9 / (1 + update)) for update in updates)},
+        {"content": {"alike": 0.1}},
+        {"content": 7},
+    )
     return replace(found, **changes)
 
 
@@ -95,15 +103,27 @@ def _damage(tmp_path: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"format": "attnviz-trace"}, {"version": 2}, {"updates": [10, 0]}, {"updates": [0]}, {"updates": [0, "1"]},
-        {"sentences": []}, {"alignments": []}, {"translations": [["a"], []]}, {"name": 3}, {"name": "\ud800"},
-        {"guidance": -1}, {"curves": {"loss": [[0, "x"]]}}, {"curves": {"loss": [[5, 1], [5, 1]]}}, {"levels": 7},
-        {"curves": {"loss": [[0, float("nan")]]}}, {"counts": {"content": "many"}},
+        {"format": "attnviz-trace"},
+        {"version": 2},
+        {"updates": [10, 0]},
+        {"updates": [0]},
+        {"updates": [0, "1"]},
+        {"sentences": []},
+        {"alignments": []},
+        {"translations": [["a"], []]},
+        {"name": 3},
+        {"name": "\ud800"},
+        {"guidance": -1},
+        {"curves": {"loss": [[0, "x"]]}},
+        {"curves": {"loss": [[5, 1], [5, 1]]}},
+        {"levels": 7},
+        {"curves": {"loss": [[0, float("nan")]]}},
+        {"counts": {"content": "many"}},
         {"counts": {"content": 10**400}},
         {"alignments": [{"dtype": "float32", "shape": [2, 4, 5], "zlib": "eJwDAAAAAAE="}]},
         {"alignments": [{"dtype": "float32", "shape": [2, 40_000, 50_000], "zlib": "eJwDAAAAAAE="}]},
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused_with_the_name_of_the_file(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(AttnvizError, match=r"damaged\.json"):
         Snapshots.load(_damage(tmp_path, **changes))

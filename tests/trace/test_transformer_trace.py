@@ -76,8 +76,13 @@ def test_cross_attention_by_layer_and_head(trace: TransformerTrace) -> None:
     np.testing.assert_array_equal(trace.cross_attention(1, 3), trace.cross_weights[1, 3])
     np.testing.assert_allclose(trace.cross_attention(0).sum(axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(trace.cross_attention(None), trace.cross_weights.mean(axis=(0, 1)), atol=1e-6)
-    for layer, head, why in ((2, None, "layers 1 to 2"), (-2, None, "layers 1 to 2"), (0, 4, "heads 1 to 4"),
-                             (0, -1, "heads 1 to 4"), (None, 1, "say which layer")):  # fmt: skip
+    for layer, head, why in (
+        (2, None, "layers 1 to 2"),
+        (-2, None, "layers 1 to 2"),
+        (0, 4, "heads 1 to 4"),
+        (0, -1, "heads 1 to 4"),
+        (None, 1, "say which layer"),
+    ):
         for chosen in (trace.cross_attention, trace.seen_by, trace.heatmap):
             with pytest.raises(AttnvizError, match=why):
                 chosen(layer, head)
@@ -110,9 +115,17 @@ def test_a_file_from_before_heads_could_be_chosen_is_seen_by_all(trace: Transfor
 
 @pytest.mark.parametrize(
     "heads",
-    [{"layer": 2, "head": None}, {"layer": None, "head": 1}, {"layer": 0, "head": 4}, {"layer": 0.0, "head": None},
-     {"layer": 0, "head": True}, [0, 1], None, "0"],
-)  # fmt: skip
+    [
+        {"layer": 2, "head": None},
+        {"layer": None, "head": 1},
+        {"layer": 0, "head": 4},
+        {"layer": 0.0, "head": None},
+        {"layer": 0, "head": True},
+        [0, 1],
+        None,
+        "0",
+    ],
+)
 def test_a_file_with_heads_that_there_are_not_is_damaged(trace: TransformerTrace, heads: Any) -> None:
     with pytest.raises(AttnvizError, match="damaged"):
         TransformerTrace.from_json(json.dumps(json.loads(trace.to_json()) | {"heads": heads}))

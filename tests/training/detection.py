@@ -10,9 +10,15 @@ from attnviz.training import TrainingConfig
 
 _NAMES = ("Tom", "Anna", "Paul", "Rosa")
 _VERBS = {
-    "singing": "chanter", "walking": "marcher", "eating": "manger", "playing": "jouer", "talking": "parler",
-    "thinking": "penser", "dancing": "danser", "travelling": "voyager",
-}  # fmt: skip
+    "singing": "chanter",
+    "walking": "marcher",
+    "eating": "manger",
+    "playing": "jouer",
+    "talking": "parler",
+    "thinking": "penser",
+    "dancing": "danser",
+    "travelling": "voyager",
+}
 _YEARS = ("1984", "2007", "1995", "1848")
 
 
@@ -22,10 +28,12 @@ def make_pairs() -> list[tuple[str, str]]:
     for place, (one, other, first) in enumerate(itertools.product(_VERBS, _VERBS, range(8))):
         name, year = _NAMES[first % 4], _YEARS[(place + place // 7) % 4]
         friend = _NAMES[(first + place) % 4]
-        found.append((
-            f"in {year} {name} liked {one}, but my friend {friend} hated {other}.",
-            f"en {year} {name} aimait {_VERBS[one]}, mais mon ami {friend} détestait {_VERBS[other]}.",
-        ))  # fmt: skip
+        found.append(
+            (
+                f"in {year} {name} liked {one}, but my friend {friend} hated {other}.",
+                f"en {year} {name} aimait {_VERBS[one]}, mais mon ami {friend} détestait {_VERBS[other]}.",
+            )
+        )
     return found
 
 
@@ -36,9 +44,24 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
 
 def make_config(train: Path, validation: Path, output: Path, **changes: Any) -> TrainingConfig:
     settings: dict[str, Any] = {
-        "data": (str(train),), "validation": (str(validation),), "output": str(output), "vocabulary_size": 190,
-        "architecture": "decomposable", "embedding_size": 24, "model_size": 32, "dropout": 0.0, "label_smoothing": 0.0,
-        "batch_tokens": 600, "updates": 400, "warmup": 20, "learning_rate": 4e-3, "validate_every": 400,
-        "checkpoint_every": 100, "patience": 0, "snapshots": 0, "device": "cpu", "threads": 1,
-    }  # fmt: skip
+        "data": (str(train),),
+        "validation": (str(validation),),
+        "output": str(output),
+        "vocabulary_size": 190,
+        "architecture": "decomposable",
+        "embedding_size": 24,
+        "model_size": 32,
+        "dropout": 0.0,
+        "label_smoothing": 0.0,
+        "batch_tokens": 600,
+        "updates": 400,
+        "warmup": 20,
+        "learning_rate": 4e-3,
+        "validate_every": 400,
+        "checkpoint_every": 100,
+        "patience": 0,
+        "snapshots": 0,
+        "device": "cpu",
+        "threads": 1,
+    }
     return TrainingConfig(**(settings | changes))

@@ -35,8 +35,16 @@ def test_plain_and_compressed_files_hold_the_same_pairs(tmp_path: Path) -> None:
 
 
 def test_malformed_lines_are_counted_and_skipped(tmp_path: Path) -> None:
-    lines = [b"A cat.\tUn chat.", b"no tab", b"three\tcol\tumns", b"\tblank", b"blank\t  ", b"bad\t\xff\xfe", b"",
-             b"A dog.\tUn chien.\r"]  # fmt: skip
+    lines = [
+        b"A cat.\tUn chat.",
+        b"no tab",
+        b"three\tcol\tumns",
+        b"\tblank",
+        b"blank\t  ",
+        b"bad\t\xff\xfe",
+        b"",
+        b"A dog.\tUn chien.\r",
+    ]
     (tmp_path / "a.tsv").write_bytes(b"\n".join(lines))
     assert read_pairs(tmp_path / "a.tsv") == ([("A cat.", "Un chat."), ("A dog.", "Un chien.")], 6)
 

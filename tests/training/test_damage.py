@@ -31,8 +31,15 @@ ARRAYS = ("source", "source_starts", "target", "target_starts", "weights")
 @pytest.fixture(scope="module")
 def whole(files: Files, tmp_path_factory: pytest.TempPathFactory) -> TrainingConfig:
     """Return the config of a short run that is over."""
-    config = tiny(files, tmp_path_factory.mktemp("whole") / "run", updates=14, validate_every=7, guidance=0.5,
-                  decay_updates=4, snapshots=2)  # fmt: skip
+    config = tiny(
+        files,
+        tmp_path_factory.mktemp("whole") / "run",
+        updates=14,
+        validate_every=7,
+        guidance=0.5,
+        decay_updates=4,
+        snapshots=2,
+    )
     run(config)
     return config
 
@@ -156,18 +163,46 @@ def test_a_damaged_log_is_begun_anew(tmp_path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("updates", True), ("updates", 2.0), ("learning_rate", float("nan")), ("learning_rate", 0), ("clip", float("inf")),
-     ("hidden_size", 65_537), ("vocabulary_size", 10**7), ("dropout", 1.0), ("seed", -1), ("seed", 2**40),
-     ("warmup", -1), ("final_rate", 1.5), ("threads", 10**6), ("average", -1), ("average", 101), ("attention", 3),
-     ("precision", None), ("data", "train.tsv"), ("data", (1,)), ("device", 5), ("batch_tokens", 10**18)],
-)  # fmt: skip
+    [
+        ("updates", True),
+        ("updates", 2.0),
+        ("learning_rate", float("nan")),
+        ("learning_rate", 0),
+        ("clip", float("inf")),
+        ("hidden_size", 65_537),
+        ("vocabulary_size", 10**7),
+        ("dropout", 1.0),
+        ("seed", -1),
+        ("seed", 2**40),
+        ("warmup", -1),
+        ("final_rate", 1.5),
+        ("threads", 10**6),
+        ("average", -1),
+        ("average", 101),
+        ("attention", 3),
+        ("precision", None),
+        ("data", "train.tsv"),
+        ("data", (1,)),
+        ("device", 5),
+        ("batch_tokens", 10**18),
+    ],
+)
 def test_values_out_of_bounds_are_refused(files: Files, tmp_path: Path, name: str, value: object) -> None:
     with pytest.raises(ValueError, match=name):
         tiny(files, tmp_path, **{name: value})
 
 
-PARTS = ("tokenizer.model", "corpus.npz", "training.json", "lexicon.npy", "log.csv", "checkpoint.safetensors",
-         "model.safetensors", "config.json", "curve.html")  # fmt: skip
+PARTS = (
+    "tokenizer.model",
+    "corpus.npz",
+    "training.json",
+    "lexicon.npy",
+    "log.csv",
+    "checkpoint.safetensors",
+    "model.safetensors",
+    "config.json",
+    "curve.html",
+)
 
 
 @pytest.mark.parametrize("name", PARTS)

@@ -37,12 +37,29 @@ run(TrainingConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in fiel
 
 def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
     config = TrainingConfig(
-        data=(str(files[0]),), validation=(str(files[1]),), output=str(output), vocabulary_size=80,
-        embedding_size=16, hidden_size=24, alignment_size=16, maxout_size=16, batch_tokens=120, updates=60, warmup=10,
-        learning_rate=1e-2, matrix_rate=0.0, validate_every=20, checkpoint_every=7, bleu_sentences=8, snapshots=4,
-        snapshot_sentences=("the cat sees it.\tle chat voit cela.",), device="cpu", precision="fp32", threads=1,
+        data=(str(files[0]),),
+        validation=(str(files[1]),),
+        output=str(output),
+        vocabulary_size=80,
+        embedding_size=16,
+        hidden_size=24,
+        alignment_size=16,
+        maxout_size=16,
+        batch_tokens=120,
+        updates=60,
+        warmup=10,
+        learning_rate=1e-2,
+        matrix_rate=0.0,
+        validate_every=20,
+        checkpoint_every=7,
+        bleu_sentences=8,
+        snapshots=4,
+        snapshot_sentences=("the cat sees it.\tle chat voit cela.",),
+        device="cpu",
+        precision="fp32",
+        threads=1,
         patience=0,
-    )  # fmt: skip
+    )
     return dataclasses.replace(config, **changes)  # type: ignore[arg-type]
 
 
@@ -136,8 +153,15 @@ def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path)
     config = tiny(files, tmp_path / "run", updates=250, validate_every=125, dropout=0.0)
     script = tmp_path / "train.py"
     script.write_text(_RUN, encoding="utf-8")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
-               str(script), json.dumps(config.to_dict())]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node=2",
+        str(script),
+        json.dumps(config.to_dict()),
+    ]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
     result = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=120)
     assert result.returncode == 0, result.stderr[-3000:]

@@ -140,8 +140,11 @@ def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_els
     Path(data).unlink()
     shutil.copytree(tmp_path / "killed", tmp_path / "moved")
     shutil.rmtree(tmp_path / "killed")
-    run(dataclasses.replace(whole, output=str(tmp_path / "moved"), data=("elsewhere/train.tsv",),
-                            start_from="elsewhere/start"))  # fmt: skip
+    run(
+        dataclasses.replace(
+            whole, output=str(tmp_path / "moved"), data=("elsewhere/train.tsv",), start_from="elsewhere/start"
+        )
+    )
     for name in ("checkpoint.safetensors", "model/model.safetensors"):
         ours, theirs = (load_file(tmp_path / run_folder / name) for run_folder in ("moved", "whole"))
         assert ours.keys() == theirs.keys()
@@ -173,8 +176,11 @@ def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
         with (tmp_path / "run/log.csv").open(newline="") as file:
             rows = [row for row in csv.DictReader(file) if row["validation_loss"]]
         assert [(row["update"], row["weights"]) for row in rows] == [
-            ("10", ""), ("20", ""), ("30", ""), ("30", "mean of 3"),
-        ]  # fmt: skip
+            ("10", ""),
+            ("20", ""),
+            ("30", ""),
+            ("30", "mean of 3"),
+        ]
         measured = Validation(config, tokenizer, torch.device("cpu")).measure(network)
         assert float(rows[-1]["validation_loss"]) == pytest.approx(measured.loss, rel=1e-3)
         assert float(rows[-1]["validation_loss"]) != float(rows[-2]["validation_loss"])

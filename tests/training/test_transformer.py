@@ -25,12 +25,30 @@ from tests.training.resuming import assert_same_state, run_until_validation
 
 def _config(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
     settings: dict[str, object] = {
-        "data": (str(files[0]),), "validation": (str(files[1]),), "output": str(output), "vocabulary_size": 110,
-        "architecture": "transformer", "model_size": 32, "heads": 4, "layers": 2, "feedforward_size": 48,
-        "dropout": 0.0, "batch_tokens": 200, "updates": 120, "warmup": 20, "learning_rate": 8e-3, "matrix_rate": 0.5,
-        "validate_every": 120, "checkpoint_every": 40, "bleu_sentences": 8, "snapshots": 3, "patience": 0,
-        "snapshot_sentences": ("the cat sees the house.\tle chat voit la maison.",), "device": "cpu", "threads": 1,
-    }  # fmt: skip
+        "data": (str(files[0]),),
+        "validation": (str(files[1]),),
+        "output": str(output),
+        "vocabulary_size": 110,
+        "architecture": "transformer",
+        "model_size": 32,
+        "heads": 4,
+        "layers": 2,
+        "feedforward_size": 48,
+        "dropout": 0.0,
+        "batch_tokens": 200,
+        "updates": 120,
+        "warmup": 20,
+        "learning_rate": 8e-3,
+        "matrix_rate": 0.5,
+        "validate_every": 120,
+        "checkpoint_every": 40,
+        "bleu_sentences": 8,
+        "snapshots": 3,
+        "patience": 0,
+        "snapshot_sentences": ("the cat sees the house.\tle chat voit la maison.",),
+        "device": "cpu",
+        "threads": 1,
+    }
     return TrainingConfig(**(settings | changes))  # type: ignore[arg-type]
 
 
@@ -75,9 +93,16 @@ def test_another_run_starts_from_it_with_another_tokenizer(
     model: Path, files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     config = _config(
-        files, tmp_path / "run", start_from=str(model), vocabulary_size=100, architecture="rnnsearch", updates=1,
-        learning_rate=1e-9, bleu_sentences=0, snapshots=0,
-    )  # fmt: skip
+        files,
+        tmp_path / "run",
+        start_from=str(model),
+        vocabulary_size=100,
+        architecture="rnnsearch",
+        updates=1,
+        learning_rate=1e-9,
+        bleu_sentences=0,
+        snapshots=0,
+    )
     old, _ = load_model(model)
     new, tokenizer = load_model(run(config))
     assert new.config == dataclasses.replace(old.config, vocabulary_size=len(tokenizer))

@@ -51,11 +51,13 @@ def a_view(number: int = 0, count: int = 0) -> View:
 LINKS = st.fixed_dictionaries(
     {},
     optional={
-        "compare": st.sampled_from([*KINDS, "x", ""]), "other_model": st.sampled_from([*MODELS, "three", ""]),
-        "other_sentence": odd_texts, "held": st.sampled_from(["0", "1", "2", ""]),
+        "compare": st.sampled_from([*KINDS, "x", ""]),
+        "other_model": st.sampled_from([*MODELS, "three", ""]),
+        "other_sentence": odd_texts,
+        "held": st.sampled_from(["0", "1", "2", ""]),
         "other_branch": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
     },
-)  # fmt: skip
+)
 
 
 @given(linked=LINKS, models=st.sampled_from([MODELS, []]), number=st.integers(0, 2), count=st.integers(2, 3))

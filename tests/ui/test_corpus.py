@@ -225,8 +225,13 @@ def test_a_file_that_comes_to_nothing_while_the_page_is_drawn_is_told_and_leaves
 
 def test_files_are_taken_one_after_another_each_by_an_empty_box(corpus: Run) -> None:
     app, pair = corpus(), b"I am hungry.\tJ'ai faim.\n"
-    given = [("own.tsv", pair, ""), ("own.png", b"?", "own.png was not measured"), ("own.tsv", pair, ""),
-             ("empty.tsv", b"", "No line of empty.tsv"), ("own.png", b"?", "own.png was not measured")]  # fmt: skip
+    given = [
+        ("own.tsv", pair, ""),
+        ("own.png", b"?", "own.png was not measured"),
+        ("own.tsv", pair, ""),
+        ("empty.tsv", b"", "No line of empty.tsv"),
+        ("own.png", b"?", "own.png was not measured"),
+    ]
     for name, content, problem in given:
         (box,) = app.get("file_uploader")
         assert box.value is None
@@ -352,8 +357,10 @@ def test_another_measure_on_an_axis_lets_the_marked_region_go(corpus: Run, shelf
 def _table(rows: int, seed: int) -> Any:
     chance = np.random.default_rng(seed)
     columns: dict[str, Any] = {
-        "number": np.arange(1, rows + 1), "source": [f"word {k}" for k in range(rows)], "target": ["mot"] * rows,
-    }  # fmt: skip
+        "number": np.arange(1, rows + 1),
+        "source": [f"word {k}" for k in range(rows)],
+        "target": ["mot"] * rows,
+    }
     for one in MEASURES:
         values = chance.integers(0, 3, rows) if one.whole else chance.normal(size=rows).astype(np.float32)
         columns[one.name] = pa.array(values, mask=chance.random(rows) < 0.1)
@@ -362,9 +369,13 @@ def _table(rows: int, seed: int) -> Any:
 
 
 @given(
-    st.integers(1, 60), st.integers(0, 5), st.sampled_from(PRESETS), st.sampled_from(["", "number", "entropy"]),
-    st.booleans(), st.tuples(*[st.floats(-2, 2)] * 4),
-)  # fmt: skip
+    st.integers(1, 60),
+    st.integers(0, 5),
+    st.sampled_from(PRESETS),
+    st.sampled_from(["", "number", "entropy"]),
+    st.booleans(),
+    st.tuples(*[st.floats(-2, 2)] * 4),
+)
 def test_rows_are_those_that_the_choice_means(
     rows: int, seed: int, preset: str, sort: str, descending: bool, corners: tuple[float, float, float, float]
 ) -> None:
@@ -372,8 +383,9 @@ def test_rows_are_those_that_the_choice_means(
     brush = Brush(corners[:2], corners[2:])
     choice = Choice(preset=preset, sort=sort, descending=descending, x="entropy", y="end_share", brush=brush)
     found = listed_rows(drawn_rows(whole, choice), choice).part(0).to_pylist()
-    unlikely = sorted(row["log_probability_per_word"] for row in whole.to_pylist()
-                      if row["log_probability_per_word"] is not None)  # fmt: skip
+    unlikely = sorted(
+        row["log_probability_per_word"] for row in whole.to_pylist() if row["log_probability_per_word"] is not None
+    )
     meant = {
         "all": bool,
         "omitted": lambda row: (row["omitted"] or 0) > 0,
@@ -384,10 +396,15 @@ def test_rows_are_those_that_the_choice_means(
         ),
         "copied": lambda row: row["copied_share"] is not None and row["copied_share"] >= COPIED,
     }[preset]
-    inside = [row["number"] for row in whole.to_pylist() if meant(row) and all(
-        row[name] is not None and min(ends) <= row[name] <= max(ends)
-        for name, ends in (("entropy", brush.x), ("end_share", brush.y))
-    )]  # fmt: skip
+    inside = [
+        row["number"]
+        for row in whole.to_pylist()
+        if meant(row)
+        and all(
+            row[name] is not None and min(ends) <= row[name] <= max(ends)
+            for name, ends in (("entropy", brush.x), ("end_share", brush.y))
+        )
+    ]
     assert sorted(row["number"] for row in found) == inside
     if sort:
         ordered = [row[sort] for row in found]

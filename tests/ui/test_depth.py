@@ -23,10 +23,14 @@ def _newcomer(_everything: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("linked", "remembered", "expected"),
     [
-        (None, None, "idea"), ("numbers", None, "numbers"), (None, "numbers", "numbers"),
-        ("idea", "everything", "idea"), ("deep", "numbers", "numbers"), ("", "<b>", "idea"),
+        (None, None, "idea"),
+        ("numbers", None, "numbers"),
+        (None, "numbers", "numbers"),
+        ("idea", "everything", "idea"),
+        ("deep", "numbers", "numbers"),
+        ("", "<b>", "idea"),
     ],
-)  # fmt: skip
+)
 def test_a_link_comes_before_what_is_remembered(linked: str | None, remembered: str | None, expected: Depth) -> None:
     session: dict[Any, Any] = {}
     assert open_depth(session, {} if linked is None else {DEPTH: linked}, remembered) == expected
@@ -86,8 +90,10 @@ def test_each_depth_has_what_the_one_before_it_has(page: Run) -> None:
     assert len(shown_equations(everything)) == 5
     assert mounted(everything, "microscope")
     assert mounted(everything, "proof")
-    kept = [{name for name in ("chart", "player", "equation", "proof", "microscope") if mounted(app, name)}
-            for app in (idea, numbers, everything)]  # fmt: skip
+    kept = [
+        {name for name in ("chart", "player", "equation", "proof", "microscope") if mounted(app, name)}
+        for app in (idea, numbers, everything)
+    ]
     assert kept[0] < kept[1] < kept[2]
     assert [_written(app)["depth"] for app in (idea, numbers, everything)] == list(DEPTHS)
 

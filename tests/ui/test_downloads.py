@@ -85,11 +85,15 @@ def test_a_trace_too_long_to_draw_is_a_sentence() -> None:
     pieces = ("▁a",) * (MOST_PIECES + 1)
     rows = len(short.target_pieces)
     long = dataclasses.replace(
-        short, source_pieces=pieces, source_surfaces=pieces, source_ids=(4,) * len(pieces),
-        annotations=np.zeros((len(pieces), 16), np.float32), keys=np.zeros((len(pieces), 6), np.float32),
+        short,
+        source_pieces=pieces,
+        source_surfaces=pieces,
+        source_ids=(4,) * len(pieces),
+        annotations=np.zeros((len(pieces), 16), np.float32),
+        keys=np.zeros((len(pieces), 6), np.float32),
         energies=np.zeros((rows, len(pieces)), np.float32),
         alignment=np.full((rows, len(pieces)), 1 / len(pieces), np.float32),
-    )  # fmt: skip
+    )
     with pytest.raises(AttnvizError, match=f"{len(pieces)} pieces; at most {MOST_PIECES}"):
         read_branches(long.to_json().encode())
 

@@ -161,8 +161,9 @@ def test_a_step_is_tried_once_for_all_themes_and_widths(trace: Trace, monkeypatc
 
 def test_a_branch_has_answers_of_its_own(en_fr: Path, trace: Trace) -> None:
     translator = resources.Translator.load(en_fr, device="cpu")
-    changed = on_show(translator.translate(trace.source_text, target=trace.translation,
-                                           interventions=[ExcludePosition(1, step=0)]))  # fmt: skip
+    changed = on_show(
+        translator.translate(trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)])
+    )
     one, other = (fetched(address_of(given, "answers-pieces", "light", every=True)) for given in (trace, changed))
     assert one["template"] != other["template"]
 

@@ -142,9 +142,12 @@ def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None
     (files,) = mounted(app, "picture_files")
     names = [picture["file"] for picture in files["pictures"]]
     assert names == [
-        "attnviz-learns-heatmap-1-20", "attnviz-learns-heatmap-2-20", "attnviz-learns-quality",
-        "attnviz-learns-when-1", "attnviz-learns-when-2",
-    ]  # fmt: skip
+        "attnviz-learns-heatmap-1-20",
+        "attnviz-learns-heatmap-2-20",
+        "attnviz-learns-quality",
+        "attnviz-learns-when-1",
+        "attnviz-learns-when-2",
+    ]
     assert "After 20 updates" in files["pictures"][0]["figure"]
     run = Snapshots.load(models / "small/snapshots/unguided.json")
     shown = next(one.value for one in app.dataframe)

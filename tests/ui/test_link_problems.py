@@ -17,10 +17,21 @@ VIEW = View(MAIN, synthetic.trace())
 OFFERED = offered_in_link({}, VIEW)
 
 GOOD = {
-    "by": "pieces", "face": "after", "colours": "cividis", "root": "1", "end": "0", "margins": "1",
-    "order": "strongest", "step": "3", "source": "1", "stage": "5", "word": "7", "rival": "8",
-    "after_word": "1", "tour": "8",
-}  # fmt: skip
+    "by": "pieces",
+    "face": "after",
+    "colours": "cividis",
+    "root": "1",
+    "end": "0",
+    "margins": "1",
+    "order": "strongest",
+    "step": "3",
+    "source": "1",
+    "stage": "5",
+    "word": "7",
+    "rival": "8",
+    "after_word": "1",
+    "tour": "8",
+}
 """Something that each can be."""
 
 

@@ -48,13 +48,20 @@ def fitting(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
 
 @settings(max_examples=25)
 @given(
-    data=st.data(), kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3),
-    beam=st.sampled_from([1, 3]), **SIZES,
-)  # fmt: skip
+    data=st.data(),
+    kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3),
+    beam=st.sampled_from([1, 3]),
+    **SIZES,
+)
 def test_a_file_and_an_address_have_all_that_makes_it_again_bit_for_bit(
-    make_network: ModelFactory, tokenizer: Tokenizer, data: st.DataObject, kinds: list[str], beam: int,
-    kind: tuple[str, str], **sizes: int,
-) -> None:  # fmt: skip
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    data: st.DataObject,
+    kinds: list[str],
+    beam: int,
+    kind: tuple[str, str],
+    **sizes: int,
+) -> None:
     translator = Translator(make_network(*kind, **sizes), tokenizer)
     first = translator.translate(SENTENCES[0], beam=beam)
     branches, traces = list[Branch](), [first]

@@ -60,9 +60,12 @@ def test_opens_on_the_example_with_the_default_model(page: Run) -> None:
 
 @pytest.mark.parametrize(
     ("guidance", "said"),
-    [({"guidance": 0.5}, "en-fr (attention guided) on"), ({"guidance": 0.0}, "en-fr (attention not guided) on"),
-     ({}, "en-fr on")],
-)  # fmt: skip
+    [
+        ({"guidance": 0.5}, "en-fr (attention guided) on"),
+        ({"guidance": 0.0}, "en-fr (attention not guided) on"),
+        ({}, "en-fr on"),
+    ],
+)
 def test_it_says_whether_the_models_attention_was_guided(
     models_folder: Path, guidance: dict[str, float], said: str
 ) -> None:
@@ -211,8 +214,21 @@ def test_a_sentence_of_which_nothing_is_known_is_not_drawn(page: Run, text: str,
 
 def test_every_sign_of_the_page_is_in_its_glossary(page: Run) -> None:
     glossary = "\n".join(element.value for element in page().markdown)
-    for term in ("State", "Query", "key", "Context vector", "Gate", "Candidate", "Maxout", "Logit", "Entropy",
-                 "Coverage", "Saturated", "√α", "·"):  # fmt: skip
+    for term in (
+        "State",
+        "Query",
+        "key",
+        "Context vector",
+        "Gate",
+        "Candidate",
+        "Maxout",
+        "Logit",
+        "Entropy",
+        "Coverage",
+        "Saturated",
+        "√α",
+        "·",
+    ):
         assert f"**{term}**" in glossary, term
 
 

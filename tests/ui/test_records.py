@@ -26,8 +26,19 @@ from tests.figures import synthetic
 from tests.transformers import random_transformer
 from tests.ui.shown_records import fetched
 
-WITHOUT_ATTENTION = {"state", "maxout", "candidates", "context", "proof", "ledger", "contrast", "facts", "equation-3",
-                     "equation-4", "equation-5"}  # fmt: skip
+WITHOUT_ATTENTION = {
+    "state",
+    "maxout",
+    "candidates",
+    "context",
+    "proof",
+    "ledger",
+    "contrast",
+    "facts",
+    "equation-3",
+    "equation-4",
+    "equation-5",
+}
 OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
 
 
@@ -114,11 +125,20 @@ def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": "nothing"}, {"fingerprint": "0" * 64}, {"theme": "pink"}, {"lang": "de"}, {"steps": "-1"},
-        {"steps": "99999"}, {"steps": "²"}, {"steps": ""}, {"word": "-1"}, {"word": "999999"}, {"word": "x"},
+        {"name": "nothing"},
+        {"fingerprint": "0" * 64},
+        {"theme": "pink"},
+        {"lang": "de"},
+        {"steps": "-1"},
+        {"steps": "99999"},
+        {"steps": "²"},
+        {"steps": ""},
+        {"word": "-1"},
+        {"word": "999999"},
+        {"word": "x"},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_there_is_not_is_said_not_to_be_there(trace: Trace, wrong: dict[str, str]) -> None:
     asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
     with pytest.raises(UnknownRecordError):

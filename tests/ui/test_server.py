@@ -58,9 +58,13 @@ def get(path: str, *headers: tuple[str, str], query: str = "") -> tuple[int, dic
         messages.append(message)
 
     scope = {
-        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
         "headers": [(name.encode(), value.encode()) for name, value in headers],
-    }  # fmt: skip
+    }
     asyncio.run(PAGE(scope, receive, send))
     answer = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return messages[0]["status"], answer, b"".join(message.get("body", b"") for message in messages[1:])

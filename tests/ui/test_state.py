@@ -92,11 +92,16 @@ def test_no_link_chooses_what_there_is_not(linked: dict[str, str]) -> None:
 
 @given(
     st.builds(
-        Selection, step=st.integers(0, 3), source=st.none() | st.integers(0, 3), word=st.none() | st.integers(0, 20),
-        rival=st.none() | st.integers(0, 20), stage=st.none() | st.integers(1, STAGES),
-        typed_word=st.text(max_size=80), typed_rival=st.text(max_size=80),
+        Selection,
+        step=st.integers(0, 3),
+        source=st.none() | st.integers(0, 3),
+        word=st.none() | st.integers(0, 20),
+        rival=st.none() | st.integers(0, 20),
+        stage=st.none() | st.integers(1, STAGES),
+        typed_word=st.text(max_size=80),
+        typed_rival=st.text(max_size=80),
     )
-)  # fmt: skip
+)
 def test_a_link_opens_what_was_chosen(selection: Selection) -> None:
     """What is written from 1 is read from 1; and so for a view beside the main one."""
     if selection.word is None or selection.rival is None:  # nothing was typed that has a logit
@@ -143,9 +148,14 @@ def test_where_nobody_chose_the_source_piece_is_that_of_the_largest_weight() -> 
 
 
 CHOSEN = {
-    "by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "face": "difference",
+    "by": "pieces",
+    "colours": "cividis",
+    "root": "1",
+    "end": "0",
+    "margins": "1",
+    "face": "difference",
     "order": "strongest",
-}  # fmt: skip
+}
 
 
 def test_everything_that_changes_the_picture_is_in_the_link() -> None:

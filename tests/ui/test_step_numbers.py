@@ -66,9 +66,13 @@ def test_the_badge_of_every_step_is_green(page: Run) -> None:
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
 def test_every_kind_of_model_is_proved_and_taken_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer,
-    attention: str, readout_state: str,
-) -> None:  # fmt: skip
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    attention: str,
+    readout_state: str,
+) -> None:
     save_model(tmp_path / "en-fr", make_network(attention, readout_state), tokenizer)
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
     app = first_page()
@@ -254,11 +258,19 @@ def test_the_ledger_in_words_tells_much_attention_without_effect() -> None:
     assert behind.startswith("“région” is 7.4 times as likely as “zone”")
 
 
-@pytest.mark.parametrize(("ratio", "text"), [
-    (1, "1.0 times"), (7.389, "7.4 times"), (99.94, "99.9 times"), (823.4, "823 times"),
-    (6012, "about 6,000 times"), (123456, "about 120,000 times"), (2e6, "more than a million times"),
-    (1e300, "more than a million times"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1, "1.0 times"),
+        (7.389, "7.4 times"),
+        (99.94, "99.9 times"),
+        (823.4, "823 times"),
+        (6012, "about 6,000 times"),
+        (123456, "about 120,000 times"),
+        (2e6, "more than a million times"),
+        (1e300, "more than a million times"),
+    ],
+)
 def test_odds_have_no_power_of_ten(ratio: float, text: str) -> None:
     assert odds(float(np.log(ratio))) == text
 

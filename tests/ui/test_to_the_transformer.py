@@ -40,9 +40,7 @@ run_pages([transformer.page])
 
 
 @pytest.fixture
-def folder(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> Path:  # fmt: skip
+def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with all translators of the page."""
     save_model(tmp_path / LARGE, make_network(hidden_size=9), tokenizer)
     for name, kind in KINDS.items():

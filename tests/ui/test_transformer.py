@@ -171,8 +171,12 @@ def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, pa
 
 def test_what_is_not_there_is_said(transformer: Path, page: Run) -> None:
     app = page(**LINK, after_word="1")
-    for sentence in ("has no logit ledger", "no layer of units lies inside it", "there is no one context",
-                     "none of its weights can be changed by hand"):  # fmt: skip
+    for sentence in (
+        "has no logit ledger",
+        "no layer of units lies inside it",
+        "there is no one context",
+        "none of its weights can be changed by hand",
+    ):
         assert sentence in told(app), sentence
     assert not mounted(app, "bench")
     assert not mounted(app, "microscope")
@@ -244,8 +248,9 @@ def test_pictures_and_files_to_take_away(trace: TransformerTrace, transformer: P
     seen = trace.seen_by(1, 1)
     shown = list(pictures(View("", seen), {}))
     assert [one.name for one in shown] == [
-        "heatmap", *(f"step-1-{name}" for name in ("scores", "weights", "values", "stream", "candidates"))
-    ]  # fmt: skip
+        "heatmap",
+        *(f"step-1-{name}" for name in ("scores", "weights", "values", "stream", "candidates")),
+    ]
     assert "head 2 of layer 2" in shown[0].heading
     for one in shown:
         assert one.figure.layout.meta["alt"]

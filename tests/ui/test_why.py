@@ -38,9 +38,7 @@ run_pages([why.page])
 
 
 @pytest.fixture
-def folder(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> Path:  # fmt: skip
+def folder(tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with the three models and one to measure them by."""
     save_model(tmp_path / JUDGE, make_network(hidden_size=9), tokenizer)
     for name, kind in KINDS.items():

@@ -114,8 +114,11 @@ def test_what_was_given_or_ends_the_sentence_is_told_as_that() -> None:
 def test_one_piece_gets_all_of_the_look() -> None:
     base = synthetic.trace()
     alone = dataclasses.replace(
-        base, source_pieces=base.source_pieces[:1], energies=base.energies[:, :1],
-        alignment=np.ones_like(base.alignment[:, :1]), annotations=base.annotations[:1],
-    )  # fmt: skip
+        base,
+        source_pieces=base.source_pieces[:1],
+        energies=base.energies[:, :1],
+        alignment=np.ones_like(base.alignment[:, :1]),
+        annotations=base.annotations[:1],
+    )
     assert "only one piece" in idea_stages(alone, 0)[1].sentence
     assert idea_stages(alone, 0)[2].outcome == "One piece makes 100\u00a0% of the mixture"

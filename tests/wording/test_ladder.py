@@ -18,10 +18,8 @@ def letters(line: str) -> str:
 def test_the_line_below_is_the_one_that_stood_there() -> None:
     for below, above in itertools.pairwise(LADDER):
         assert [line.before for line in above if line.before] == [
-            one.now.partition(r", \quad")[0]
-            for one, line in zip(below, above, strict=True)
-            if line.before
-        ]  # fmt: skip
+            one.now.partition(r", \quad")[0] for one, line in zip(below, above, strict=True) if line.before
+        ]
 
 
 def test_what_differs_from_the_rung_below_is_marked() -> None:

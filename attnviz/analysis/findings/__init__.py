@@ -38,8 +38,11 @@ def findings_of(trace: Readable) -> list[Finding]:
         return list(of_probabilities(trace, words))
     by_source = [*of_source(trace, words), *of_shift(words)] if trace.attends else []
     by_target = [
-        *of_rows(trace, words), *words_spelled_alike(words), *of_repeats(trace, words), *of_probabilities(trace, words)
-    ]  # fmt: skip
+        *of_rows(trace, words),
+        *words_spelled_alike(words),
+        *of_repeats(trace, words),
+        *of_probabilities(trace, words),
+    ]
     return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
 
 

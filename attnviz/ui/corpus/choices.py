@@ -17,13 +17,25 @@ from attnviz.ui.language import language_address
 from attnviz.ui.page_state.view import Session
 
 TABLE, PRESET, QUERY, SORT, DESCENDING, X, Y, BRUSH, PART = (
-    "table", "show", "find", "sort", "descending", "x", "y", "brush", "part",
-)  # fmt: skip
+    "table",
+    "show",
+    "find",
+    "sort",
+    "descending",
+    "x",
+    "y",
+    "brush",
+    "part",
+)
 """Names in the address; in the session with `corpus_` before them."""
 _NAMES = [one.name for one in MEASURES]
 _OFFERED: Mapping[str, tuple[str, ...]] = {
-    PRESET: PRESETS, SORT: ("", "number", *_NAMES), DESCENDING: ("", "1"), X: tuple(_NAMES), Y: tuple(_NAMES),
-}  # fmt: skip
+    PRESET: PRESETS,
+    SORT: ("", "number", *_NAMES),
+    DESCENDING: ("", "1"),
+    X: tuple(_NAMES),
+    Y: tuple(_NAMES),
+}
 _DEFAULT = {
     PRESET: "all",
     SORT: "",
@@ -63,10 +75,14 @@ def open_choices(session: Session, linked: Mapping[str, str], anew: bool) -> Non
 def chosen(session: Mapping[Any, Any]) -> Choice:
     """Return what is chosen."""
     return Choice(
-        preset=session[key(PRESET)], query=session[key(QUERY)] or "", sort=session[key(SORT)],
-        descending=bool(session[key(DESCENDING)]), x=session[key(X)], y=session[key(Y)],
+        preset=session[key(PRESET)],
+        query=session[key(QUERY)] or "",
+        sort=session[key(SORT)],
+        descending=bool(session[key(DESCENDING)]),
+        x=session[key(X)],
+        y=session[key(Y)],
         brush=brush_of(session[key(BRUSH)]),
-    )  # fmt: skip
+    )
 
 
 def all_of_it() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
-from attnviz.languages import language, say, speak
+from attnviz.languages import gettext, language, speak
 from attnviz.ui.corpus.passing_folder import passing_folder
 from attnviz.ui.resources import translator_in
 from attnviz.ui.shelf import shelved
@@ -79,16 +79,16 @@ class Job:
                 )
             self.skipped = tuple(made.named[:_NAMED])
             if not made.rows:
-                reason = made.named[0][1] if made.named else say("it is empty")
-                self.problem = say("No line of {name} could be used: {reason}.", name=self.name, reason=reason)
+                reason = made.named[0][1] if made.named else gettext("it is empty")
+                self.problem = gettext("No line of {name} could be used: {reason}.", name=self.name, reason=reason)
         except Cancelled:
-            self.problem = say("Cancelled.")
+            self.problem = gettext("Cancelled.")
         except AttnvizError as error:
             self.problem = str(error).replace(str(file), self.name)
         finally:
             self.done = not self.problem and self.table.is_file()
             if not self.done:
-                self.problem = self.problem or say("{name} could not be measured.", name=self.name)
+                self.problem = self.problem or gettext("{name} could not be measured.", name=self.name)
 
     def _tell(self, told: Progress | None) -> None:
         if self._unwanted.is_set():
@@ -118,11 +118,17 @@ def begin(name: str, content: bytes, model: str, gold: bytes | None = None) -> J
     Raise AttnvizError for a file of another kind, or one that is too large.
     """
     if not readable(Path(name)):
-        raise AttnvizError(say("{name} was not measured: its name must end in {endings}.", name=name,
-                               endings=spelt_endings()))  # fmt: skip
+        raise AttnvizError(
+            gettext("{name} was not measured: its name must end in {endings}.", name=name, endings=spelt_endings())
+        )
     if len(content) > MOST_MEGABYTES << 20:
-        raise AttnvizError(say("{name} is larger than {most} MB. Let the command attnviz corpus measure it.",
-                               name=name, most=MOST_MEGABYTES))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "{name} is larger than {most} MB. Let the command attnviz corpus measure it.",
+                name=name,
+                most=MOST_MEGABYTES,
+            )
+        )
     parts = (name.encode(), content, gold or b"", translator_in(model, "cpu").weights_digest.encode())
     identity = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
     with _REGISTRY:

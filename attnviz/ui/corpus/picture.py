@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.corpus import choices, table
 from attnviz.ui.corpus.choices import all_of_it, key
 from attnviz.ui.language import localised
@@ -22,14 +22,17 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
     names = measure_names()
     offered = {name: names[name] for name in table.known_measures(whole)}
     with st.container(horizontal=True, key="corpus_axes"):
-        for axis, said, usual in ((choices.X, say("Across"), table.Choice.x), (choices.Y, say("Up"), table.Choice.y)):
+        for axis, said, usual in (
+            (choices.X, gettext("Across"), table.Choice.x),
+            (choices.Y, gettext("Up"), table.Choice.y),
+        ):
             before, first = st.session_state[key(axis)], usual if usual in offered else next(iter(offered))
             localised(st.selectbox, said, offered, key=key(axis), default=first, then=all_of_it, width=200)
             if st.session_state[key(axis)] != before:  # this table has no value of it
                 all_of_it()
     x, y = st.session_state[key(choices.X)], st.session_state[key(choices.Y)]
     if not len(drawn):
-        st.caption(say("There is no pair to draw."))
+        st.caption(gettext("There is no pair to draw."))
         return
     values = [np.asarray(drawn[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
     brush = choices.chosen(st.session_state).brush
@@ -40,14 +43,21 @@ def plot(whole: Any, drawn: Any, chosen: table.Choice) -> None:
         figure = scatter_figure(values[0], values[1], (offered[x], offered[y]), marked=region, theme=theme_name())
     plot = f"corpus_plot_{x}_{y}_{chosen.preset}"
     st.plotly_chart(
-        figure, alt=figure.layout.meta["alt"], key=plot, on_select=lambda: _brush(plot, x == y),
-        selection_mode="box", theme=None, config={"displayModeBar": False},
-    )  # fmt: skip
-    st.caption(say(
-        "Draw a rectangle: the list is of the pairs within it. Where there are more than {most} pairs, {most} of "
-        "them are drawn.",
-        most=MOST_POINTS,
-    ))  # fmt: skip
+        figure,
+        alt=figure.layout.meta["alt"],
+        key=plot,
+        on_select=lambda: _brush(plot, x == y),
+        selection_mode="box",
+        theme=None,
+        config={"displayModeBar": False},
+    )
+    st.caption(
+        gettext(
+            "Draw a rectangle: the list is of the pairs within it. Where there are more than {most} pairs, {most} of "
+            "them are drawn.",
+            most=MOST_POINTS,
+        )
+    )
 
 
 def _brush(plot: str, alone: bool) -> None:

@@ -12,7 +12,7 @@ import pyarrow.csv
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.corpus import choices, table
 from attnviz.ui.corpus.choices import all_of_it, key
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
@@ -43,14 +43,14 @@ def corpus_room(model: str, open_pair: Open) -> None:
     if job is not None and not going_on:
         job = _settle(job)
     with st.container(key="corpus_opening"):
-        passage(Passage(say("Corpus"), (_about(),)))
+        passage(Passage(gettext("Corpus"), (_about(),)))
         _ways_in(model)
     told, over = st.session_state.get(_REFUSED, ("", ""))
     if told and over == st.session_state[key(choices.TABLE)]:
         _problem(told)
     if job is None:
         if st.session_state[key(choices.TABLE)]:
-            _problem(say("That table is not kept any more: give the file again."))
+            _problem(gettext("That table is not kept any more: give the file again."))
     elif going_on:
         _progress(job)
     elif job.done:
@@ -76,7 +76,7 @@ def _settle(ended: Job) -> Job | None:
 
 
 def _about() -> str:
-    return say(
+    return gettext(
         "Many sentence pairs at once: the model is led through each French sentence, and every pair is measured. Sort "
         "and search them, mark a region of the picture, and open a pair to see its every step. The sample has 200 "
         "pairs, some of them wrong on purpose."
@@ -85,27 +85,41 @@ def _about() -> str:
 
 def _ways_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
-        st.button(say("Take the sample"), type="primary", key="corpus_sample", on_click=_begin_sample, args=(model,))
+        st.button(
+            gettext("Take the sample"), type="primary", key="corpus_sample", on_click=_begin_sample, args=(model,)
+        )
         box = f"corpus_box_{files_taken(_FILE)}"  # another box after each: closed
-        with st.container(key="corpus_own", width="content"), st.popover(say("A file of yours"), key=box):
+        with st.container(key="corpus_own", width="content"), st.popover(gettext("A file of yours"), key=box):
             file_box(
-                say("English, a tab, French on each line"), partial(_begin, model), key=_FILE, megabytes=MOST_MEGABYTES
+                gettext("English, a tab, French on each line"),
+                partial(_begin, model),
+                key=_FILE,
+                megabytes=MOST_MEGABYTES,
             )
-            st.caption(say(
-                "A line may also be an English sentence alone, which is translated. At most {lines} lines and {size} "
-                "MB are taken; .tsv, .txt, .jsonl with links, these also as .gz or .xz, or .parquet. The file stays on "
-                "this server, and goes when it stops. The command attnviz corpus takes any number.",
-                lines=MOST_LINES, size=MOST_MEGABYTES,
-            ))  # fmt: skip
+            st.caption(
+                gettext(
+                    "A line may also be an English sentence alone, which is translated. At most {lines} lines and "
+                    "{size} MB are taken; .tsv, .txt, .jsonl with links, these also as .gz or .xz, or .parquet. The "
+                    "file stays on this server, and goes when it stops. The command attnviz corpus takes any number.",
+                    lines=MOST_LINES,
+                    size=MOST_MEGABYTES,
+                )
+            )
 
     offered, kept = shelved(), st.session_state[key(choices.TABLE)]
     if offered:
         # A table that was made of a visitor's file is none of the server's, and yet what is on show.
         other = "" if kept in offered else kept
         localised(
-            st.selectbox, say("Table"), {other: say("A table of this server"), **{name: name for name in offered}},
-            key=key(choices.TABLE), default=other, then=all_of_it, label_visibility="collapsed", width=300,
-        )  # fmt: skip
+            st.selectbox,
+            gettext("Table"),
+            {other: gettext("A table of this server"), **{name: name for name in offered}},
+            key=key(choices.TABLE),
+            default=other,
+            then=all_of_it,
+            label_visibility="collapsed",
+            width=300,
+        )
 
 
 def _begin_sample(model: str) -> None:
@@ -149,12 +163,12 @@ def _progress(job: Job) -> None:
     told, left = job.progress, job.left
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
         if told is None:
-            st.progress(0.0, say("Another table is being made. This one is next, or after it."))
+            st.progress(0.0, gettext("Another table is being made. This one is next, or after it."))
         else:
-            when = "" if left is None else say("{seconds} s left", seconds=round(left))
-            count = say("{done} of {total} pairs", done=told.done, total=told.total)
+            when = "" if left is None else gettext("{seconds} s left", seconds=round(left))
+            count = gettext("{done} of {total} pairs", done=told.done, total=told.total)
             st.progress(told.done / max(told.total, 1), " · ".join(filter(None, (count, when))))
-        st.button(say("Cancel"), on_click=job.cancel, key="corpus_cancel")
+        st.button(gettext("Cancel"), on_click=job.cancel, key="corpus_cancel")
 
 
 def _table(job: Job, open_pair: Open) -> None:
@@ -168,14 +182,19 @@ def _table(job: Job, open_pair: Open) -> None:
     presets = preset_names()
     with st.container(key="corpus_choices", gap="small"):
         preset = localised(
-            st.segmented_control, say("Show me"), presets, key=key(choices.PRESET), default="all", required=True,
+            st.segmented_control,
+            gettext("Show me"),
+            presets,
+            key=key(choices.PRESET),
+            default="all",
+            required=True,
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         st.html(f'<p class="reading">{preset_told(preset)}</p>')
     picture, list_ = st.columns([2, 3], gap="medium")
     with list_:
         searching, ordering = st.columns(2, vertical_alignment="bottom")
-        searching.text_input(say("Search"), key=key(choices.QUERY), placeholder=say("Words of either sentence"))
+        searching.text_input(gettext("Search"), key=key(choices.QUERY), placeholder=gettext("Words of either sentence"))
     with picture:
         drawn = table.drawn_rows(whole, choices.chosen(session))
         plot(whole, drawn, choices.chosen(session))
@@ -190,42 +209,56 @@ def _table(job: Job, open_pair: Open) -> None:
             _downloads(job, listed)
         elif chosen.query.strip():
             asked = shorten(chosen.query.strip(), 40)
-            st.text(say("None of these pairs has “{query}” in either sentence.", query=asked))
-            st.button(say("Clear the search"), on_click=choices.find_all, key="corpus_find_all")
+            st.text(gettext("None of these pairs has “{query}” in either sentence.", query=asked))
+            st.button(gettext("Clear the search"), on_click=choices.find_all, key="corpus_find_all")
 
 
 def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> None:
     """Say how many pairs are listed of how many, and what leads back to all that are drawn."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
-        st.text(say("{listed} of {all} pairs of {name}", listed=len(listed), all=len(whole), name=job.name),
-                width="content")  # fmt: skip
+        st.text(
+            gettext("{listed} of {all} pairs of {name}", listed=len(listed), all=len(whole), name=job.name),
+            width="content",
+        )
         if job.progress and job.progress.skipped:
             _skipped(job, job.progress.skipped)
         if chosen.brush is not None:
-            st.text(say("Only the marked region is listed."), width="content")
-            st.button(say("Show all again"), type="tertiary", key="corpus_unbrush",
-                      on_click=all_of_it)  # fmt: skip
+            st.text(gettext("Only the marked region is listed."), width="content")
+            st.button(gettext("Show all again"), type="tertiary", key="corpus_unbrush", on_click=all_of_it)
 
 
 def _skipped(job: Job, count: int) -> None:
     """Say how many lines could not be used and, on demand, which and why."""
-    with st.popover(say("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"):
-        told = [say("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
+    with st.popover(
+        gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
+    ):
+        told = [gettext("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
         left = count - len(told)
-        st.text("\n".join([*told, *([say("{n} more", n=left)] if left > 0 else [])]))
+        st.text("\n".join([*told, *([gettext("{n} more", n=left)] if left > 0 else [])]))
 
 
 def _order(whole: Any) -> None:
     """Draw the choice of the order of the rows."""
     names, session = measure_names(), st.session_state
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
-        orders = {"": say("that of the choice at the top"), "number": say("line of the file"),
-                  **{name: names[name] for name in table.known_measures(whole)}}  # fmt: skip
-        localised(st.selectbox, say("Order"), orders, key=key(choices.SORT), default="", width=240)
+        orders = {
+            "": gettext("that of the choice at the top"),
+            "number": gettext("line of the file"),
+            **{name: names[name] for name in table.known_measures(whole)},
+        }
+        localised(st.selectbox, gettext("Order"), orders, key=key(choices.SORT), default="", width=240)
         if session[key(choices.SORT)]:
             ways = {"": "↑", "1": "↓"}
-            localised(st.segmented_control, say("Direction"), ways, key=key(choices.DESCENDING), default="",
-                      required=True, label_visibility="collapsed", width="content")  # fmt: skip
+            localised(
+                st.segmented_control,
+                gettext("Direction"),
+                ways,
+                key=key(choices.DESCENDING),
+                default="",
+                required=True,
+                label_visibility="collapsed",
+                width="content",
+            )
 
 
 def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None:
@@ -234,14 +267,20 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
     known = table.known_measures(whole)
     part = _part(-(-len(listed) // _PART))
     shown = listed.part(part * _PART, _PART)
-    first = [name for name in (session[key(choices.SORT)], session[key(choices.X)], session[key(choices.Y)])
-             if name in known]  # fmt: skip
+    first = [
+        name for name in (session[key(choices.SORT)], session[key(choices.X)], session[key(choices.Y)]) if name in known
+    ]
     columns = list(dict.fromkeys(["number", "source", "target", *first, *known]))
     picked = st.dataframe(
-        shown.select(columns), hide_index=True, on_select="rerun", selection_mode="single-row",
-        key=f"corpus_rows_{part}", height=min(520, 38 + 35 * len(shown)), column_config=_columns(names),
-    )  # fmt: skip
-    st.caption(say("Click the box before a row to see the pair step by step; Back leads back to this place."))
+        shown.select(columns),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"corpus_rows_{part}",
+        height=min(520, 38 + 35 * len(shown)),
+        column_config=_columns(names),
+    )
+    st.caption(gettext("Click the box before a row to see the pair step by step; Back leads back to this place."))
     rows = picked.get("selection", {}).get("rows", [])
     if rows and rows[0] < len(shown):
         row = shown.slice(rows[0], 1).to_pylist()[0]
@@ -254,9 +293,9 @@ def _rows(path: Path, listed: table.Listed, whole: Any, open_pair: Open) -> None
 
 def _columns(names: dict[str, str]) -> dict[str, Any]:
     texts = {
-        "number": st.column_config.NumberColumn(say("line"), width=60),
-        "source": st.column_config.TextColumn(say("English"), width="medium"),
-        "target": st.column_config.TextColumn(say("French"), width="medium"),
+        "number": st.column_config.NumberColumn(gettext("line"), width=60),
+        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
+        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
     }
     return texts | {name: st.column_config.NumberColumn(told, format="%.3g") for name, told in names.items()}
 
@@ -267,7 +306,7 @@ def _part(count: int) -> int:
     wanted = session[key(choices.PART)]
     now = min(max(int(wanted) if wanted.isascii() and wanted.isdigit() else 1, 1), max(count, 1))
     if count > 1:
-        found = st.number_input(say("Part of {count}", count=count), 1, count, now, width=140)
+        found = st.number_input(gettext("Part of {count}", count=count), 1, count, now, width=140)
         session[key(choices.PART)] = str(int(found))
         return int(found) - 1
     return 0
@@ -282,8 +321,11 @@ def _downloads(job: Job, listed: table.Listed) -> None:
         return written.getvalue()
 
     with st.container(horizontal=True, key="corpus_downloads"):
-        st.download_button(say("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")
+        st.download_button(gettext("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")
         st.download_button(
-            say("The whole table with links, Parquet"), job.table.read_bytes, "corpus.parquet",
-            "application/vnd.apache.parquet", on_click="ignore",
-        )  # fmt: skip
+            gettext("The whole table with links, Parquet"),
+            job.table.read_bytes,
+            "corpus.parquet",
+            "application/vnd.apache.parquet",
+            on_click="ignore",
+        )

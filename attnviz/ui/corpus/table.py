@@ -15,7 +15,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.corpora import MEASURES, SCHEMA
 from attnviz.kept import Kept
-from attnviz.languages import say
+from attnviz.languages import gettext
 
 PRESETS = ("all", "omitted", "repeated", "unsure", "copied")
 UNLIKELY = 0.1
@@ -24,9 +24,12 @@ COPIED = 0.5
 """Share of copied words from which a translation is called a copy."""
 _SHOWN = ("number", "source", "target", *(one.name for one in MEASURES))
 _SORTED: dict[str, tuple[str, str]] = {
-    "all": ("number", "ascending"), "omitted": ("least_coverage", "ascending"), "repeated": ("repeated", "descending"),
-    "unsure": ("log_probability_per_word", "ascending"), "copied": ("copied_share", "descending"),
-}  # fmt: skip
+    "all": ("number", "ascending"),
+    "omitted": ("least_coverage", "ascending"),
+    "repeated": ("repeated", "descending"),
+    "unsure": ("log_probability_per_word", "ascending"),
+    "copied": ("copied_share", "descending"),
+}
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,9 @@ def _read(path: Path, columns: Sequence[str], **which: Any) -> Any:
         if any(found.schema.field(name).type != SCHEMA.field(name).type for name in columns):
             raise ValueError("its columns hold something else")
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise AttnvizError(say("The table {name} cannot be read: {error}.", name=path.stem,
-                               error=str(error)[:80])) from error  # fmt: skip
+        raise AttnvizError(
+            gettext("The table {name} cannot be read: {error}.", name=path.stem, error=str(error)[:80])
+        ) from error
     return found
 
 
@@ -108,8 +112,9 @@ def drawn_rows(table: Any, choice: Choice) -> Any:
     """Return the rows that the preset and the search leave, which are drawn."""
     found = table.filter(_of_preset(table, choice.preset))
     if choice.query.strip():
-        within = [pc.match_substring(found[side], choice.query.strip(), ignore_case=True)
-                  for side in ("source", "target")]  # fmt: skip
+        within = [
+            pc.match_substring(found[side], choice.query.strip(), ignore_case=True) for side in ("source", "target")
+        ]
         found = found.filter(pc.or_(*within))
     return found
 
@@ -146,8 +151,10 @@ def _of_preset(table: Any, preset: str) -> Any:
     if preset in ("omitted", "repeated"):
         return pc.greater(table[preset], 0)
     if preset == "unsure":
-        return pc.less_equal(table["log_probability_per_word"], pc.quantile(table["log_probability_per_word"],
-                             q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()))  # fmt: skip
+        return pc.less_equal(
+            table["log_probability_per_word"],
+            pc.quantile(table["log_probability_per_word"], q=UNLIKELY, interpolation="lower")[0].cast(pa.float32()),
+        )
     if preset == "copied":
         return pc.greater_equal(table["copied_share"], COPIED)
     return pa.array([True] * len(table))

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.analysis.agreement import agreement
 from attnviz.analysis.grid import By
 from attnviz.figures.answers import agreement_table, all_answers_table, answers_figure, answers_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.lab.lacking import lacking
@@ -37,25 +37,37 @@ def answers_panel(view: View, theme: ThemeName) -> None:
     by = heatmap_choices(st.session_state, view).by
     st.html(f'<p class="reading">{_how_to_read(by)}</p>')
     localised(
-        st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
-        key=view.key("by"), default="words", required=True, label_visibility="collapsed",
-    )  # fmt: skip
-    chart(view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers",
-          waiting=say("Computing…"))  # fmt: skip
+        st.segmented_control,
+        gettext("Rows and columns"),
+        {"words": gettext("words"), "pieces": gettext("pieces")},
+        key=view.key("by"),
+        default="words",
+        required=True,
+        label_visibility="collapsed",
+    )
+    chart(
+        view, address(view.trace, f"answers-{by}{{size}}", theme, every=True), "answers", waiting=gettext("Computing…")
+    )
     st.html(f'<p class="reading">{answers_caveat()}</p>')
-    with st.expander(say("How each is read, and what it is not"), key=view.key("answers_told")):
+    with st.expander(gettext("How each is read, and what it is not"), key=view.key("answers_told")):
         for one in told_answers().values():
-            st.markdown(say("**{name}**, in {unit}. {sentence}", name=one.name, unit=one.unit, sentence=one.sentence))
+            st.markdown(
+                gettext("**{name}**, in {unit}. {sentence}", name=one.name, unit=one.unit, sentence=one.sentence)
+            )
 
 
 def _how_to_read(by: By) -> str:
     if by == "words":
-        rows = say('Each <span class="decoder">row</span> is a French word as it was written, each '
-                   '<span class="encoder">column</span> an English word.')  # fmt: skip
+        rows = gettext(
+            'Each <span class="decoder">row</span> is a French word as it was written, each '
+            '<span class="encoder">column</span> an English word.'
+        )
     else:
-        rows = say('Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
-                   '<span class="encoder">column</span> an English piece.')  # fmt: skip
-    return f"{rows} " + say(
+        rows = gettext(
+            'Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
+            '<span class="encoder">column</span> an English piece.'
+        )
+    return f"{rows} " + gettext(
         "All have one scale: the share of a row that speaks for its word is blue, what speaks against it red. Point "
         "at a cell to see it in all of them; click it to go there."
     )
@@ -73,10 +85,13 @@ def answers_record(by: By, size: str, asked: Asked) -> dict[str, Any]:
         if figure.layout.meta["narrowest"] <= width:
             break
     whole = sentence_agreement(agreement(found), len(trace.target_ids))
-    return steady_record(figure.to_json(), {
-        step: ("", say("At this step: {here}", here=step_agreement(trace, found, step)) + f"\n{whole}")
-        for step in asked.steps
-    })  # fmt: skip
+    return steady_record(
+        figure.to_json(),
+        {
+            step: ("", gettext("At this step: {here}", here=step_agreement(trace, found, step)) + f"\n{whole}")
+            for step in asked.steps
+        },
+    )
 
 
 def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
@@ -84,7 +99,7 @@ def answers_pictures(view: View, session: Session) -> Iterator[Picture]:
     trace, by = view.trace, heatmap_choices(session, view).by
     if lacking(trace):
         return
-    found, title = answers_of(trace), say("What each word depended on")
+    found, title = answers_of(trace), gettext("What each word depended on")
     figure = answers_figure(trace, found, by=by, step=selection_of(session, view).step)
     yield Picture(title, title, "answers", figure, all_answers_table(trace, found))
 
@@ -95,7 +110,7 @@ def answers_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataF
     if lacking(trace):
         return
     found = answers_of(trace)
-    yield say("Answers at step {step}", step=step + 1), answers_table(trace, found, step)
-    yield say("Their agreement at step {step}", step=step + 1), agreement_table(agreement(found, step))
-    yield say("Their agreement over all steps"), agreement_table(agreement(found))
-    yield say("Answers at all steps"), all_answers_table(trace, found)
+    yield gettext("Answers at step {step}", step=step + 1), answers_table(trace, found, step)
+    yield gettext("Their agreement at step {step}", step=step + 1), agreement_table(agreement(found, step))
+    yield gettext("Their agreement over all steps"), agreement_table(agreement(found))
+    yield gettext("Answers at all steps"), all_answers_table(trace, found)

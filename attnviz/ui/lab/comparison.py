@@ -16,7 +16,7 @@ from attnviz.analysis.comparison import Comparison, compare
 from attnviz.analysis.grid import By, Face
 from attnviz.figures.comparison import comparison
 from attnviz.figures.comparison_table import compared_words_table, comparison_table
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import fitting_record, given_chart
 from attnviz.ui.lab.marked import marked_sentences
@@ -60,7 +60,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
         _told("\n".join(problems), "compare_problem")
     _choices(view)
     try:
-        with st.spinner(say("Translating…")):
+        with st.spinner(gettext("Translating…")):
             pair = pair_on_show(st.session_state, view)
     except AttnvizError as error:
         _told(str(error), "compare_told")
@@ -71,8 +71,9 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     _switches(view, pair, compared)
     record = _record(compared, pair, _identity(pair), look, theme, language())
     given_chart(view, record, "comparison")
-    st.html(f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} '
-            f"{comparison_caveat()}</p>")  # fmt: skip
+    st.html(
+        f'<p class="reading">{escape(" ".join(comparison_sentences(compared, pair.names)))} {comparison_caveat()}</p>'
+    )
 
 
 def shown_look(session: Session, view: View, pair: Pair) -> HeatmapChoices:
@@ -107,9 +108,9 @@ def comparison_pictures(view: View, session: Session) -> Iterator[Picture]:
         return
     look = shown_look(session, view, pair)
     compared = compared_pair(pair, look)
-    told = say("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
+    told = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
     figure = comparison(compared, pair.names, end=look.end, root=look.root, colours=look.colours, leads=pair.leads)
-    yield Picture(say("Side by side"), told, "comparison", figure, comparison_table(compared, pair.names))
+    yield Picture(gettext("Side by side"), told, "comparison", figure, comparison_table(compared, pair.names))
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -119,44 +120,75 @@ def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
     except AttnvizError:
         return
     compared = compared_pair(pair, shown_look(session, view, pair))
-    yield say("log p of each word"), compared_words_table(compared, pair.names)
+    yield gettext("log p of each word"), compared_words_table(compared, pair.names)
     if compared.looks:
-        yield say("Side by side"), comparison_table(compared, pair.names)
+        yield gettext("Side by side"), comparison_table(compared, pair.names)
 
 
 def _choices(view: View) -> None:
     """Draw what is compared with what."""
-    kinds = {"model": say("Two models"), "sentence": say("Two sentences"), "branch": say("A what-if")}
+    kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "branch": gettext("A what-if")}
     models = other_models(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
         kind = localised(
-            st.segmented_control, say("What is compared"), kinds, key=view.key(KIND), default="model", required=True,
+            st.segmented_control,
+            gettext("What is compared"),
+            kinds,
+            key=view.key(KIND),
+            default="model",
+            required=True,
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         if kind == "model" and models:
-            localised(st.selectbox, say("The other model"), {name: name for name in models}, key=view.key(MODEL),
-                      default=models[0], label_visibility="collapsed", width=240)  # fmt: skip
+            localised(
+                st.selectbox,
+                gettext("The other model"),
+                {name: name for name in models},
+                key=view.key(MODEL),
+                default=models[0],
+                label_visibility="collapsed",
+                width=240,
+            )
         tried = {str(number): branch_name(number) for number in other_branches(view)}
         if kind == "branch" and tried:
-            localised(st.selectbox, say("The other"), tried, key=view.key(BRANCH), default=next(iter(tried)),
-                      label_visibility="collapsed", width=240)  # fmt: skip
+            localised(
+                st.selectbox,
+                gettext("The other"),
+                tried,
+                key=view.key(BRANCH),
+                default=next(iter(tried)),
+                label_visibility="collapsed",
+                width=240,
+            )
     if kind == "branch":
-        st.html('<p class="reading">' + say(
-            "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
-            "hatched in the other."
-        ) + "</p>")  # fmt: skip
+        st.html(
+            '<p class="reading">'
+            + gettext(
+                "What was changed by hand beside what it was tried on: where the words differ, what only one has is "
+                "hatched in the other."
+            )
+            + "</p>"
+        )
         _what_was_tried(view)
     elif kind == "model":
-        st.html('<p class="reading">' + say(
-            "Both models are led through the same translation, so that cell stands against cell: what differs is where "
-            "each looked, and how likely each found every word."
-        ) + "</p>")  # fmt: skip
+        st.html(
+            '<p class="reading">'
+            + gettext(
+                "Both models are led through the same translation, so that cell stands against cell: what differs is "
+                "where each looked, and how likely each found every word."
+            )
+            + "</p>"
+        )
     else:
-        st.html('<p class="reading">' + say(
-            "Change the sentence below, or choose one of its words to drop it or to swap it with the next, and see "
-            "what becomes of the translation. Words that both have stand in one row or column; what only one has is "
-            "hatched in the other."
-        ) + "</p>")  # fmt: skip
+        st.html(
+            '<p class="reading">'
+            + gettext(
+                "Change the sentence below, or choose one of its words to drop it or to swap it with the next, and see "
+                "what becomes of the translation. Words that both have stand in one row or column; what only one has "
+                "is hatched in the other."
+            )
+            + "</p>"
+        )
         sentence_editor(view)
 
 
@@ -177,15 +209,27 @@ def _switches(view: View, pair: Pair, compared: Comparison) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
         if all(knows_after(trace) for trace in (pair.first, pair.other)):
             localised(
-                st.segmented_control, say("Before or after the word"), face_names(), key=view.key("face"),
-                default="before", required=True, label_visibility="collapsed",
-            )  # fmt: skip
+                st.segmented_control,
+                gettext("Before or after the word"),
+                face_names(),
+                key=view.key("face"),
+                default="before",
+                required=True,
+                label_visibility="collapsed",
+            )
         if pieces_compare(pair):
             localised(
-                st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
-                key=view.key("by"), default="words", required=True, label_visibility="collapsed",
-            )  # fmt: skip
-        st.toggle("√α", key=view.key("root"), help=say("Colour by the square root, so that small weights can be seen."))
+                st.segmented_control,
+                gettext("Rows and columns"),
+                {"words": gettext("words"), "pieces": gettext("pieces")},
+                key=view.key("by"),
+                default="words",
+                required=True,
+                label_visibility="collapsed",
+            )
+        st.toggle(
+            "√α", key=view.key("root"), help=gettext("Colour by the square root, so that small weights can be seen.")
+        )
 
 
 def _sentences(pair: Pair) -> None:
@@ -220,9 +264,18 @@ def _record(
     are part of the key of the cache."""
     names, leads = _pair.names, _pair.leads
     figures = [
-        comparison(_compared, names, end=look.end, root=look.root, colours=look.colours, across=across, width=width,
-                   leads=leads, theme=theme)
+        comparison(
+            _compared,
+            names,
+            end=look.end,
+            root=look.root,
+            colours=look.colours,
+            across=across,
+            width=width,
+            leads=leads,
+            theme=theme,
+        )
         for across, width in LAYOUTS.items()
-    ]  # fmt: skip
+    ]
     steps = sum(map(len, _compared.steps[leads]))
     return fitting_record(figures, {i: ("", step_sentence(_compared, names, i, leads)) for i in range(steps)})

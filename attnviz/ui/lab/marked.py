@@ -6,14 +6,16 @@ from html import escape
 
 from attnviz import Trace
 from attnviz.analysis.shared_words import shared_axis
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.ui.lab.partner import Pair
 
 
 def marked_sentences(pair: Pair) -> str:
     """Return as HTML the sentences of a pair, and its translations, either where they differ."""
-    return "".join(_lines(pair, title, source) for title, source in ((say("English"), True), (say("French"), False)))
+    return "".join(
+        _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
+    )
 
 
 def _lines(pair: Pair, title: str, source: bool) -> str:

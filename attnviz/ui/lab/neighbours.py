@@ -18,7 +18,7 @@ from attnviz.analysis.vectors import VECTOR_KINDS, VectorKind, VectorPair
 from attnviz.corpora.vectors import in_single
 from attnviz.figures.template import filled, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
@@ -59,13 +59,13 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
     part, stamp = f"{kind}.{metric}.{among}", stamp_of(among)
     left, right = st.columns(2, gap="large")
     with left:
-        st.html(f'<h2 class="section">{escape(say("The nearest"))}</h2>')
+        st.html(f'<h2 class="section">{escape(gettext("The nearest"))}</h2>')
         at = address(view.trace, "neighbours", theme, every=False, models=stamp, part=part)
-        neighbour_list(view, at, waiting=say("Computing…"))
+        neighbour_list(view, at, waiting=gettext("Computing…"))
     with right:
-        st.html(f'<h2 class="section">{escape(say("Where it lies among all"))}</h2>')
+        st.html(f'<h2 class="section">{escape(gettext("Where it lies among all"))}</h2>')
         at = address(view.trace, "vector-map", theme, every=True, models=stamp, part=part)
-        chart(view, at, "vector_map", waiting=say("Computing…"))
+        chart(view, at, "vector_map", waiting=gettext("Computing…"))
 
 
 def _lacking(trace: Any) -> str:
@@ -79,16 +79,30 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
     """Draw what can be chosen, and have it in the address; return kind, metric and corpus."""
     corpora = corpora_of(trace)
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
-        offered = ((KIND, say("Which vectors"), kind_names()), (METRIC, say("Near how"), metric_names()))
+        offered = ((KIND, gettext("Which vectors"), kind_names()), (METRIC, gettext("Near how"), metric_names()))
         chosen = [
-            localised(st.segmented_control, label, names, key=key, default=next(iter(names)), required=True,
-                      label_visibility="collapsed")
+            localised(
+                st.segmented_control,
+                label,
+                names,
+                key=key,
+                default=next(iter(names)),
+                required=True,
+                label_visibility="collapsed",
+            )
             for key, label, names in offered
-        ]  # fmt: skip
+        ]
         chosen.append(
-            localised(st.selectbox, say("Among which"), corpora, key=AMONG, default=SAMPLE_NAME,
-                      label_visibility="collapsed", width=280)
-        )  # fmt: skip
+            localised(
+                st.selectbox,
+                gettext("Among which"),
+                corpora,
+                key=AMONG,
+                default=SAMPLE_NAME,
+                label_visibility="collapsed",
+                width=280,
+            )
+        )
     usual = (VECTOR_KINDS[0], METRICS[0], SAMPLE_NAME)
     for key, value, default in zip((KIND, METRIC, AMONG), chosen, usual, strict=True):
         page_address.write_too(st.session_state, {key: None if value == default else value})
@@ -132,14 +146,23 @@ def neighbours_record(asked: Asked) -> dict[str, Any]:
         number, piece = kept.vectors.place(kept.kind, one.row)
         pair = kept.vectors.pairs[number]
         before, marked, after = _parted(pair, kept.kind, piece)
-        entries.append({
-            "near": nearness(metric, one), "before": before, "marked": marked, "after": after,
-            "other": pair.target if kept.kind == "annotation" else pair.source,
-            "to": _pair_address(asked.trace, pair) + _piece_address(kept.kind, piece),
-        })  # fmt: skip
+        entries.append(
+            {
+                "near": nearness(metric, one),
+                "before": before,
+                "marked": marked,
+                "after": after,
+                "other": pair.target if kept.kind == "annotation" else pair.source,
+                "to": _pair_address(asked.trace, pair) + _piece_address(kept.kind, piece),
+            }
+        )
     spoken = ["en", "fr"] if kept.kind == "annotation" else ["fr", "en"]
-    return {"heading": _own_name(asked.trace, kept.kind, step), "entries": entries, "kind": _COLOURS[kept.kind],
-            "spoken": spoken}  # fmt: skip
+    return {
+        "heading": _own_name(asked.trace, kept.kind, step),
+        "entries": entries,
+        "kind": _COLOURS[kept.kind],
+        "spoken": spoken,
+    }
 
 
 def _looked_at(trace: Trace, step: int) -> int:
@@ -174,8 +197,12 @@ def _names(kept: Searched) -> tuple[list[tuple[str, str]], list[tuple[int, int]]
     for number, piece in places:
         pair = kept.vectors.pairs[number]
         annotation = kept.kind == "annotation"
-        names.append((piece_name((pair.source_pieces if annotation else pair.target_pieces)[piece]),
-                      pair.source if annotation else pair.target))  # fmt: skip
+        names.append(
+            (
+                piece_name((pair.source_pieces if annotation else pair.target_pieces)[piece]),
+                pair.source if annotation else pair.target,
+            )
+        )
     return names, places
 
 
@@ -183,8 +210,9 @@ def _template(trace: Trace, kept: Searched, theme: ThemeName, *, ways: bool) -> 
     names, places = _names(kept)
     opens = [_pair_address(trace, pair) for pair in kept.vectors.pairs] if ways else []
     own = [(number, _piece_address(kept.kind, piece)) for number, piece in places] if ways else []
-    return vector_map_template(kept.places, names, kept.map.shares, _COLOURS[kept.kind], theme=theme, opens=opens,
-                               ways=own)  # fmt: skip
+    return vector_map_template(
+        kept.places, names, kept.map.shares, _COLOURS[kept.kind], theme=theme, opens=opens, ways=own
+    )
 
 
 def vector_map_record(asked: Asked) -> dict[str, Any]:
@@ -222,10 +250,14 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[Picture]:
     (kept, _), step = chosen, selection_of(session, view).step
     own = kept.map.place(own_vectors(view.trace, kept.kind)[step : step + 1])[0]
     values = vector_map_values(own, _own_name(view.trace, kept.kind, step))
-    title = say("Where it lies among all")
-    yield Picture(title, _own_name(view.trace, kept.kind, step), f"step-{step + 1}-{kept.kind}-map",
-                  filled(_template(view.trace, kept, "light", ways=False), values),
-                  vector_map_table(kept.places, _names(kept)[0]))  # fmt: skip
+    title = gettext("Where it lies among all")
+    yield Picture(
+        title,
+        _own_name(view.trace, kept.kind, step),
+        f"step-{step + 1}-{kept.kind}-map",
+        filled(_template(view.trace, kept, "light", ways=False), values),
+        vector_map_table(kept.places, _names(kept)[0]),
+    )
 
 
 def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -235,7 +267,7 @@ def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
         return
     (kept, metric), step = chosen, selection_of(session, view).step
     yield _own_name(view.trace, kept.kind, step), _table(kept, _found(view.trace, kept, metric, step))
-    yield say("Where it lies among all"), vector_map_table(kept.places, _names(kept)[0])
+    yield gettext("Where it lies among all"), vector_map_table(kept.places, _names(kept)[0])
 
 
 def _table(kept: Searched, found: Sequence[Neighbour]) -> pd.DataFrame:
@@ -244,6 +276,14 @@ def _table(kept: Searched, found: Sequence[Neighbour]) -> pd.DataFrame:
         number, piece = kept.vectors.place(kept.kind, one.row)
         pair = kept.vectors.pairs[number]
         pieces = pair.source_pieces if kept.kind == "annotation" else pair.target_pieces
-        rows.append({say("piece"): pieces[piece], "cos": one.cosine, say("distance"): one.distance,
-                     say("line"): pair.number, say("English"): pair.source, say("French"): pair.target})  # fmt: skip
+        rows.append(
+            {
+                gettext("piece"): pieces[piece],
+                "cos": one.cosine,
+                gettext("distance"): one.distance,
+                gettext("line"): pair.number,
+                gettext("English"): pair.source,
+                gettext("French"): pair.target,
+            }
+        )
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))

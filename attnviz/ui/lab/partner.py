@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.comparison import Side
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.comparison import Partner, chosen_partner
 from attnviz.ui.page_state.view import Session, View
@@ -42,8 +42,12 @@ def pair_on_show(session: Session, view: View) -> Pair:
 
 def _two_models(session: Session, trace: Trace, chosen: Partner) -> Pair:
     if chosen.model is None:
-        raise AttnvizError(say("There is no other model here to compare with. Put its folder beside that of {model}.",
-                               model=trace.model))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "There is no other model here to compare with. Put its folder beside that of {model}.",
+                model=trace.model,
+            )
+        )
     folder = str(models()[chosen.model])
     other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
     return Pair(trace, other, (trace.model, chosen.model), "first")
@@ -51,20 +55,28 @@ def _two_models(session: Session, trace: Trace, chosen: Partner) -> Pair:
 
 def _two_sentences(session: Session, trace: Trace, chosen: Partner) -> Pair:
     if " ".join(chosen.sentence.split()) == " ".join(trace.source_text.split()):
-        raise AttnvizError(say("Both sentences are the same: drop a word, swap two, or write another sentence."))
+        raise AttnvizError(gettext("Both sentences are the same: drop a word, swap two, or write another sentence."))
     if weights_of(trace) is None:
-        raise AttnvizError(say("Another sentence is translated by the model that made this translation, “{model}”, "
-                               "which is not here.", model=trace.model))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "Another sentence is translated by the model that made this translation, “{model}”, which is not here.",
+                model=trace.model,
+            )
+        )
     folder, target = str(models()[trace.model]), trace.translation if chosen.held else None
     other = translate(folder, _device(session), chosen.sentence, _beam(session, trace), target)
-    return Pair(trace, other, (say("first sentence"), say("other sentence")), "first")
+    return Pair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
 
 
 def _two_branches(view: View, number: int) -> Pair:
     """Return what is on show and another what-if of its sentence, the earlier one first."""
     if view.branches is None or not view.branches.branches:
-        raise AttnvizError(say("Nothing was tried by hand on this translation yet: do so on the page Translate, and "
-                               "each what-if can be compared here."))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "Nothing was tried by hand on this translation yet: do so on the page Translate, and "
+                "each what-if can be compared here."
+            )
+        )
     one, two = sorted((view.number, number))
     shown = view.branches.trace(one), view.branches.trace(two)
     return Pair(*shown, (branch_name(one), branch_name(two)), "first" if one == view.number else "other")
@@ -72,7 +84,7 @@ def _two_branches(view: View, number: int) -> Pair:
 
 def branch_name(number: int) -> str:
     """Return what a what-if is called, by its number; 0 is what they were tried on."""
-    return say("what-if {number}", number=number) if number else say("as translated")
+    return gettext("what-if {number}", number=number) if number else gettext("as translated")
 
 
 def _device(session: Session) -> str:
@@ -91,5 +103,7 @@ def unread(pair: Pair) -> str:
     unknown = pair.other.unknown_characters
     if not unknown or pair.other.source_text == pair.first.source_text:
         return ""
-    return say("The model has never seen these stretches of text and reads each as <unk>: {listed}",
-               listed="  ".join(unknown[:20]))  # fmt: skip
+    return gettext(
+        "The model has never seen these stretches of text and reads each as <unk>: {listed}",
+        listed="  ".join(unknown[:20]),
+    )

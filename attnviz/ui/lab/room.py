@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.analysis.neighbours import METRICS
 from attnviz.analysis.vectors import VECTOR_KINDS
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.follower.follower import follow
@@ -67,18 +67,18 @@ class Section:
 
 
 SECTIONS: Mapping[str, Section] = {
-    "answers": Section(lambda: say("Answers"), answers_panel, answers_pictures, tables=answers_tables),
-    "trials": Section(lambda: say("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
-    "tree": Section(lambda: say("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
+    "answers": Section(lambda: gettext("Answers"), answers_panel, answers_pictures, tables=answers_tables),
+    "trials": Section(lambda: gettext("Is it an explanation?"), trials_panel, trials_pictures, tables=trials_tables),
+    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, {WIDTH_OF_BEAM: WIDTHS}),
     "comparison": Section(
-        lambda: say("Side by side"),
+        lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,
         opened=open_comparison_of,
         tables=comparison_tables,
     ),
     "neighbours": Section(
-        lambda: say("Neighbours"),
+        lambda: gettext("Neighbours"),
         neighbours_panel,
         neighbours_pictures,
         {KIND: VECTOR_KINDS, METRIC: METRICS, AMONG: ()},
@@ -95,7 +95,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         with st.container(key="lab_opening"):
-            passage(Passage(say("Lab"), (_about(),)))
+            passage(Passage(gettext("Lab"), (_about(),)))
         problems, sentences = (st.container(key=view.key(name)) for name in ("link_problem", "sentences"))
         with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
             chosen = _chosen_section()
@@ -119,7 +119,7 @@ def lab_room(view: View, *, asked: bool = False) -> None:
 
 
 def _about() -> str:
-    return say(
+    return gettext(
         "The translation stands; here it is questioned. What did each French word depend on: what the attention looked "
         "at, or what changes the word when it is taken away? Each tab asks in another way: several answers beside one "
         "another, other looks that would have written the same, what else the search had in hand, another sentence, "
@@ -154,9 +154,14 @@ def _chosen_section() -> str:
     """Draw the choice of the section, and have it in the address; return its name."""
     first, titles = next(iter(SECTIONS)), {name: one.title() for name, one in SECTIONS.items()}
     chosen = localised(
-        st.segmented_control, say("Section"), titles, key=SECTION, default=first, required=True,
+        st.segmented_control,
+        gettext("Section"),
+        titles,
+        key=SECTION,
+        default=first,
+        required=True,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     address.write_too(st.session_state, {SECTION: None if chosen == first else chosen})
     return chosen
 
@@ -175,7 +180,7 @@ def _unknown_section(chosen: str) -> None:
         session[_UNKNOWN] = None
     if session.get(_UNKNOWN):
         with st.container(key="section_problem"):
-            st.text(say("The lab has no section “{name}”: here is its first.", name=shorten(session[_UNKNOWN], 40)))
+            st.text(gettext("The lab has no section “{name}”: here is its first.", name=shorten(session[_UNKNOWN], 40)))
 
 
 def _tables(view: View, section: Section) -> None:
@@ -183,15 +188,15 @@ def _tables(view: View, section: Section) -> None:
     speak_as_chosen()
     if section.tables is None:
         return
-    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
+    box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return
     with box:
         follow(view, TABLES)
-        with st.spinner(say("Computing…")):
+        with st.spinner(gettext("Computing…")):
             found = list(section.tables(view, st.session_state))
         if not found:
-            st.caption(say("Nothing is drawn here, so there are no numbers."))
+            st.caption(gettext("Nothing is drawn here, so there are no numbers."))
         for name, table in found:
             st.markdown(f"**{name}**")
             st.dataframe(table, height="content" if len(table) <= 12 else 420)

@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from attnviz.analysis.sentence_edits import next_word, sentence_words, swapped, without_word
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.page_state.comparison import HELD, SENTENCE, edit
 from attnviz.ui.page_state.view import View
 from attnviz.wording.labels import quote, shorten
@@ -24,19 +24,31 @@ def sentence_editor(view: View) -> None:
     if session.get(chosen) not in range(len(words)):
         session[chosen] = None
     st.text_area(
-        say("The other sentence"), key=key, height="content", persist_state="session", label_visibility="collapsed",
-        placeholder=say("Type an English sentence of up to 200 words."),
-    )  # fmt: skip
-    st.pills(
-        say("Words of the other sentence"), range(len(words)), format_func=lambda k: _label(words, k), key=chosen,
+        gettext("The other sentence"),
+        key=key,
+        height="content",
+        persist_state="session",
         label_visibility="collapsed",
-    )  # fmt: skip
+        placeholder=gettext("Type an English sentence of up to 200 words."),
+    )
+    st.pills(
+        gettext("Words of the other sentence"),
+        range(len(words)),
+        format_func=lambda k: _label(words, k),
+        key=chosen,
+        label_visibility="collapsed",
+    )
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("edits")):
         _actions(view, words)
-        st.toggle(say("Hold the translation"), key=view.key(HELD), persist_state="session", help=say(
-            "Lead the model through the translation of the first sentence, instead of having it written anew: then "
-            "word stands against word, and what changes is how the other sentence bears them."
-        ))  # fmt: skip
+        st.toggle(
+            gettext("Hold the translation"),
+            key=view.key(HELD),
+            persist_state="session",
+            help=gettext(
+                "Lead the model through the translation of the first sentence, instead of having it written anew: then "
+                "word stands against word, and what changes is how the other sentence bears them."
+            ),
+        )
 
 
 def _actions(view: View, words: tuple[str, ...]) -> None:
@@ -44,26 +56,31 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
     session, sentence = st.session_state, str(st.session_state[view.key(SENTENCE)] or "")
     word: int | None = session[view.key("edited_word")]
     follower = None if word is None else next_word(sentence, word)
-    drop, swap = say("Drop"), say("Swap with the next")
+    drop, swap = gettext("Drop"), gettext("Swap with the next")
     if word is not None:
-        drop = say("Drop {word}", word=_named(words[word]))
+        drop = gettext("Drop {word}", word=_named(words[word]))
     if word is not None and follower is not None:
         other = sentence_words(sentence)[follower]
-        swap = say("Swap {word} and {next}", word=_named(words[word]), next=_named(other))
+        swap = gettext("Swap {word} and {next}", word=_named(words[word]), next=_named(other))
 
     def take(changed: str) -> None:
         session[view.key("edited_word")] = None
         edit(session, view, changed)
 
-    st.button(drop, key=view.key("drop_word"), disabled=word is None, on_click=lambda: take(
-        without_word(sentence, word or 0)
-    ))  # fmt: skip
-    st.button(swap, key=view.key("swap_words"), disabled=follower is None, on_click=lambda: take(
-        swapped(sentence, word or 0)
-    ))  # fmt: skip
+    st.button(
+        drop, key=view.key("drop_word"), disabled=word is None, on_click=lambda: take(without_word(sentence, word or 0))
+    )
+    st.button(
+        swap, key=view.key("swap_words"), disabled=follower is None, on_click=lambda: take(swapped(sentence, word or 0))
+    )
     source = view.trace.source_text
-    st.button(say("Undo all"), key=view.key("undo_edits"), type="tertiary", disabled=sentence == source,
-              on_click=lambda: take(source))  # fmt: skip
+    st.button(
+        gettext("Undo all"),
+        key=view.key("undo_edits"),
+        type="tertiary",
+        disabled=sentence == source,
+        on_click=lambda: take(source),
+    )
 
 
 def _named(word: str) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord
 from attnviz.ui.components.chart.chart import chart, steady_record
@@ -42,7 +42,7 @@ def tree_panel(view: View, theme: ThemeName) -> None:
         return
     st.html(f'<p class="reading">{_how_to_read(beam)}</p>')
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
-    st.html(f'<h2 class="section">{say("What finished")}</h2>')
+    st.html(f'<h2 class="section">{gettext("What finished")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
     st.fragment(_table)(view, beam)
 
@@ -51,11 +51,16 @@ def _chosen_width(view: View) -> int:
     """Draw the choice of the width, and have it in the address; return it."""
     usual = view.trace.search.beam if view.trace.search.beam in WIDTHS and _searched(view.trace) else _USUAL
     with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
-        st.text(say("Width of the beam"), width="content")
+        st.text(gettext("Width of the beam"), width="content")
         chosen = localised(
-            st.segmented_control, say("Width of the beam"), {str(beam): str(beam) for beam in WIDTHS}, key=WIDTH,
-            default=str(usual), required=True, label_visibility="collapsed",
-        )  # fmt: skip
+            st.segmented_control,
+            gettext("Width of the beam"),
+            {str(beam): str(beam) for beam in WIDTHS},
+            key=WIDTH,
+            default=str(usual),
+            required=True,
+            label_visibility="collapsed",
+        )
     page_address.write_too(st.session_state, {WIDTH: None if chosen == str(usual) else chosen})
     return int(chosen)
 
@@ -66,19 +71,21 @@ def _searched(trace: Trace) -> bool:
 
 def _how_to_read(beam: int) -> str:
     if beam == 1:
-        return say("Greedy search takes the likeliest piece at each step: its tree is a single line.")
-    return say(
+        return gettext("Greedy search takes the likeliest piece at each step: its tree is a single line.")
+    return gettext(
         "Each column is a step, and each piece in it a hypothesis: all the pieces on the way to it, from the left. The "
         'search keeps the {beam} likeliest. <span class="decoder">On top is the winner</span>; what else finished has '
         "its place and its score behind it; what fell out of the beam later is grey, what fell out at once small and "
         "dotted. Click the end of a hypothesis to have it as the translation: one that was dropped is finished by the "
-        "search. Any other piece leads to its step.", beam=beam,
-    )  # fmt: skip
+        "search. Any other piece leads to its step.",
+        beam=beam,
+    )
 
 
 def _model_missing(trace: Trace) -> str:
-    return say("Only the model that made this translation, “{model}”, can search again, and it is not here.",
-               model=trace.model)  # fmt: skip
+    return gettext(
+        "Only the model that made this translation, “{model}”, can search again, and it is not here.", model=trace.model
+    )
 
 
 def _problem(trace: Trace, beam: int) -> str:
@@ -95,7 +102,7 @@ def _problem(trace: Trace, beam: int) -> str:
 def _table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
+    box = st.expander(gettext("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
     if box.open:
         with box:
             st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
@@ -128,5 +135,5 @@ def tree_pictures(view: View, session: Session) -> Iterator[Picture]:
     if weights_of(view.trace) is None or _problem(view.trace, beam):
         return
     tree, step = beam_tree_of(view.trace, beam), selection_of(session, view).step
-    title = say("Beam search, width {width}", width=beam)
+    title = gettext("Beam search, width {width}", width=beam)
     yield Picture(title, title, f"beam-{beam}", beam_tree_figure(tree, step=step), beam_tree_table(tree))

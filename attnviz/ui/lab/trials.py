@@ -14,7 +14,7 @@ from attnviz.figures.firmness import firmness_figure, firmness_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.shuffled import shuffled_figure, shuffled_table
 from attnviz.figures.trials import WIDTH, trials_figure, trials_likeliest_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.follower.follower import follow
@@ -50,33 +50,47 @@ def trials_panel(view: View, theme: ThemeName) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _heading(say("This step with other looks"), say(
-            "On the left the weights that were tried, over the English pieces; a dash is where the step’s own weight "
-            "stands. On the right how much each changes the probabilities of all words, from 0, nothing, to 1, "
-            "everything, and what would be written."
-        ))  # fmt: skip
-        chart(view, address(view.trace, "trials{size}", theme, every=False, word=True), "trials",
-              waiting=say("Computing…"), ahead=True)  # fmt: skip
+        _heading(
+            gettext("This step with other looks"),
+            gettext(
+                "On the left the weights that were tried, over the English pieces; a dash is where the step’s own "
+                "weight stands. On the right how much each changes the probabilities of all words, from 0, nothing, to "
+                "1, everything, and what would be written."
+            ),
+        )
+        chart(
+            view,
+            address(view.trace, "trials{size}", theme, every=False, word=True),
+            "trials",
+            waiting=gettext("Computing…"),
+            ahead=True,
+        )
     with right:
         with st.container(key=view.key(INSIDE_WORD)):
             part(view, INSIDE_WORD, _wanted)(view)
-        _heading(say("What this shows, and what it does not"), trials_caveat())
+        _heading(gettext("What this shows, and what it does not"), trials_caveat())
     left, right = st.columns(2, gap="large")
     with left, st.container(key=view.key("beside_bars")):
-        _heading(say("The whole sentence, shuffled"), say(
-            "A point is a step (the picture of Jain & Wallace 2019): the further right, the more it looked at one "
-            "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
-            "shufflings still write the same, hollow where they do not. Click a point to go there."
-        ))  # fmt: skip
-        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=say("Computing…"))
+        _heading(
+            gettext("The whole sentence, shuffled"),
+            gettext(
+                "A point is a step (the picture of Jain & Wallace 2019): the further right, the more it looked at one "
+                "piece; the higher, the more its probabilities change when its weights are shuffled. Filled where most "
+                "shufflings still write the same, hollow where they do not. Click a point to go there."
+            ),
+        )
+        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
     with right:
-        _heading(say("How firm each choice is"), say(
-            "The least weight found that has to move at a step for another piece to be written, counted where it "
-            "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Behind it what would be written "
-            "instead; before the arrow what is likeliest now, where that is not the piece that was written. Click a "
-            "bar to go there."
-        ))  # fmt: skip
-        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=say("Computing…"))
+        _heading(
+            gettext("How firm each choice is"),
+            gettext(
+                "The least weight found that has to move at a step for another piece to be written, counted where it "
+                "leaves and where it arrives, so from 0 to 2; a smaller move may exist. Behind it what would be "
+                "written instead; before the arrow what is likeliest now, where that is not the piece that was "
+                "written. Click a bar to go there."
+            ),
+        )
+        chart(view, address(view.trace, "firmness", theme, every=True), "firmness", waiting=gettext("Computing…"))
     references(REFERENCES)
 
 
@@ -90,7 +104,7 @@ def _wanted(view: View) -> None:
     follow(view, INSIDE_WORD)
     tokenizer = tokenizer_of(view.trace)
     assert tokenizer is not None  # lacking
-    word_choice(view, tokenizer, say("Where should it have looked for"))
+    word_choice(view, tokenizer, gettext("Where should it have looked for"))
 
 
 def trials_record(width: int, asked: Asked) -> dict[str, Any]:
@@ -144,13 +158,19 @@ def trials_pictures(view: View, session: Session) -> Iterator[Picture]:
         return
     subject, one = subject_of(view, session), STEP_FIGURES["trials"]
     step = subject.step
-    yield Picture(one.title(subject), one.headline(subject), f"step-{step + 1}-trials", one.draw(subject),
-                  one.table(subject))  # fmt: skip
-    title, found = say("The whole sentence, shuffled"), shuffled_of(trace)
+    yield Picture(
+        one.title(subject), one.headline(subject), f"step-{step + 1}-trials", one.draw(subject), one.table(subject)
+    )
+    title, found = gettext("The whole sentence, shuffled"), shuffled_of(trace)
     yield Picture(title, title, "shuffled", shuffled_figure(trace, found, step=step), shuffled_table(trace, found))
-    title, firm, spelling = say("How firm each choice is"), firmness_of(trace), spelling_of(trace)
-    yield Picture(title, title, "firmness", firmness_figure(trace, firm, spelling, step=step),
-                  firmness_table(trace, firm, spelling))  # fmt: skip
+    title, firm, spelling = gettext("How firm each choice is"), firmness_of(trace), spelling_of(trace)
+    yield Picture(
+        title,
+        title,
+        "firmness",
+        firmness_figure(trace, firm, spelling, step=step),
+        firmness_table(trace, firm, spelling),
+    )
 
 
 def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -159,10 +179,10 @@ def trials_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFr
     if lacking(trace):
         return
     subject = subject_of(view, session)
-    yield say("Trials of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
+    yield gettext("Trials of step {step}", step=subject.step + 1), STEP_FIGURES["trials"].table(subject)
     yield (
-        say("The likeliest pieces of each"),
+        gettext("The likeliest pieces of each"),
         trials_likeliest_table(subject.trials, subject.spelled, subject.best_look),
     )
-    yield say("The whole sentence, shuffled"), shuffled_table(trace, shuffled_of(trace))
-    yield say("How firm each choice is"), firmness_table(trace, firmness_of(trace), spelling_of(trace))
+    yield gettext("The whole sentence, shuffled"), shuffled_table(trace, shuffled_of(trace))
+    yield gettext("How firm each choice is"), firmness_table(trace, firmness_of(trace), spelling_of(trace))

@@ -13,7 +13,7 @@ from attnviz.analysis.neighbours import PrincipalMap, principal_map
 from attnviz.analysis.vectors import VectorKind, Vectors, beside
 from attnviz.corpora.vectors import gathered
 from attnviz.kept import Kept
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.resources import models, translator_in, weights_digest_of
 from attnviz.ui.shelf import SAMPLE, shelved
 from attnviz.ui.turns import TURNS
@@ -42,7 +42,7 @@ def corpora_of(trace: Trace) -> dict[str, str]:
     """Return the corpora that have vectors of the model which made `trace`, by name, each with what it is called."""
     digest = weights_digest_of(trace)
     theirs = [name for name, table in shelved().items() if _digest(beside(table)) == digest]
-    return {SAMPLE_NAME: say("The sample of the page Corpus")} | {n: n for n in theirs if n != SAMPLE_NAME}
+    return {SAMPLE_NAME: gettext("The sample of the page Corpus")} | {n: n for n in theirs if n != SAMPLE_NAME}
 
 
 def stamp_of(name: str) -> str:
@@ -59,9 +59,7 @@ def searched(trace: Trace, name: str, kind: VectorKind) -> Searched:
     `trace`."""
     digest = weights_digest_of(trace) or ""
     with TURNS.left():
-        return _SEARCHED.get(
-            (name, stamp_of(name), digest, kind), lambda: _ready(_vectors(trace, name, digest), kind)
-        )  # fmt: skip
+        return _SEARCHED.get((name, stamp_of(name), digest, kind), lambda: _ready(_vectors(trace, name, digest), kind))
 
 
 _SEARCHED: Kept[Searched] = Kept(600 << 20, size=lambda one: int(one.array.nbytes + one.places.nbytes))
@@ -72,7 +70,7 @@ _DIGESTS: Kept[str] = Kept(1 << 16, size=len)
 def _ready(vectors: Vectors, kind: VectorKind) -> Searched:
     array = vectors.of(kind)
     if not len(array):
-        raise AttnvizError(say("No pair of this corpus has vectors."))
+        raise AttnvizError(gettext("No pair of this corpus has vectors."))
     drawn = np.unique(np.linspace(0, len(array) - 1, min(len(array), _ON_THE_MAP)).astype(np.int64))
     found = principal_map(array[drawn])
     return Searched(vectors, kind, array, drawn, found, found.place(array[drawn]))
@@ -81,7 +79,7 @@ def _ready(vectors: Vectors, kind: VectorKind) -> Searched:
 def _vectors(trace: Trace, name: str, digest: str) -> Vectors:
     found = _VECTORS.get((name, stamp_of(name), digest), lambda: _made(trace, name))
     if found.weights_digest != digest:
-        raise AttnvizError(say("The vectors of {name} are of another model.", name=name))
+        raise AttnvizError(gettext("The vectors of {name} are of another model.", name=name))
     return found
 
 
@@ -93,7 +91,7 @@ def _made(trace: Trace, name: str) -> Vectors:
         return gathered(translator_in(str(models()[trace.model]), "cpu"), pairs)
     path = _file(name)
     if path is None:
-        raise AttnvizError(say("No pair of this corpus has vectors."))
+        raise AttnvizError(gettext("No pair of this corpus has vectors."))
     return Vectors.load(path)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.language import language_address, localised
 from attnviz.ui.learns.runs import runs_beside, shipped, watched, watched_run
@@ -89,7 +89,7 @@ def choices(offered: Mapping[str, Path]) -> Chosen | None:
         TRAINING: None if training == next(iter(offered)) else training,
         SHOWN: None if shown == BOTH else shown,
         SENTENCE: str(sentence + 1) if sentence else None,
-    }  # fmt: skip
+    }
     return Chosen(runs, sentence, training.startswith(_WATCHED), parameters | language_address())
 
 
@@ -101,25 +101,33 @@ def _runs(folder: Path, training: str) -> list[Snapshots]:
 
 def _training(offered: Mapping[str, Path]) -> str:
     names = {
-        name: say("run {name}", name=name.removeprefix(_WATCHED)) if name.startswith(_WATCHED) else name
+        name: gettext("run {name}", name=name.removeprefix(_WATCHED)) if name.startswith(_WATCHED) else name
         for name in offered
-    }  # fmt: skip
+    }
     if len(names) == 1:
         return next(iter(names))
     return localised(
-        st.selectbox, say("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260
+        st.selectbox, gettext("Training"), names, key=f"learns_{TRAINING}", default=next(iter(names)), width=260
     )
 
 
 def _sentence(run: Snapshots) -> int:
     names = {str(k + 1): shorten(one.source, 90) for k, one in enumerate(run.sentences)}
-    return int(localised(st.selectbox, say("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
+    return (
+        int(localised(st.selectbox, gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560)) - 1
+    )
 
 
 def _shown(found: list[Snapshots]) -> str:
     if len(found) == 1:
         return BOTH
-    names = {BOTH: say("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(found)}
+    names = {BOTH: gettext("Side by side")} | {str(k + 1): run_name(run) for k, run in enumerate(found)}
     return localised(
-        st.segmented_control, say("Runs"), names, key=f"learns_{SHOWN}", default=BOTH, required=True, width="content"
+        st.segmented_control,
+        gettext("Runs"),
+        names,
+        key=f"learns_{SHOWN}",
+        default=BOTH,
+        required=True,
+        width="content",
     )

@@ -69,9 +69,14 @@ def has_learnt(run: Snapshots) -> bool:
 
 @made_once
 def _heatmap(
-    _run: Snapshots, moments: tuple[int, ...], alone: bool, identity: str,  # noqa: ARG001  part of the key
-    sentence: int, theme: ThemeName, code: str,  # noqa: ARG001
-) -> dict[str, Any]:  # fmt: skip
+    _run: Snapshots,
+    moments: tuple[int, ...],
+    alone: bool,
+    identity: str,  # noqa: ARG001  part of the key
+    sentence: int,
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> dict[str, Any]:
     steps = {
         k: AtStep(
             to_json(learning_values(_run, sentence, _run.moment(update))),
@@ -79,22 +84,31 @@ def _heatmap(
             said_at(_run, sentence, _run.moment(update)),
         )
         for k, update in enumerate(moments)
-    }  # fmt: skip
+    }
     return chart_record(to_json(learning_template(_run, sentence, theme)), steps)
 
 
 @made_once
 def _quality(
-    _runs: list[Snapshots], moments: tuple[int, ...], identity: str, theme: ThemeName, code: str  # noqa: ARG001
-) -> dict[str, Any]:  # fmt: skip
+    _runs: list[Snapshots],
+    moments: tuple[int, ...],
+    identity: str,  # noqa: ARG001
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> dict[str, Any]:
     figure = quality_figure(_runs, moments, theme=theme)
     return steady_record(figure.to_json(), dict.fromkeys(range(len(moments)), ("", "")))
 
 
 @made_once
 def _learnt(
-    _run: Snapshots, _beside: list[Snapshots], moments: tuple[int, ...], identity: str, theme: ThemeName, code: str  # noqa: ARG001
-) -> dict[str, Any]:  # fmt: skip
+    _run: Snapshots,
+    _beside: list[Snapshots],
+    moments: tuple[int, ...],
+    identity: str,  # noqa: ARG001
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> dict[str, Any]:
     figure = learnt_figure(_run, moments, beside=_beside, theme=theme)
     heading = run_name(_run) if len(_beside) > 1 else ""
     return steady_record(figure.to_json(), dict.fromkeys(range(len(moments)), (heading, learnt_when(_run))))

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.export.sheet import titled
 from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
@@ -55,7 +55,7 @@ def _room(watching: bool) -> None:
         st.text(_nothing())
         return
     with st.container(key="learns_opening"):
-        passage(Passage(say("How it learns"), (f"{lead()} {say('Press Play to see it from the beginning.')}",)))
+        passage(Passage(gettext("How it learns"), (f"{lead()} {gettext('Press Play to see it from the beginning.')}",)))
     glossary_box("glossary", "signs", "attention", "learning", "scores")
     with st.container(key=ROOM.key("room")):  # where the browser keeps the moment: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
@@ -79,26 +79,27 @@ def _pictures(chosen: Chosen) -> None:
     looks_and_quality(chosen.runs, chosen.sentence, theme_name())
     beside = None
     if len(chosen.runs) > 1 or has_learnt(chosen.runs[0]):
-        st.html(f'<h2 class="section">{escape(say("What is learnt when"))}</h2>')
+        st.html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
         beside = learnt(chosen.runs, theme_name())
     if chosen.watching:
-        st.caption(say("This run is looked at again every ten seconds."))
-    with beside or st.expander(say("How this is measured"), key=ROOM.key("rules")):
+        st.caption(gettext("This run is looked at again every ten seconds."))
+    with beside or st.expander(gettext("How this is measured"), key=ROOM.key("rules")):
         _rules(chosen.runs)
     _tables(chosen)
     references(REFERENCES)
 
 
 def _nothing() -> str:
-    return say(
+    return gettext(
         "There are no snapshots of a training here. Those of a model lie in its folder, in snapshots/; to watch a run "
         "of your own, name the folder of your runs when you start the page: attnviz app --runs FOLDER (or the "
-        "environment variable {variable}).", variable=RUNS_VARIABLE,
-    )  # fmt: skip
+        "environment variable {variable}).",
+        variable=RUNS_VARIABLE,
+    )
 
 
 def _unreadable() -> str:
-    return say("The snapshots of this training cannot be read: they are damaged, or of another version.")
+    return gettext("The snapshots of this training cannot be read: they are damaged, or of another version.")
 
 
 def _timeline(chosen: Chosen) -> None:
@@ -142,17 +143,18 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
     for number, run in enumerate(runs, 1):
         moment, name = run.moment(update), run_name(run, alone=len(runs) == 1)
         sentence, figure = run.sentences[chosen.sentence], learning_heatmap(run, chosen.sentence, moment)
-        heading = say("After {update} updates, {run}", update=run.updates[moment], run=name)
+        heading = gettext("After {update} updates, {run}", update=run.updates[moment], run=name)
         yield PictureFile(
-            f"{say('Heatmap')}, {name}", f"attnviz-learns-heatmap-{number}-{run.updates[moment]}",
+            f"{gettext('Heatmap')}, {name}",
+            f"attnviz-learns-heatmap-{number}-{run.updates[moment]}",
             titled(figure, heading, run.name, (sentence.source, sentence.target)),
             learning_heatmap_table(run, chosen.sentence, moment),
-        )  # fmt: skip
-    quality, title = quality_figure(runs, moments, update=update), say("Loss, BLEU and alignment error rate")
+        )
+    quality, title = quality_figure(runs, moments, update=update), gettext("Loss, BLEU and alignment error rate")
     yield PictureFile(title, "attnviz-learns-quality", titled(quality, title, runs[0].name), table)
     for number, run in enumerate(runs, 1):
         if has_learnt(run):
-            title = f"{say('What is learnt when')}, {run_name(run, alone=len(runs) == 1)}"
+            title = f"{gettext('What is learnt when')}, {run_name(run, alone=len(runs) == 1)}"
             figure = learnt_figure(run, moments, beside=runs, update=update)
             yield PictureFile(title, f"attnviz-learns-when-{number}", titled(figure, title, run.name), table)
 
@@ -162,7 +164,7 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
 def _tables(chosen: Chosen) -> None:
     """Offer the numbers in the pictures, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
+    box = st.expander(gettext("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
     if not box.open:
         return
     with box:
@@ -175,9 +177,12 @@ def _numbers(chosen: Chosen) -> Iterator[tuple[str, pd.DataFrame]]:
     runs, update = chosen.runs, _update_on_show(chosen)
     for run in runs:
         moment = run.moment(update)
-        name = say("{run}: where it looks after {update} updates", run=run_name(run, alone=len(runs) == 1),
-                   update=run.updates[moment])  # fmt: skip
+        name = gettext(
+            "{run}: where it looks after {update} updates",
+            run=run_name(run, alone=len(runs) == 1),
+            update=run.updates[moment],
+        )
         yield name, learning_heatmap_table(run, chosen.sentence, moment)
-    yield say("What was measured at the moments"), learning_table(runs)
+    yield gettext("What was measured at the moments"), learning_table(runs)
     if runs[0].levels:
-        yield say("What looks would measure that nobody learnt"), levels_table(runs[0])
+        yield gettext("What looks would measure that nobody learnt"), levels_table(runs[0])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnviz.export.story import Chapter, Story, StoryPicture
 from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.choices import Chosen
@@ -29,29 +29,39 @@ from attnviz.wording.learning import (
 def learns_told(chosen: Chosen, update: int, theme: ThemeName) -> Story:
     """Return what the page tells of the runs that are `chosen`, which opens at `update`."""
     runs, moments = chosen.runs, moments_of(chosen.runs)
-    sentence, title = runs[0].sentences[chosen.sentence], say("Loss, BLEU and alignment error rate")
+    sentence, title = runs[0].sentences[chosen.sentence], gettext("Loss, BLEU and alignment error rate")
     curves = tuple(quality_figure(runs, moments, update=at, theme=theme) for at in moments)
     chapters = [
         Chapter(
-            say("Where it looks"),
+            gettext("Where it looks"),
             (lead(), *filter(None, [guided(runs)]), sentence.target),
             tuple(_looks(run, chosen, moments, theme) for run in runs),
         ),
         Chapter(title, (), (StoryPicture(title, ("",), curves, learning_table(runs)),)),
     ]
     if any(map(has_learnt, runs)):
-        chapters.append(Chapter(say("What is learnt when"), (), tuple(
-            _learnt(run, runs, moments, theme) for run in runs if has_learnt(run)
-        )))  # fmt: skip
+        chapters.append(
+            Chapter(
+                gettext("What is learnt when"),
+                (),
+                tuple(_learnt(run, runs, moments, theme) for run in runs if has_learnt(run)),
+            )
+        )
     chapters.append(_measured(runs))
     opened = max(0, sum(at <= update for at in moments) - 1)
-    return Story(say("How it learns"), sentence.source, tuple(chapters),
-                 tuple(moment_told(runs, at) for at in moments), opened, REFERENCES)  # fmt: skip
+    return Story(
+        gettext("How it learns"),
+        sentence.source,
+        tuple(chapters),
+        tuple(moment_told(runs, at) for at in moments),
+        opened,
+        REFERENCES,
+    )
 
 
 def lead() -> str:
     """Return what the page is about."""
-    return say(
+    return gettext(
         "The same sentences, at moments of a training: each row shows where the model looks in the English sentence "
         "when it writes that French word, led through a good translation. At first all words are alike to it."
     )
@@ -59,21 +69,22 @@ def lead() -> str:
 
 def moment_told(runs: Sequence[Snapshots], update: int) -> str:
     """Return what is said of a moment: its update, and of a run alone how good it is."""
-    after = say("After {update} updates", update=grouped(update))
+    after = gettext("After {update} updates", update=grouped(update))
     if update == 0:
-        after = say("Before the first update")
+        after = gettext("Before the first update")
     found = measured_at(runs[0], update) if len(runs) == 1 else ""
-    return say("{run}: {told}", run=after, told=found) if found else after
+    return gettext("{run}: {told}", run=after, told=found) if found else after
 
 
 def _looks(run: Snapshots, chosen: Chosen, moments: Sequence[int], theme: ThemeName) -> StoryPicture:
     """Return where a run looks at every moment; its numbers are those of the last."""
     places = [run.moment(update) for update in moments]
     return StoryPicture(
-        run_name(run, alone=len(chosen.runs) == 1), tuple(said_at(run, chosen.sentence, place) for place in places),
+        run_name(run, alone=len(chosen.runs) == 1),
+        tuple(said_at(run, chosen.sentence, place) for place in places),
         tuple(learning_heatmap(run, chosen.sentence, place, theme=theme) for place in places),
         learning_heatmap_table(run, chosen.sentence, places[-1]),
-    )  # fmt: skip
+    )
 
 
 def _learnt(run: Snapshots, runs: list[Snapshots], moments: Sequence[int], theme: ThemeName) -> StoryPicture:
@@ -85,7 +96,7 @@ def _measured(runs: list[Snapshots]) -> Chapter:
     """Return the rules of what is measured, and what looks that nobody learnt would measure."""
     names, rules = measure_names(), measure_rules()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
-    told = [say("{run}: {told}", run=names[name], told=rules[name]) for name in shown]
-    levels = say("What looks would measure that nobody learnt")
+    told = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in shown]
+    levels = gettext("What looks would measure that nobody learnt")
     tables = ((levels, levels_table(runs[0])),) if runs[0].levels else ()
-    return Chapter(say("How this is measured"), tuple(filter(None, (*told, counted(runs)))), (), tables)
+    return Chapter(gettext("How this is measured"), tuple(filter(None, (*told, counted(runs)))), (), tables)

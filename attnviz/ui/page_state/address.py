@@ -107,9 +107,13 @@ def offered_in_link(session: Mapping[Any, Any], view: View) -> dict[str, Offered
     """Return what each address parameter of a view can be, but for those that say themselves what of them cannot."""
     tried = len(tried_in(session, view.id).branches)
     own: dict[str, Offered] = {
-        **choices_offered(), **selection_offered(view), LOOKING_BACK: FOLDED_OR_OPEN, TOUR: range(1, STOPS + 1),
-        HEADS: tuple(head_choices(view.trace)), BRANCH: range(tried + 1) if tried else (),
-    }  # fmt: skip
+        **choices_offered(),
+        **selection_offered(view),
+        LOOKING_BACK: FOLDED_OR_OPEN,
+        TOUR: range(1, STOPS + 1),
+        HEADS: tuple(head_choices(view.trace)),
+        BRANCH: range(tried + 1) if tried else (),
+    }
     return {view.key(name): values for name, values in own.items()}
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace.branches import MOST, Branch
 from attnviz.trace.changes import (
     MOST_PIECES,
@@ -46,12 +46,12 @@ def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
     places = {0: 0}  # the number of each branch of the address among those that are found
     for number, part in enumerate(text.split("*") if text else [], 1):
         if number > MOST:
-            problems.append(say("A link can have at most {count} what-ifs; the rest is left out.", count=MOST))
+            problems.append(gettext("A link can have at most {count} what-ifs; the rest is left out.", count=MOST))
             break
         try:
             branch = _read(part)
             if branch.parent not in places:
-                raise AttnvizError(say("What it was made from is not there."))
+                raise AttnvizError(gettext("What it was made from is not there."))
         except AttnvizError as error:
             problems.append(left_out(number, str(error)))
             continue
@@ -62,7 +62,7 @@ def read(text: str) -> tuple[tuple[Branch, ...], tuple[str, ...]]:
 
 def left_out(number: int, why: str) -> str:
     """Say that a branch of an address, by its number from 1, is not there, and why."""
-    return say("What-if {number} of this link is left out. {why}", number=number, why=why)
+    return gettext("What-if {number} of this link is left out. {why}", number=number, why=why)
 
 
 def _parts(branch: Branch) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _read(text: str) -> Branch:
 
 
 def _unreadable() -> AttnvizError:
-    return AttnvizError(say("It cannot be read."))
+    return AttnvizError(gettext("It cannot be read."))
 
 
 def _number(text: str) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.trace.branches import MOST, Branch
 from attnviz.trace.changes import SetTemperature, SetWeights
@@ -94,7 +94,7 @@ def add(session: Session, view_id: str, branch: Branch) -> None:
         again = dataclasses.replace(branch, parent=before[here - 1].parent)
         _keep(session, view_id, tried, (*before[: here - 1], again, *before[here:]), here)
     elif len(before) == MOST:
-        raise AttnvizError(say("There are {count} what-ifs already: remove one of them first.", count=MOST))
+        raise AttnvizError(gettext("There are {count} what-ifs already: remove one of them first.", count=MOST))
     elif branch.parent <= len(before):  # or it was removed meanwhile
         _keep(session, view_id, tried, (*before, branch), len(before) + 1)
 

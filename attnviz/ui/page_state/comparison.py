@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.page_state.view import Session, View, view_key
 
 Kind = Literal["model", "sentence", "branch"]
@@ -66,9 +66,12 @@ def _usual_branch(view: View) -> int:
 def chosen_partner(session: Mapping[Any, Any], view: View) -> Partner:
     """Return what was chosen; `open_comparison` comes before."""
     return Partner(
-        cast("Kind", session[view.key(KIND)]), session[view.key(MODEL)], str(session[view.key(SENTENCE)] or ""),
-        bool(session[view.key(HELD)]), int(session[view.key(BRANCH)]),
-    )  # fmt: skip
+        cast("Kind", session[view.key(KIND)]),
+        session[view.key(MODEL)],
+        str(session[view.key(SENTENCE)] or ""),
+        bool(session[view.key(HELD)]),
+        int(session[view.key(BRANCH)]),
+    )
 
 
 def link_problems(session: Mapping[Any, Any], view: View) -> tuple[str, ...]:
@@ -108,17 +111,31 @@ def _take_link(session: Session, view: View, linked: Mapping[str, str], models: 
     tried = list(map(str, other_branches(view)))
     problems = []
     if given[KIND] not in (None, *KINDS):
-        problems.append(say("This link compares with “{what}”, which there is not: there are {listed}.",
-                            what=given[KIND], listed=", ".join(KINDS)))  # fmt: skip
+        problems.append(
+            gettext(
+                "This link compares with “{what}”, which there is not: there are {listed}.",
+                what=given[KIND],
+                listed=", ".join(KINDS),
+            )
+        )
     if given[MODEL] is not None and given[MODEL] not in models:
-        problems.append(say("This link compares with the model “{model}”, which is not here, or is the one on show.",
-                            model=given[MODEL]))  # fmt: skip
+        problems.append(
+            gettext(
+                "This link compares with the model “{model}”, which is not here, or is the one on show.",
+                model=given[MODEL],
+            )
+        )
     if given[HELD] not in (None, "0", "1"):
-        problems.append(say("In this link “held” is “{value}”: it is 1 where the translation is held, or 0.",
-                            value=given[HELD]))  # fmt: skip
+        problems.append(
+            gettext("In this link “held” is “{value}”: it is 1 where the translation is held, or 0.", value=given[HELD])
+        )
     if given[BRANCH] is not None and given[BRANCH] not in tried:
-        problems.append(say("This link compares with what-if “{number}”, which is not there, or is the one on show.",
-                            number=given[BRANCH]))  # fmt: skip
+        problems.append(
+            gettext(
+                "This link compares with what-if “{number}”, which is not there, or is the one on show.",
+                number=given[BRANCH],
+            )
+        )
     first = next(iter(models), None)
     session[view.key(KIND)] = given[KIND] if given[KIND] in KINDS else KINDS[0]
     session[view.key(MODEL)] = given[MODEL] if given[MODEL] in models else first

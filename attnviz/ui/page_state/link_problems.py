@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.page_state.view import Session, View, view_key
 from attnviz.wording.labels import shorten
 
@@ -60,7 +60,16 @@ def _is_one(value: str, offered: Offered) -> bool:
 def _sentence(name: str, value: str, offered: Offered) -> str:
     value = shorten(value, _LONGEST)
     if isinstance(offered, range):
-        return say("In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
-                   name=name, value=value, first=offered[0], last=offered[-1])  # fmt: skip
-    return say("In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
-               name=name, value=value, listed=", ".join(offered))  # fmt: skip
+        return gettext(
+            "In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
+            name=name,
+            value=value,
+            first=offered[0],
+            last=offered[-1],
+        )
+    return gettext(
+        "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
+        name=name,
+        value=value,
+        listed=", ".join(offered),
+    )

@@ -72,6 +72,9 @@ def tells_of_more() -> bool:
         return False
     state = context.session_state._state
     told = state._new_widget_state
-    changed = {told.widget_metadata[widget].fragment_id
-               for widget in told if widget in told.widget_metadata and state._widget_changed(widget)}  # fmt: skip
+    changed = {
+        told.widget_metadata[widget].fragment_id
+        for widget in told
+        if widget in told.widget_metadata and state._widget_changed(widget)
+    }
     return len(changed.union(context.fragment_ids_this_run or ())) > 1

@@ -143,9 +143,12 @@ def selection_offered(view: View) -> dict[str, range]:
     """Return what each address parameter of a selection can be, but for what is typed."""
     vocabulary = range(view.trace.vocabulary_size)
     return {
-        "step": range(1, view.steps + 1), "source": range(1, len(view.trace.source_pieces) + 1), "word": vocabulary,
-        "rival": vocabulary, "stage": range(1, STAGES + 1),
-    }  # fmt: skip
+        "step": range(1, view.steps + 1),
+        "source": range(1, len(view.trace.source_pieces) + 1),
+        "word": vocabulary,
+        "rival": vocabulary,
+        "stage": range(1, STAGES + 1),
+    }
 
 
 _PARAMETERS = ("step", "source", "word", "rival", "typed_word", "typed_rival", "stage")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.chrome import first_page
 from attnviz.ui.corpus.choices import open_choices
 from attnviz.ui.corpus.room import corpus_room
@@ -19,14 +19,14 @@ from attnviz.ui.toolbar.translation import follow_link
 
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=say("Corpus"), url_path="corpus")
+    return st.Page(_draw, title=gettext("Corpus"), url_path="corpus")
 
 
 def _draw() -> None:
     open_choices(st.session_state, st.query_params, address.went_through_history())
     available = models()
     if not available:
-        st.text(say("There is no model here to measure pairs by."))
+        st.text(gettext("There is no model here to measure pairs by."))
         return
     corpus_room(standing_request(available).folder, _open)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.lab.room import forget_section, lab_room, open_section
 from attnviz.ui.page_state import address
 from attnviz.ui.resources import models
@@ -17,7 +17,7 @@ _ENTRY = "lab "
 
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=say("Lab"), url_path="lab")
+    return st.Page(_draw, title=gettext("Lab"), url_path="lab")
 
 
 def _draw() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.learns.choices import forget_choices, open_choices, trainings
 from attnviz.ui.learns.room import learns_room
 from attnviz.ui.page_state import address
@@ -13,7 +13,7 @@ from attnviz.ui.page_state import address
 
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=say("How it learns"), url_path="learns")
+    return st.Page(_draw, title=gettext("How it learns"), url_path="learns")
 
 
 def offered() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state import address
 from attnviz.ui.passage import passage
@@ -21,7 +21,7 @@ _ENTRY = "transformer "
 
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=say("To the transformer"), url_path="transformer")
+    return st.Page(_draw, title=gettext("To the transformer"), url_path="transformer")
 
 
 def _draw() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.corpus import choices as corpus_choices
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.tour import can_be_toured
@@ -20,7 +20,7 @@ from attnviz.ui.toolbar.translation import follow_link, open_shown, status, tran
 
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it; it stands at the root address."""
-    return st.Page(_draw, title=say("Translate"), url_path="", default=True)
+    return st.Page(_draw, title=gettext("Translate"), url_path="", default=True)
 
 
 def translate_opening() -> None:

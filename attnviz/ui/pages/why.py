@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attnviz import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import View
@@ -23,7 +23,7 @@ _ENTRY = "why "
 
 def page() -> StreamlitPage:
     """Return the page as the navigation knows it."""
-    return st.Page(_draw, title=say("Why attention?"), url_path="why")
+    return st.Page(_draw, title=gettext("Why attention?"), url_path="why")
 
 
 def _draw() -> None:
@@ -38,7 +38,7 @@ def _draw() -> None:
     if available:
         with st.container(key="why_sentence"):
             sentence_box()
-            with st.popover(say("Another translation to force"), type="tertiary", key="own"):
+            with st.popover(gettext("Another translation to force"), type="tertiary", key="own"):
                 own_translation()
         request = standing_request(available)
     shown = translation_on_show(request, back=False)
@@ -59,7 +59,7 @@ def _trio(view: View, request: Request | None) -> Trio | None:
     given = view.trace.translation if forced else None
     how = (request.device, request.beam) if request else ("auto", 5)
     try:
-        with st.spinner(say("Translating…")):
+        with st.spinner(gettext("Translating…")):
             return trio(view.trace.source_text, given, *how)
     except AttnvizError as error:
         with st.container(key="why_problem"):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.player.player import Pair
@@ -30,7 +30,7 @@ PICTURES = ("look", "energy", "softmax")
 def attention_room(view: View) -> None:
     """Draw what there is of `view`, an `Attention`, and say what is not there."""
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
-        transport(view, Pair((say("Source"), say("Target")), ("und", "und")))
+        transport(view, Pair((gettext("Source"), gettext("Target")), ("und", "und")))
         left, right = heatmap_beside(view, theme_name())
         if view.shows("numbers"):
             with left:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.bench.bench import bench, bench_record
@@ -22,7 +22,7 @@ def can_be_changed(trace: Record) -> bool:
 
 def hand_words(trace: Record) -> dict[str, str] | None:
     """Return what the sliders of the bars of weights are called, or None where no bar can be pulled."""
-    return {"weight": say("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
+    return {"weight": gettext("weight of {name}")} if can_be_changed(trace) and trace.attends_once else None
 
 
 def bench_panel(view: View, theme: ThemeName) -> None:

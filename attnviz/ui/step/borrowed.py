@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.borrowed import linked_look, look_of
 from attnviz.analysis.pharaoh import read_pharaoh
 from attnviz.errors import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.model_folder import read_config
 from attnviz.trace import Trace
 from attnviz.ui.resources import devices, models, posterior_of, translate
@@ -32,19 +32,21 @@ def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[
     kind, of = source.get("from"), source.get("of")
     if kind == "step":
         if type(of) is not int or not 0 <= of < len(trace.target_ids):
-            raise AttnvizError(say("There is no such step to borrow a look from."))
+            raise AttnvizError(gettext("There is no such step to borrow a look from."))
         row = trace.alignment[of].astype(np.float64)
     elif kind == "posterior":
         after = posterior_of(trace)
         if after is None:
-            raise AttnvizError(say("There is no posterior of this translation: the model that made it is not here."))
+            raise AttnvizError(
+                gettext("There is no posterior of this translation: the model that made it is not here.")
+            )
         row = after[step]
     elif kind == "links":
         row = linked_look(trace, step, read_pharaoh(str(of)))
     elif kind == "model" and of in lenders(trace):
         row = look_of(trace, step, _led_through(trace, str(of)))
     else:
-        raise AttnvizError(say("There is no model of this name here that has attention."))
+        raise AttnvizError(gettext("There is no model of this name here that has attention."))
     found: NDArray[np.float64] = row / row.sum()
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from attnviz import AttnvizError, Trace
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Branch, Branches
 from attnviz.trace.changes import Resolved, resolved
 from attnviz.ui.page_state.branch_address import left_out
@@ -20,9 +20,15 @@ Make = Callable[[Resolved], Trace]
 
 
 def branch_on_show(
-    session: Session, view_id: str, first: Trace, linked: Mapping[str, str], *,
-    device: str = "auto", beam: int | None = None, saved: Branches | None = None,
-) -> View:  # fmt: skip
+    session: Session,
+    view_id: str,
+    first: Trace,
+    linked: Mapping[str, str],
+    *,
+    device: str = "auto",
+    beam: int | None = None,
+    saved: Branches | None = None,
+) -> View:
     """Return the view of what is on show of `first` and its branches, at the step that was on show before.
 
     The model that made `first` makes them, on this `device`, and searches with this `beam`, that of `first` unless
@@ -73,10 +79,12 @@ def _maker(first: Trace, device: str, beam: int | None) -> Make:
 
     def make(how: Resolved) -> Trace:
         if weights_of(first) is None:
-            raise AttnvizError(say(
-                "What-ifs are made by the model that made this translation, “{model}”, which is not here.",
-                model=first.model,
-            ))  # fmt: skip
+            raise AttnvizError(
+                gettext(
+                    "What-ifs are made by the model that made this translation, “{model}”, which is not here.",
+                    model=first.model,
+                )
+            )
         folder, width = str(models()[first.model]), first.search.beam if beam is None else beam
         return translate(folder, device, first.source_text, width, how.target, how.interventions)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.analysis.gold import GoldLinks, LinkErrors, counted_words, link_errors
 from attnviz.analysis.grid import Face
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings.findings import given_findings
 from attnviz.ui.language import speak_as_chosen
@@ -26,25 +26,31 @@ AT_ONCE = 6
 def gold_box(view: View) -> None:
     """Draw the box in which links are given."""
     session, key = st.session_state, view.key(TEXT)
-    with st.popover(say("Links that people drew"), type="tertiary", key=view.key("gold_box")):
+    with st.popover(gettext("Links that people drew"), type="tertiary", key=view.key("gold_box")):
         st.html(f'<p class="reading">{escape(what_links_count())}</p>')
-        for name, side in zip((say("Source"), say("Target")), counted_words(view.trace.words()), strict=True):
+        for name, side in zip((gettext("Source"), gettext("Target")), counted_words(view.trace.words()), strict=True):
             st.html(f'<p class="reading"><b>{escape(name)}</b> {_numbered(side)}</p>')
         fill_box(session, view)
         st.text_area(
-            say("Links"), key=key, height=90, placeholder="0-0 1-2 2?1", label_visibility="collapsed",
+            gettext("Links"),
+            key=key,
+            height=90,
+            placeholder="0-0 1-2 2?1",
+            label_visibility="collapsed",
             persist_state="session",
-        )  # fmt: skip
+        )
         with st.container(horizontal=True):
-            st.button(say("Show them"), type="primary", key=view.key("gold_show"), on_click=_give, args=(view,))
-            st.button(say("Take them off"), key=view.key("gold_off"), on_click=take_off, args=(session, view))
+            st.button(gettext("Show them"), type="primary", key=view.key("gold_show"), on_click=_give, args=(view,))
+            st.button(gettext("Take them off"), key=view.key("gold_off"), on_click=take_off, args=(session, view))
         if problem := problem_of(session, view):
             st.container(key=view.key("gold_problem_within")).text(problem)
 
 
 def _numbered(words: tuple[str, ...]) -> str:
-    return " ".join(f'<span style="white-space:nowrap"><small>{number}</small>\u00a0{escape(word)}</span>'
-                    for number, word in enumerate(words))  # fmt: skip
+    return " ".join(
+        f'<span style="white-space:nowrap"><small>{number}</small>\u00a0{escape(word)}</span>'
+        for number, word in enumerate(words)
+    )
 
 
 def _give(view: View) -> None:
@@ -71,8 +77,14 @@ def gold_panel(view: View, face: Face) -> None:
 
 @made_once
 def _record(
-    _trace: Any, identity: str, digest: str, links: str, _gold: GoldLinks, face: Face, code: str  # noqa: ARG001
-) -> dict[str, Any]:  # fmt: skip
+    _trace: Any,
+    identity: str,  # noqa: ARG001
+    digest: str,  # noqa: ARG001
+    links: str,  # noqa: ARG001
+    _gold: GoldLinks,
+    face: Face,
+    code: str,  # noqa: ARG001
+) -> dict[str, Any]:
     """Return what the browser writes; the arguments that are not used are part of the key of the cache."""
     after = None if face == "before" else posterior_of(_trace)
     return gold_record(_trace.words(), _gold, face, None if after is None else _trace.words().merged(after))
@@ -91,9 +103,19 @@ def gold_record(words: Words, gold: GoldLinks, face: Face, after: Any = None) ->
     told = [(missed_sentence(words, errors, link), "missed", link) for link in errors.missed]
     told += [(false_sentence(words, link), "false", link) for link in errors.false]
     entries = [
-        {"text": text, "kind": kind, "strong": False,
-         "step": words.target_groups[i][0], "source": words.source_groups[j][0]}
+        {
+            "text": text,
+            "kind": kind,
+            "strong": False,
+            "step": words.target_groups[i][0],
+            "source": words.source_groups[j][0],
+        }
         for text, kind, (j, i) in told
-    ]  # fmt: skip
-    return {"summary": gold_summary(gold, judged), "findings": entries, "steps": [], "atOnce": AT_ONCE,
-            "more": say("{n} more")}  # fmt: skip
+    ]
+    return {
+        "summary": gold_summary(gold, judged),
+        "findings": entries,
+        "steps": [],
+        "atOnce": AT_ONCE,
+        "more": gettext("{n} more"),
+    }

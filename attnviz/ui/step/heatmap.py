@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
@@ -38,7 +38,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     A model without attention has the picture of its one vector instead.
     """
     looks, chosen = view.trace.attends, shown_choices(st.session_state, view)
-    title = say("Alignment") if looks else say("One vector for every step")
+    title = gettext("Alignment") if looks else gettext("One vector for every step")
     digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
     with st.container(key=view.key("alignment"), gap="xsmall"):
         st.html(f'<h2 class="section">{title}</h2>')
@@ -51,7 +51,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     if not view.shows("numbers"):
         return
     if looks:
-        with st.expander(say("How to read it"), key=view.key("how_to_read")):
+        with st.expander(gettext("How to read it"), key=view.key("how_to_read")):
             st.html(f'<p class="reading">{_how_to_read(view.trace, chosen)}</p>')
     _switches(view, chosen.face)
     if looks:
@@ -66,7 +66,13 @@ def _heads(view: View) -> None:
     names = {code: capital(heads_name(heads)) for code, heads in choices.items()}
     on_show = heads_in_address(view.trace.heads)
     chosen = localised(
-        st.selectbox, say("Heads"), names, key=view.key(HEADS), default=on_show, label_visibility="collapsed", width=260
+        st.selectbox,
+        gettext("Heads"),
+        names,
+        key=view.key(HEADS),
+        default=on_show,
+        label_visibility="collapsed",
+        width=260,
     )
     if chosen != on_show:
         st.rerun()
@@ -104,45 +110,73 @@ def _switches(view: View, face: Face) -> None:
     """Draw the choices, which the session has already: `heatmap_choices` sees to that; `face` is on show."""
     if knows_after(view.trace):
         localised(
-            st.segmented_control, say("Before or after the word"), face_names(), key=view.key("face"), default="before",
-            required=True, label_visibility="collapsed",
-        )  # fmt: skip
+            st.segmented_control,
+            gettext("Before or after the word"),
+            face_names(),
+            key=view.key("face"),
+            default="before",
+            required=True,
+            label_visibility="collapsed",
+        )
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
         localised(
-            st.segmented_control, say("Rows and columns"), {"words": say("words"), "pieces": say("pieces")},
-            key=view.key("by"), default="words", required=True, label_visibility="collapsed",
-        )  # fmt: skip
+            st.segmented_control,
+            gettext("Rows and columns"),
+            {"words": gettext("words"), "pieces": gettext("pieces")},
+            key=view.key("by"),
+            default="words",
+            required=True,
+            label_visibility="collapsed",
+        )
         if not view.trace.attends:
             return
-        st.toggle("√α", key=view.key("root"), help=say("Colour by the square root, so that small weights can be seen."))
-        st.toggle(say("End mark"), key=view.key("end"), help=say(
-            "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. "
-            "Hidden, its share is missing: rows then add up to less than 1."
-        ))  # fmt: skip
-        st.toggle(say("Margins"), key=view.key("margins"), help=say(
-            "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right how "
-            "widely each row looked, its entropy H in bits. Both are of what is shown, α, α′ or their difference. H is "
-            "always that of pieces, also where the heatmap is by words."
-        ))  # fmt: skip
-        scales = {"paper": say("Grey, as in the paper"), "cividis": say("Cividis, safe for colour blindness")}
-        localised(st.selectbox, say("Colours"), scales, key=view.key("colours"), default="paper",
-                  label_visibility="collapsed", width=260, disabled=face == "difference")  # fmt: skip
+        st.toggle(
+            "√α", key=view.key("root"), help=gettext("Colour by the square root, so that small weights can be seen.")
+        )
+        st.toggle(
+            gettext("End mark"),
+            key=view.key("end"),
+            help=gettext(
+                "Show `</s>`, the end of the sentence: a position like any other, which takes its share of every row. "
+                "Hidden, its share is missing: rows then add up to less than 1."
+            ),
+        )
+        st.toggle(
+            gettext("Margins"),
+            key=view.key("margins"),
+            help=gettext(
+                "Below the heatmap how much each English word was looked at in all, Σ α down its column; on the right "
+                "how widely each row looked, its entropy H in bits. Both are of what is shown, α, α′ or their "
+                "difference. H is always that of pieces, also where the heatmap is by words."
+            ),
+        )
+        scales = {"paper": gettext("Grey, as in the paper"), "cividis": gettext("Cividis, safe for colour blindness")}
+        localised(
+            st.selectbox,
+            gettext("Colours"),
+            scales,
+            key=view.key("colours"),
+            default="paper",
+            label_visibility="collapsed",
+            width=260,
+            disabled=face == "difference",
+        )
         gold_box(view)
 
 
 def _in_short(view: View, chosen: HeatmapChoices) -> str:
     """Return what rows and columns are, or of a model without attention what it has instead, and what to do first."""
     if isinstance(view.trace, Attention):
-        return f"{_given_rows(chosen.by)} {say('Press Play, or click a target word.')}"
-    start = say("Press Play, or click a French word.")
+        return f"{_given_rows(chosen.by)} {gettext('Press Play, or click a target word.')}"
+    start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector(view.trace)} {start}"
     told = [_rows_and_columns(chosen.by, chosen.face)]
     words = view.trace.words()
     if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
-        told.append(say("A thin line in a word parts the pieces that it is written in."))
+        told.append(gettext("A thin line in a word parts the pieces that it is written in."))
     if chosen.end and not view.shows("numbers"):
-        told.append(say("&lt;/s&gt; is the end of the sentence."))
+        told.append(gettext("&lt;/s&gt; is the end of the sentence."))
     return " ".join((*told, start))
 
 
@@ -153,17 +187,23 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
     steps, rows = sum(map(len, cells.steps)), len(cells.steps)
     told = list(filter(None, (about_face(chosen.face) if knows_after(trace) else "", _whose(trace))))
     if steps > rows:
-        told.append(say(
-            "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
-            "several is their mean.", steps=steps, rows=rows,
-        ))  # fmt: skip
+        told.append(
+            gettext(
+                "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
+                "several is their mean.",
+                steps=steps,
+                rows=rows,
+            )
+        )
     told.append(_sum_of_a_row(chosen))
     if isinstance(trace, Attention):
         return " ".join(told)
-    told.append(say(
-        "A click on a word, a cell or a bar shows its step: the numbers follow, beside and below. At the top, the "
-        "greener an English word, the more the step looked at it."
-    ))  # fmt: skip
+    told.append(
+        gettext(
+            "A click on a word, a cell or a bar shows its step: the numbers follow, beside and below. At the top, the "
+            "greener an English word, the more the step looked at it."
+        )
+    )
     return " ".join(told)
 
 
@@ -172,33 +212,39 @@ def _whose(trace: Record) -> str:
     heads = told_of(trace).whose(trace)
     if not heads:
         return ""
-    return say("A transformer looks many times at each step, once with each head of each layer: shown is the {heads}.",
-               heads=heads)  # fmt: skip
+    return gettext(
+        "A transformer looks many times at each step, once with each head of each layer: shown is the {heads}.",
+        heads=heads,
+    )
 
 
 def _sum_of_a_row(chosen: HeatmapChoices) -> str:
     """Say what a row adds up to."""
     if chosen.face == "difference":
-        hidden = say("Every row adds up to 0 together with the hidden &lt;/s&gt;.")
-        return say("Every row adds up to 0.") if chosen.end else hidden
-    hidden = say("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
-    return say("Every row adds up to 1.") if chosen.end else hidden
+        hidden = gettext("Every row adds up to 0 together with the hidden &lt;/s&gt;.")
+        return gettext("Every row adds up to 0.") if chosen.end else hidden
+    hidden = gettext("Every row adds up to 1 together with the hidden &lt;/s&gt;.")
+    return gettext("Every row adds up to 1.") if chosen.end else hidden
 
 
 def _rows_and_columns(by: By, face: Face) -> str:
     """Say what rows and columns are, and before the word what the brightness of a cell is."""
     if face != "before" and by == "words":
-        return say('Each <span class="decoder">row</span> is a French word as it was written, each '
-                   '<span class="encoder">column</span> an English word.')  # fmt: skip
+        return gettext(
+            'Each <span class="decoder">row</span> is a French word as it was written, each '
+            '<span class="encoder">column</span> an English word.'
+        )
     if face != "before":
-        return say('Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
-                   '<span class="encoder">column</span> an English piece.')  # fmt: skip
+        return gettext(
+            'Each <span class="decoder">row</span> is a French piece as one step wrote it, each '
+            '<span class="encoder">column</span> an English piece.'
+        )
     if by == "words":
-        return say(
+        return gettext(
             'Each <span class="decoder">row</span> is a French word as it was written, each <span class="encoder">'
             "column</span> an English word; the brighter a cell, the more the row’s word looked at the column’s."
         )
-    return say(
+    return gettext(
         'Each <span class="decoder">row</span> is a French piece as one step wrote it, each <span class="encoder">'
         "column</span> an English piece; the brighter a cell, the more the row’s piece looked at the column’s."
     )
@@ -207,11 +253,11 @@ def _rows_and_columns(by: By, face: Face) -> str:
 def _given_rows(by: By) -> str:
     """Return what rows, columns and brightness are of attention of another program, whose languages nobody names."""
     if by == "words":
-        return say(
+        return gettext(
             'Each <span class="decoder">row</span> is a target word, each <span class="encoder">column</span> a source '
             "word; the brighter a cell, the more the row’s word looked at the column’s."
         )
-    return say(
+    return gettext(
         'Each <span class="decoder">row</span> is a target piece, each <span class="encoder">column</span> a source '
         "piece; the brighter a cell, the more the row’s piece looked at the column’s."
     )
@@ -219,12 +265,13 @@ def _given_rows(by: By) -> str:
 
 def _one_vector(trace: Trace) -> str:
     """Say what a model without attention has instead of an alignment."""
-    return say(
+    return gettext(
         'This model has no attention. It reads the <span class="encoder">English sentence</span> in order; the last of '
         'its forward annotations, <span class="context">one vector of {units} numbers</span>, must hold all of it, and '
         'goes unchanged to every step that writes a <span class="decoder">French piece</span>: no step looks at one '
-        "word more than at another.", units=trace.contexts.shape[1],
-    )  # fmt: skip
+        "word more than at another.",
+        units=trace.contexts.shape[1],
+    )
 
 
 def heatmap_beside(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -14,7 +14,7 @@ from attnviz.figures.idea_figures import HEAD_IDEA_FIGURES, IDEA_FIGURES
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Recurrent
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
@@ -46,11 +46,13 @@ def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, s
     hand = hand_words(view.trace) if number == 2 and isinstance(view.trace, Recurrent) else None
     chart(view, place_of(view, f"idea-{name}", theme), name, hand=hand)
     if name == UNITS:
-        st.caption(say(
-            "A few of the numbers: those that tell this mixture from the others best. Line by line each piece adds its "
-            "part, blue up, red down; the last line is the mixture. The thin grey stem is what the lines above have "
-            "brought together so far; the coloured bar goes on from its tip."
-        ))  # fmt: skip
+        st.caption(
+            gettext(
+                "A few of the numbers: those that tell this mixture from the others best. Line by line each piece adds "
+                "its part, blue up, red down; the last line is the mixture. The thin grey stem is what the lines above "
+                "have brought together so far; the coloured bar goes on from its tip."
+            )
+        )
 
 
 def _pictures(trace: Record) -> dict[str, int]:

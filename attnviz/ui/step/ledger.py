@@ -18,7 +18,7 @@ from attnviz.figures.ledger import ledger_table, ledger_template
 from attnviz.figures.registry import CONTRAST, LEDGER, STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Seq2SeqTrace, Trace
@@ -63,14 +63,14 @@ def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
 
 def _legend(trace: Trace | Seq2SeqTrace) -> str:
     if not trace.attends:
-        return say("Each row adds its part of the logit, blue up, red down, to the running sum.")
+        return gettext("Each row adds its part of the logit, blue up, red down, to the running sum.")
     if isinstance(trace, Seq2SeqTrace):
-        return say(
+        return gettext(
             "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is "
             'how much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step '
             "is attention without effect. The sum is exact: the readout of this model is linear."
         )
-    return say(
+    return gettext(
         "Each row adds its part of the logit, blue up, red down, to the running sum; the grey bar on its left is how "
         'much the <span class="encoder">source word</span> was looked at. A long grey bar beside a tiny step is '
         "attention without effect. The sum is exact: maxout is linear once it is known which of each pair won."
@@ -117,9 +117,12 @@ def ledger_record(name: str, asked: Asked) -> dict[str, Any]:
 
 @made_once
 def _own_words(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, steps: tuple[int, ...],
+    _trace: Trace,
+    _weights: Weights,
+    _tokenizer: Tokenizer,
+    steps: tuple[int, ...],
     key: tuple[str, ThemeName, str, str | None],  # of the cache: trace, theme, language and weights
-) -> tuple[str, dict[int, dict[str, AtStep]]]:  # fmt: skip
+) -> tuple[str, dict[int, dict[str, AtStep]]]:
     """Return the template of all ledgers, as JSON, and those of the words that the `steps` wrote."""
     own, theme = [_own(_trace, step) for step in steps], key[1]
     return to_json(ledger_template(_trace, theme)), _told(_trace, _weights, _tokenizer, own, theme)
@@ -127,9 +130,12 @@ def _own_words(
 
 @made_once
 def _chosen_words(
-    _trace: Trace, _weights: Weights, _tokenizer: Tokenizer, here: Compared,
+    _trace: Trace,
+    _weights: Weights,
+    _tokenizer: Tokenizer,
+    here: Compared,
     key: tuple[str, ThemeName, str, str | None],  # of the cache, as above
-) -> dict[str, AtStep]:  # fmt: skip
+) -> dict[str, AtStep]:
     """Return the "ledger", and the "contrast", of words that a visitor chose."""
     return _told(_trace, _weights, _tokenizer, [here], key[1])[here.step]
 
@@ -160,20 +166,26 @@ def called(piece: str, typed: str | None) -> str:
     """Return what a heading calls a `piece`: by its name, or as the word that was `typed`, of which it is the first."""
     if typed is None:
         return quote(piece)
-    return say("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
+    return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
 
 
 def _tables(view: View, weights: Weights, one: Compared) -> None:
     """Offer every entry of both as tables, made only when opened."""
-    box = st.expander(say("All entries as a table"), key=view.key("ledger_table"), on_change="rerun")
+    box = st.expander(gettext("All entries as a table"), key=view.key("ledger_table"), on_change="rerun")
     if not box.open:
         return
     with box:
         left, right = st.columns(2, gap="large")
-        for column, name, against in ((left, say("logit"), None), (right, say("difference"), one.rival)):
+        for column, name, against in ((left, gettext("logit"), None), (right, gettext("difference"), one.rival)):
             if against is not None or column is left:
                 subject = Subject(view.trace, one.step, weights, None, one.word, against)
                 entries = subject.ledger if against is None else subject.contrast
-                column.markdown(say("Step {step}: the entries of the {name} add up to {sum:.6f}",
-                                    step=one.step + 1, name=name, sum=entries.logit))  # fmt: skip
+                column.markdown(
+                    gettext(
+                        "Step {step}: the entries of the {name} add up to {sum:.6f}",
+                        step=one.step + 1,
+                        name=name,
+                        sum=entries.logit,
+                    )
+                )
                 column.dataframe(ledger_table(view.trace, entries), height=420)

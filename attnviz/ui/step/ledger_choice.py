@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.language import key_in_language
@@ -39,25 +39,27 @@ def pair(trace: Trace, step: int, word: int | None, rival: int | None) -> tuple[
 def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None, str | None]:
     """Return what was typed for the word and for its rival, where the model writes it in several pieces."""
     chosen = ((selection.typed_word, selection.word), (selection.typed_rival, selection.rival))
-    word, rival = (typed if _is_typed(typed, index, tokenizer) and all(piece_of(typed, tokenizer)) else None
-                   for typed, index in chosen)  # fmt: skip
+    word, rival = (
+        typed if _is_typed(typed, index, tokenizer) and all(piece_of(typed, tokenizer)) else None
+        for typed, index in chosen
+    )
     return word, rival
 
 
 def word_choices(view: View, tokenizer: Tokenizer) -> None:
     """Draw both choices as one question: why this word, and not which other?"""
     selection = selection_of(st.session_state, view)
-    note = say("Choose one of the ten likeliest pieces, or type any word.")
+    note = gettext("Choose one of the ten likeliest pieces, or type any word.")
     with st.container(horizontal=True, vertical_alignment="bottom", key=view.key("ledger_choices")):
-        _box(view, tokenizer, "word", OWN, say("Why"), say("the word of the step"), note)
-        _box(view, tokenizer, "rival", NEXT_BEST, say("and not"), say("the likeliest other"))
+        _box(view, tokenizer, "word", OWN, gettext("Why"), gettext("the word of the step"), note)
+        _box(view, tokenizer, "rival", NEXT_BEST, gettext("and not"), gettext("the likeliest other"))
     _tell(tokenizer, (selection.typed_word, selection.word), (selection.typed_rival, selection.rival))
 
 
 def word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
     """Draw the choice of the word alone, under a `label`."""
-    note = say("Choose one of the ten likeliest pieces, or type any word.")
-    _box(view, tokenizer, "word", OWN, label, say("the word of the step"), note)
+    note = gettext("Choose one of the ten likeliest pieces, or type any word.")
+    _box(view, tokenizer, "word", OWN, label, gettext("the word of the step"), note)
     selection = selection_of(st.session_state, view)
     _tell(tokenizer, (selection.typed_word, selection.word))
 
@@ -93,9 +95,15 @@ def _box(
 
     offered = list(dict.fromkeys([first, *names, shown]))
     st.selectbox(
-        label, offered, key=key, width=220, accept_new_options=True, on_change=take, help=note,
+        label,
+        offered,
+        key=key,
+        width=220,
+        accept_new_options=True,
+        on_change=take,
+        help=note,
         format_func=lambda name: first_shown if name == first else name,
-    )  # fmt: skip
+    )
 
 
 def _is_typed(typed: str, index: int | None, tokenizer: Tokenizer) -> bool:
@@ -117,16 +125,19 @@ def piece_of(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     if ids and tokenizer.piece(ids[0]) == SPACE and len(ids) > 1:
         ids = ids[1:]
     if not ids:
-        return None, say("“{text}” is no piece of this model’s vocabulary.", text=shorten(typed, 40))
+        return None, gettext("“{text}” is no piece of this model’s vocabulary.", text=shorten(typed, 40))
     if ids[0] == UNK:
-        return None, say("The model has never seen “{text}”, and so has no logit for it.", text=shorten(typed, 40))
+        return None, gettext("The model has never seen “{text}”, and so has no logit for it.", text=shorten(typed, 40))
     names = [piece_name(tokenizer.piece(index)) for index in ids]
     if len(ids) == 1:
         return ids[0], ""
-    return ids[0], say(
-        "The model writes “{text}” in {count} pieces, {pieces}; shown is the first, {first}.", text=shorten(typed, 40),
-        count=len(ids), pieces=shorten(" ".join(names), 60), first=names[0],
-    )  # fmt: skip
+    return ids[0], gettext(
+        "The model writes “{text}” in {count} pieces, {pieces}; shown is the first, {first}.",
+        text=shorten(typed, 40),
+        count=len(ids),
+        pieces=shorten(" ".join(names), 60),
+        first=names[0],
+    )
 
 
 @st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.machine.machine import machine_drawing, machine_record
 from attnviz.ui.page_state.view import View
@@ -20,7 +20,7 @@ from attnviz.wording.machine import has_machine, no_machine
 def machine(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
     """Draw how the numbers of the step on show run from the English pieces to the French one; the stages that it leads
     to are called by `titles`."""
-    st.html(f'<h2 class="section">{say("The machine at this step")}</h2>')
+    st.html(f'<h2 class="section">{gettext("The machine at this step")}</h2>')
     if not has_machine(view.trace):
         st.text(no_machine(view.trace))
         return

@@ -11,7 +11,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.microscope import microscope_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
@@ -45,23 +45,24 @@ def cell_record(asked: Asked) -> dict[str, Any]:
 
 def _legend(kind: str) -> str:
     if kind == "dot":
-        return say(
+        return gettext(
             '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
             "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
             "energy.</span>"
         )
-    return say(
+    return gettext(
         '<span class="wide"><span class="decoder">The query’s</span> and <span class="encoder">the key’s</span> number '
         "of each unit with their sum (◆), its tanh, the unit’s learned weight v, and the running sum, which ends at "
         "the energy. </span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer over the concatenation [s ; h] "
-        "is the same map as W<sub>a</sub> s + U<sub>a</sub> h.", saturated=SATURATED,
-    )  # fmt: skip
+        "is the same map as W<sub>a</sub> s + U<sub>a</sub> h.",
+        saturated=SATURATED,
+    )
 
 
 def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the cell as a table, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("All units of this energy as a table"), key=view.key(MICROSCOPE_TABLE), on_change="rerun")
+    box = st.expander(gettext("All units of this energy as a table"), key=view.key(MICROSCOPE_TABLE), on_change="rerun")
     if not box.open:
         return
     selection = selection_of(st.session_state, view)
@@ -70,6 +71,12 @@ def _table(view: View, weights: Weights | None) -> None:
     with box:
         follow(view, MICROSCOPE_TABLE)
         # By number: the words of the cell may hold markup.
-        st.markdown(say("Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
-                        step=selection.step + 1, source=source + 1, energy=units.energy))  # fmt: skip
+        st.markdown(
+            gettext(
+                "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
+                step=selection.step + 1,
+                source=source + 1,
+                energy=units.energy,
+            )
+        )
         st.dataframe(microscope_table(units), height=420)

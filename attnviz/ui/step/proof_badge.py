@@ -15,7 +15,7 @@ from attnviz.analysis.proof import Proof
 from attnviz.analysis.proving import AnyProver, prover_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.kept import Kept
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.proof.proof import proof
@@ -66,10 +66,13 @@ def misfit_record(trace: Record, step: int) -> dict[str, Any]:
 def badge_record(trace: Record, found: Proof, step: int) -> dict[str, Any]:
     """Return what the badge of 0-based `step` says of what was `found`."""
     return {
-        "holds": found.holds, "told": badge_text(found, step), "about": what_is_proved(),
+        "holds": found.holds,
+        "told": badge_text(found, step),
+        "about": what_is_proved(),
         "wrong": [discrepancy_text(trace, wrong, step) for wrong in found.discrepancies],
-        "names": [say("quantity"), say("numbers"), "max |Δ|", ""], "rows": proof_rows(found),
-    }  # fmt: skip
+        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
+        "rows": proof_rows(found),
+    }
 
 
 def proof_rows(proof: Proof, names: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:

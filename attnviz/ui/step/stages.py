@@ -14,7 +14,7 @@ from attnviz.analysis.readout import readout
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
@@ -59,27 +59,28 @@ def _energies(view: View, theme: ThemeName) -> None:
 def _softmax(view: View, theme: ThemeName) -> None:
     chart(view, place_of(view, "softmax", theme), "softmax", hand=hand_words(view.trace))
     if isinstance(view.trace, Seq2SeqTrace):
-        st.caption(say("The weights of an imported translator cannot be changed by hand here; another word can be "
-                       "tried."))  # fmt: skip
+        st.caption(
+            gettext("The weights of an imported translator cannot be changed by hand here; another word can be tried.")
+        )
     bench_panel(view, theme)
 
 
 def _context(view: View, theme: ThemeName) -> None:
     if not view.trace.attends:  # nothing grows
         _chart(view, "context", theme)
-        st.caption(say("Without attention there are no weights to change by hand; another word can be tried."))
+        st.caption(gettext("Without attention there are no weights to change by hand; another word can be tried."))
         return
     if view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
-        st.caption(f"{say('One column for each unit.')} {_signed()}")
+        st.caption(f"{gettext('One column for each unit.')} {_signed()}")
     context_units_panel(view, place_of(view, UNITS, theme))
 
 
 def _state(view: View, theme: ThemeName) -> None:
     _chart(view, "state", theme)
-    order = say("One column for each unit, in the order of the update gate.")
+    order = gettext("One column for each unit, in the order of the update gate.")
     if view.trace.config.get("cell") == "lstm":
-        order = say("One column for each unit, in the order of the forget gate.")
+        order = gettext("One column for each unit, in the order of the forget gate.")
     st.caption(f"{order} {_signed()}")
 
 
@@ -98,9 +99,9 @@ def _candidates(view: View, at: str, theme: ThemeName) -> None:
     if imported:
         chart(view, at, "candidates")
     if view.trace.search.method == "forced":
-        pieces = say("The likeliest pieces, the given one in violet; · continues a word.")
+        pieces = gettext("The likeliest pieces, the given one in violet; · continues a word.")
     else:
-        pieces = say("The likeliest pieces, the chosen one in violet; · continues a word.")
+        pieces = gettext("The likeliest pieces, the chosen one in violet; · continues a word.")
     if view.shows("everything") and _splits(view.trace):
         pieces += f" {_what_a_click_opens(view.trace)}"
     st.caption(pieces)
@@ -116,8 +117,8 @@ def _splits(trace: Trace | Seq2SeqTrace) -> bool:
 
 def _what_a_click_opens(trace: Trace) -> str:
     if trace.attends:
-        return say("Click a piece to see below, in its logit ledger, which English words spoke for it.")
-    return say("Click a piece to see below, in its logit ledger, what spoke for it.")
+        return gettext("Click a piece to see below, in its logit ledger, which English words spoke for it.")
+    return gettext("Click a piece to see below, in its logit ledger, what spoke for it.")
 
 
 def _chart(view: View, name: str, theme: ThemeName) -> None:
@@ -125,7 +126,7 @@ def _chart(view: View, name: str, theme: ThemeName) -> None:
 
 
 def _signed() -> str:
-    return say(
+    return gettext(
         "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
     )
 
@@ -138,9 +139,17 @@ _PICTURES: Mapping[type[Record], Mapping[int, Callable[[View, ThemeName], None]]
 """By the kind of record, and the number of the stage."""
 
 STAGES_OF = {
-    "energy": 1, "softmax": 2, "context": 3, "state": 4, "maxout": 5, "scores": 1, "weights": 2, "stream": 4,
-    "look": 2, "candidates": None,
-}  # fmt: skip
+    "energy": 1,
+    "softmax": 2,
+    "context": 3,
+    "state": 4,
+    "maxout": 5,
+    "scores": 1,
+    "weights": 2,
+    "stream": 4,
+    "look": 2,
+    "candidates": None,
+}
 """The stage whose sentence stands above each picture."""
 
 
@@ -176,6 +185,10 @@ def equation_record(stage: int, asked: Asked) -> dict[str, Any]:
 
 @made_once
 def _equations(
-    _trace: Trace, identity: str, steps: tuple[int, ...], theme: ThemeName, code: str  # noqa: ARG001  of the key
-) -> dict[int, dict[str, Any]]:  # fmt: skip
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    steps: tuple[int, ...],
+    theme: ThemeName,
+    code: str,  # noqa: ARG001  of the key
+) -> dict[int, dict[str, Any]]:
     return equation_records(_trace, steps, theme)

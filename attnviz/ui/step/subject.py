@@ -18,5 +18,6 @@ def subject_of(view: View, session: Session) -> Subject:
         return Subject(trace, selection.step, weights, source, known_after=after, parent=view.parent)
     word, rival = chosen_pair(trace, selection, len(tokenizer))
     rival = word if rival is None else rival  # a piece is not held against itself
-    return Subject(trace, selection.step, weights, source, word, rival, tokenizer.piece, parent=view.parent,
-                   known_after=after)  # fmt: skip
+    return Subject(
+        trace, selection.step, weights, source, word, rival, tokenizer.piece, parent=view.parent, known_after=after
+    )

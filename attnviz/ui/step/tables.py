@@ -12,7 +12,7 @@ from attnviz.figures.machine_table import machine_table
 from attnviz.figures.posterior import posterior_table
 from attnviz.figures.state import state_table
 from attnviz.figures.subject import Subject
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.language import speak_as_chosen
@@ -29,7 +29,7 @@ from attnviz.wording.file_headings import step_heading
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
+    box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return
     trace, chosen = view.trace, shown_choices(st.session_state, view)
@@ -38,12 +38,15 @@ def chart_tables(view: View) -> None:
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     else:
-        alignment = figures.heatmap_table(trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace),
-                                          end=chosen.end, margins=chosen.margins)  # fmt: skip
+        alignment = figures.heatmap_table(
+            trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace), end=chosen.end, margins=chosen.margins
+        )
     changed = figures.STEP_FIGURES["changed"]
-    by_hand = () if changed.lacking(subject) else (
-        (say("What changed at step {step}", step=step + 1), changed.table(subject)),
-    )  # fmt: skip
+    by_hand = (
+        ()
+        if changed.lacking(subject)
+        else ((gettext("What changed at step {step}", step=step + 1), changed.table(subject)),)
+    )
     with box:
         follow(view, TABLES)
         for name, table in ((_alignment(chosen.face), alignment), *_of_step(trace, step, subject, after), *by_hand):
@@ -60,25 +63,31 @@ def _of_step(trace: Record, step: int, subject: Subject, after: AfterWord | None
             for figure in figures.step_figures(subject).values()
         ]
     own = figures.STEP_FIGURES["units"]
-    units = [] if own.lacking(subject) else [
-        (say("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
-    ]  # fmt: skip
+    units = (
+        []
+        if own.lacking(subject)
+        else [
+            (gettext("Units of the context vector of step {step}", step=step + 1), own.table(subject)),
+        ]
+    )
     found = [
-        (say("The machine at step {step}", step=step + 1), machine_table(trace, step)),
-        (say("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
-        (say("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
+        (gettext("The machine at step {step}", step=step + 1), machine_table(trace, step)),
+        (gettext("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
+        (gettext("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
         *units,
-        (say("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
-        (say("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
-        (say("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
+        (gettext("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
+        (gettext("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
+        (gettext("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
     ]
     if after is not None:
         found.append(
-            (say("Before and after the word of step {step}", step=step + 1), posterior_table(trace, after, step))
+            (gettext("Before and after the word of step {step}", step=step + 1), posterior_table(trace, after, step))
         )
     return found
 
 
 def _alignment(face: Face) -> str:
     """Return the name of the heatmap's table."""
-    return say("Alignment") if face == "before" else f"{say('Alignment')}, {face_names()[face]} ({SYMBOLS[face]})"
+    return (
+        gettext("Alignment") if face == "before" else f"{gettext('Alignment')}, {face_names()[face]} ({SYMBOLS[face]})"
+    )

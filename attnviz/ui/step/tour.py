@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.quiz import Question, odds, questions
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
@@ -38,9 +38,11 @@ def tour_stops_record(asked: Asked) -> dict[str, Any]:
     told = toured(asked.trace)
     stops = [_stop_record(told, stop) for stop in tour_stops(told)]
     return {
-        "identity": asked.trace.fingerprint, "language": language(), "words": tour_words(),
+        "identity": asked.trace.fingerprint,
+        "language": language(),
+        "words": tour_words(),
         "stops": [*stops, _quiz_record(told)],
-    }  # fmt: skip
+    }
 
 
 def toured(trace: Record) -> Toured:
@@ -52,21 +54,33 @@ def toured(trace: Record) -> Toured:
 def tour_words() -> dict[str, str]:
     """Return what stands on the card at every stop."""
     return {
-        "count": say("Stop {n} of {count}"), "close": say("Close the tour"), "back": say("Back"), "next": say("Next"),
-        "finish": say("Finish"), "stops": say("Stops"), "stop": say("Stop {n}: {title}"),
-        "keys": say("← → go from stop to stop, Esc closes. Until then the arrow keys are the tour’s."),
-        "own": say("← → choose a word, Enter answers, Esc closes."),
-        "astray": say("Show this word again"),
-        "reset": say("As it was"), "fit": say("how well it fits"), "share": say("share of the look"),
-        "before": say("before the word"), "after": say("after the word"),
-    }  # fmt: skip
+        "count": gettext("Stop {n} of {count}"),
+        "close": gettext("Close the tour"),
+        "back": gettext("Back"),
+        "next": gettext("Next"),
+        "finish": gettext("Finish"),
+        "stops": gettext("Stops"),
+        "stop": gettext("Stop {n}: {title}"),
+        "keys": gettext("← → go from stop to stop, Esc closes. Until then the arrow keys are the tour’s."),
+        "own": gettext("← → choose a word, Enter answers, Esc closes."),
+        "astray": gettext("Show this word again"),
+        "reset": gettext("As it was"),
+        "fit": gettext("how well it fits"),
+        "share": gettext("share of the look"),
+        "before": gettext("before the word"),
+        "after": gettext("after the word"),
+    }
 
 
 def _stop_record(told: Toured, stop: Stop) -> dict[str, Any]:
     record = {
-        "number": stop.number, "title": stop.title, "told": [spans(text) for text in stop.sentences],
-        "place": stop.place, "step": stop.step, "missing": stop.missing,
-    }  # fmt: skip
+        "number": stop.number,
+        "title": stop.title,
+        "told": [spans(text) for text in stop.sentences],
+        "place": stop.place,
+        "step": stop.step,
+        "missing": stop.missing,
+    }
     if stop.number == PULL and not stop.missing:
         record["pull"] = _pull_record(told)
     if stop.number == AFTER and not stop.missing:
@@ -92,10 +106,14 @@ def _after_record(told: Toured) -> list[dict[str, Any]]:
     before, later = words.alignment[word], after[word]
     chosen = sorted(int(k) for k in np.argsort(-np.maximum(before, later), kind="stable")[:COMPARED])
     return [
-        {"name": _named(words.source[k]), "before": float(before[k]), "after": float(later[k]),
-         "told": [percent(float(before[k])), percent(float(later[k]))]}
+        {
+            "name": _named(words.source[k]),
+            "before": float(before[k]),
+            "after": float(later[k]),
+            "told": [percent(float(before[k])), percent(float(later[k]))],
+        }
         for k in chosen
-    ]  # fmt: skip
+    ]
 
 
 def _quiz_record(told: Toured) -> dict[str, Any]:
@@ -103,15 +121,22 @@ def _quiz_record(told: Toured) -> dict[str, Any]:
     record, words = told.record, told.record.words()
     asked = questions(record, told.after, told=(told.word.word, told.turned)) if record.attends else ()
     quiz = {
-        "source": list(words.source), "names": [_named(word) for word in words.source], "target": _french(record),
-        "questions": [_question_record(told, one) for one in asked], "words": quiz_words(told),
+        "source": list(words.source),
+        "names": [_named(word) for word in words.source],
+        "target": _french(record),
+        "questions": [_question_record(told, one) for one in asked],
+        "words": quiz_words(told),
         "chance": by_chance(odds(record, asked), len(asked), after=told.after is not None),
-    }  # fmt: skip
+    }
     return {
-        "number": QUIZ, "title": stop_titles()[QUIZ], "told": [spans(opening(told, asked))],
-        "place": "heatmap" if asked else "", "step": told.word.step, "missing": not asked,
+        "number": QUIZ,
+        "title": stop_titles()[QUIZ],
+        "told": [spans(opening(told, asked))],
+        "place": "heatmap" if asked else "",
+        "step": told.word.step,
+        "missing": not asked,
         **({"quiz": quiz} if asked else {}),
-    }  # fmt: skip
+    }
 
 
 def _french(record: Record) -> list[dict[str, Any]]:
@@ -134,7 +159,11 @@ def _question_record(told: Toured, one: Question) -> dict[str, Any]:
     shares = told.record.words().alignment[one.word]
     later = None if told.after is None else told.after[one.word]
     return {
-        "word": one.word, "looked": list(one.looked), "meant": list(one.meant), "shares": shares.astype(float).tolist(),
+        "word": one.word,
+        "looked": list(one.looked),
+        "meant": list(one.meant),
+        "shares": shares.astype(float).tolist(),
         "later": None if later is None else later.astype(float).tolist(),
-        "told": [percent(float(share)) for share in shares], "explained": spans(explained(told, one)),
-    }  # fmt: skip
+        "told": [percent(float(share)) for share in shares],
+        "explained": spans(explained(told, one)),
+    }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import chart
 from attnviz.ui.components.context_growth.context_growth import context_growth
@@ -22,18 +22,20 @@ def _scores(view: View, theme: ThemeName) -> None:
 
 def _weights(view: View, theme: ThemeName) -> None:
     _chart(view, "weights", theme)
-    st.caption(say("A transformer looks many times at each step: none of its weights can be changed by hand here."))
+    st.caption(gettext("A transformer looks many times at each step: none of its weights can be changed by hand here."))
 
 
 def _values(view: View, theme: ThemeName) -> None:
     context_growth(view, address(view.trace, "values", theme, every=True))
-    st.caption(f"{say('One column for each unit.')} {_signed()}")
+    st.caption(f"{gettext('One column for each unit.')} {_signed()}")
 
 
 def _stream(view: View, theme: ThemeName) -> None:
     _chart(view, "stream", theme)
-    told = say("A row for what each block adds, from the embedding on; the last is their sum. Framed: the block of the "
-               "head that is opened.")  # fmt: skip
+    told = gettext(
+        "A row for what each block adds, from the embedding on; the last is their sum. Framed: the block of the "
+        "head that is opened."
+    )
     st.caption(f"{told} {_signed()}")
 
 
@@ -41,9 +43,10 @@ def _word(view: View, theme: ThemeName) -> None:
     chart(view, place_of(view, "word", theme), "candidates")
     given = view.trace.search.method == "forced"
     st.caption(
-        say("The likeliest pieces, the given one in violet; · continues a word.") if given
-        else say("The likeliest pieces, the chosen one in violet; · continues a word.")
-    )  # fmt: skip
+        gettext("The likeliest pieces, the given one in violet; · continues a word.")
+        if given
+        else gettext("The likeliest pieces, the chosen one in violet; · continues a word.")
+    )
     other_word_panel(view, place_of(view, "rivals", theme))
 
 
@@ -52,12 +55,16 @@ def _chart(view: View, name: str, theme: ThemeName) -> None:
 
 
 def _signed() -> str:
-    return say(
+    return gettext(
         "Blue is positive, red negative, stronger with the square root of the amount, so that small terms can be seen."
     )
 
 
 PICTURES: Mapping[int, Callable[[View, ThemeName], None]] = {
-    1: _scores, 2: _weights, 3: _values, 4: _stream, 5: _word,
-}  # fmt: skip
+    1: _scores,
+    2: _weights,
+    3: _values,
+    4: _stream,
+    5: _word,
+}
 """By the number of the stage."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.components.branches.branches import branch_cards
 from attnviz.ui.components.messenger.messenger import is_heard, messenger
 from attnviz.ui.components.player.player import Pair, player
@@ -39,7 +39,7 @@ def _moving(view: View) -> None:
 
     if view.steps > 1:
         session[key] = selection_of(session, view).step + 1
-        shown = say("step {step} of {count}", step="%d", count=view.steps)
-        st.slider(say("Step"), 1, view.steps, key=key, format=shown, label_visibility="collapsed", on_change=moved)
+        shown = gettext("step {step} of {count}", step="%d", count=view.steps)
+        st.slider(gettext("Step"), 1, view.steps, key=key, format=shown, label_visibility="collapsed", on_change=moved)
     # After the slider: who hears of a step may ask the server at once, and says where the slider is.
     messenger(view, take_up)

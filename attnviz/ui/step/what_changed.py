@@ -7,7 +7,7 @@ from typing import Any
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import to_json
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.page_state.view import View
@@ -32,6 +32,12 @@ def changed_record(asked: Asked) -> dict[str, Any]:
     subjects = [Subject(asked.trace, step, parent=asked.parent) for step in asked.steps]
     return chart_record(
         to_json(figure.template(subjects[0], asked.theme)),
-        {one.step: AtStep(to_json(figure.values(one, asked.theme)), say("What changed at this step"),
-                          change_sentence(one.change)) for one in subjects},
-    )  # fmt: skip
+        {
+            one.step: AtStep(
+                to_json(figure.values(one, asked.theme)),
+                gettext("What changed at this step"),
+                change_sentence(one.change),
+            )
+            for one in subjects
+        },
+    )

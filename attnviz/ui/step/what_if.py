@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from attnviz import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import UNK
 from attnviz.trace import Branch
 from attnviz.trace.changes import (
@@ -56,7 +56,7 @@ def take_up(session: Session, view: View, asked: Mapping[str, Any]) -> None:
     except AttnvizError as error:
         tell(session, view.id, str(error))
     except (KeyError, TypeError, ValueError, IndexError):
-        tell(session, view.id, say("This is no change that can be made here."))
+        tell(session, view.id, gettext("This is no change that can be made here."))
 
 
 def asked_change(view: View, asked: Mapping[str, Any]) -> Change:
@@ -90,15 +90,15 @@ def _typed(view: View, step: int, text: str) -> WriteWords:
     """Return what writes a typed word at `step`, in the place of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
-        raise AttnvizError(say("A word can be typed only where the model is that made this translation."))
+        raise AttnvizError(gettext("A word can be typed only where the model is that made this translation."))
     if len(text) > LONGEST_TYPED:
-        raise AttnvizError(say("A word typed for another may have {most} characters.", most=LONGEST_TYPED))
+        raise AttnvizError(gettext("A word typed for another may have {most} characters.", most=LONGEST_TYPED))
     pieces = tokenizer.encode(text)
     if not pieces:
-        raise AttnvizError(say("Type a word to be written there."))
+        raise AttnvizError(gettext("Type a word to be written there."))
     if UNK in pieces:
         unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
-        raise AttnvizError(say("The model has never seen {listed}, and cannot write it.", listed=unseen))
+        raise AttnvizError(gettext("The model has never seen {listed}, and cannot write it.", listed=unseen))
     return WriteWords(step, tuple(pieces), replaced_by(view.trace, step))
 
 

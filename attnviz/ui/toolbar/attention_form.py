@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.language import speak_as_chosen
 from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
 
@@ -24,13 +24,18 @@ def attention_form() -> None:
     with st.container(key="attention_form", border=bool(choice.problem)):
         if len(choice.file.sentences) > 1:
             st.number_input(
-                say("Sentence, of {count} in {name}", count=len(choice.file.sentences), name=choice.name),
-                1, len(choice.file.sentences), choice.number, key=_key(choice, "number"), on_change=_asked,
-                args=(choice,), width=420,
-            )  # fmt: skip
+                gettext("Sentence, of {count} in {name}", count=len(choice.file.sentences), name=choice.name),
+                1,
+                len(choice.file.sentences),
+                choice.number,
+                key=_key(choice, "number"),
+                on_change=_asked,
+                args=(choice,),
+                width=420,
+            )
         if choice.problem:
             with st.container(key="attention_problem"):
-                st.text(say("{name} was not opened.", name=choice.name) + " " + choice.problem)
+                st.text(gettext("{name} was not opened.", name=choice.name) + " " + choice.problem)
             _tokens(choice)
 
 
@@ -39,18 +44,30 @@ def _tokens(choice: Choice) -> None:
     try:
         found = choice.file.sentence(choice.number)
     except AttnvizError:  # the problem says it
-        st.button(say("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
+        st.button(gettext("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
         return
-    labels = {"source": say("Source tokens, with blanks between them"),
-              "target": say("Target tokens, with blanks between them")}  # fmt: skip
+    labels = {
+        "source": gettext("Source tokens, with blanks between them"),
+        "target": gettext("Target tokens, with blanks between them"),
+    }
     for side, label in labels.items():
-        st.text_area(label, getattr(choice, side) or found.tokens(side) or "", key=_key(choice, side),
-                     height=68, max_chars=LONGEST, persist_state="session")  # fmt: skip
-    st.toggle(say("Scale every row to add up to 1"), choice.normalise, key=_key(choice, "normalise"),
-              persist_state="session")  # fmt: skip
+        st.text_area(
+            label,
+            getattr(choice, side) or found.tokens(side) or "",
+            key=_key(choice, side),
+            height=68,
+            max_chars=LONGEST,
+            persist_state="session",
+        )
+    st.toggle(
+        gettext("Scale every row to add up to 1"),
+        choice.normalise,
+        key=_key(choice, "normalise"),
+        persist_state="session",
+    )
     with st.container(horizontal=True):
-        st.button(say("Open"), type="primary", key="attention_open", on_click=_asked, args=(choice,))
-        st.button(say("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
+        st.button(gettext("Open"), type="primary", key="attention_open", on_click=_asked, args=(choice,))
+        st.button(gettext("Cancel"), key="attention_cancel", on_click=close, args=(st.session_state,))
 
 
 def _key(choice: Choice, name: str) -> str:
@@ -66,6 +83,10 @@ def _asked(choice: Choice) -> None:
     if number != choice.number:
         choose_attention(st.session_state, Choice(choice.name, choice.file, number, opening=choice.opening))
         return
-    asked = replace(choice, source=str(said["source"] or "").strip(), target=str(said["target"] or "").strip(),
-                    normalise=bool(said["normalise"]))  # fmt: skip
+    asked = replace(
+        choice,
+        source=str(said["source"] or "").strip(),
+        target=str(said["target"] or "").strip(),
+        normalise=bool(said["normalise"]),
+    )
     choose_attention(st.session_state, asked)

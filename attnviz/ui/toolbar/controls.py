@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.language import localised
 from attnviz.ui.page_state import inputs
 from attnviz.ui.resources import devices
@@ -43,14 +43,18 @@ def controls(models: dict[str, Path]) -> tuple[Request, DeltaGenerator, DeltaGen
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         text = sentence_box()
         st.button(
-            say("Translate"), type="primary", key="translate", shortcut="Ctrl+Enter", on_click=reopening.close,
+            gettext("Translate"),
+            type="primary",
+            key="translate",
+            shortcut="Ctrl+Enter",
+            on_click=reopening.close,
             args=(st.session_state,),
-        )  # fmt: skip
+        )
         dial()
         example_box()
-        with st.popover(say("Your own translation"), type="tertiary", key="own"):
+        with st.popover(gettext("Your own translation"), type="tertiary", key="own"):
             target = own_translation()
-        with st.popover(say("Model"), type="tertiary", key="choices"):
+        with st.popover(gettext("Model"), type="tertiary", key="choices"):
             name, device, search = _choices(models, forced=bool(target))
             model_box = st.container(key="ran")
         beside = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
@@ -75,9 +79,12 @@ def standing_request(models: dict[str, Path]) -> Request:
     search = session.setdefault(inputs.SEARCH, _linked_search())
     target = str(session[inputs.TARGET] or "").strip()
     return Request(
-        str(session[inputs.SENTENCE] or ""), str(models[_chosen_model(models)]),
-        str(session.get(inputs.DEVICE) or devices()[0]), inputs.beam_of(search), target or None,
-    )  # fmt: skip
+        str(session[inputs.SENTENCE] or ""),
+        str(models[_chosen_model(models)]),
+        str(session.get(inputs.DEVICE) or devices()[0]),
+        inputs.beam_of(search),
+        target or None,
+    )
 
 
 def opening_request(models: dict[str, Path]) -> Request:
@@ -102,10 +109,15 @@ def sentence_box() -> str:
     """Draw the box for the sentence; return what stands in it."""
     inputs.open_box(st.session_state, inputs.SENTENCE, st.query_params, opening(st.query_params))
     text = st.text_area(
-        say("English sentence"), key=inputs.SENTENCE, height="content",
-        label_visibility="collapsed", placeholder=say("Type an English sentence of up to 200 words."),
-        on_change=inputs.drop_target, args=(st.session_state,), persist_state="session",
-    )  # fmt: skip
+        gettext("English sentence"),
+        key=inputs.SENTENCE,
+        height="content",
+        label_visibility="collapsed",
+        placeholder=gettext("Type an English sentence of up to 200 words."),
+        on_change=inputs.drop_target,
+        args=(st.session_state,),
+        persist_state="session",
+    )
     return text or ""
 
 
@@ -113,11 +125,16 @@ def own_translation() -> str:
     """Draw the box for a translation of the visitor's own; return it, empty where there is none."""
     inputs.open_box(st.session_state, inputs.TARGET, st.query_params)
     target = st.text_area(
-        say("Your own French translation"), key=inputs.TARGET, height="content", persist_state="session",
-        placeholder=say("For instance: L'accord a été signé."),
-        help=say("The decoder is led through these words and shows where it would have looked for each: forced "
-                 "decoding. Another English sentence empties this box."),
-    )  # fmt: skip
+        gettext("Your own French translation"),
+        key=inputs.TARGET,
+        height="content",
+        persist_state="session",
+        placeholder=gettext("For instance: L'accord a été signé."),
+        help=gettext(
+            "The decoder is led through these words and shows where it would have looked for each: forced "
+            "decoding. Another English sentence empties this box."
+        ),
+    )
     return (target or "").strip()
 
 
@@ -127,26 +144,40 @@ def _choices(models: dict[str, Path], forced: bool) -> tuple[str, str, str]:
     first = list(models).index(_chosen_model(models))
     shipped = {"en-fr", "small-additive", "small-dot", "small-fixed", "small-transformer"} <= set(models)
     name = st.selectbox(
-        say("Model"), list(models), first, key=inputs.MODEL, persist_state="session",
-        help=say("en-fr translates best. Its attention was guided: while it was trained, pulled towards links between "
-                 "words. The small recurrent ones differ in their attention alone: additive, dot product, none; the "
-                 "small transformer has nothing but attention. None of these was guided.")
-        if shipped else None,
-    )  # fmt: skip
+        gettext("Model"),
+        list(models),
+        first,
+        key=inputs.MODEL,
+        persist_state="session",
+        help=gettext(
+            "en-fr translates best. Its attention was guided: while it was trained, pulled towards links between "
+            "words. The small recurrent ones differ in their attention alone: additive, dot product, none; the "
+            "small transformer has nothing but attention. None of these was guided."
+        )
+        if shipped
+        else None,
+    )
     device = st.selectbox(
-        say("Device"), devices(), key=inputs.DEVICE, persist_state="session",
-        help=say("auto takes a GPU where there is one."),
-    )  # fmt: skip
+        gettext("Device"),
+        devices(),
+        key=inputs.DEVICE,
+        persist_state="session",
+        help=gettext("auto takes a GPU where there is one."),
+    )
     return name, device, _search(forced)
 
 
 def _search(forced: bool) -> str:
     """Draw the choice of search, which is kept by its English name."""
     return localised(
-        st.selectbox, say("Search"), {search: _search_name(search) for search in SEARCHES}, key=inputs.SEARCH,
-        default=_linked_search(), disabled=forced,
-        help=say("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
-    )  # fmt: skip
+        st.selectbox,
+        gettext("Search"),
+        {search: _search_name(search) for search in SEARCHES},
+        key=inputs.SEARCH,
+        default=_linked_search(),
+        disabled=forced,
+        help=gettext("Greedy takes the likeliest piece at each step; a beam keeps the best few translations alive."),
+    )
 
 
 def _chosen_model(models: dict[str, Path]) -> str:
@@ -165,4 +196,4 @@ def _linked_search() -> str:
 
 def _search_name(search: str) -> str:
     beam = inputs.beam_of(search)
-    return say("greedy") if beam == 1 else say("beam {width}", width=beam)
+    return gettext("greedy") if beam == 1 else gettext("beam {width}", width=beam)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.components.remembered.remembered import remember, remembered
 from attnviz.ui.language import localised
 from attnviz.ui.page_state.depth import DEPTH, NEWCOMER, Depth, chosen_depth, depth_address, open_depth
@@ -13,11 +13,17 @@ from attnviz.ui.page_state.depth import DEPTH, NEWCOMER, Depth, chosen_depth, de
 def dial() -> Depth:
     """Draw the dial, and have the browser remember what it was turned to; return the depth on show."""
     open_page_depth()
-    names = {"idea": say("Idea"), "numbers": say("Numbers"), "everything": say("Everything")}
+    names = {"idea": gettext("Idea"), "numbers": gettext("Numbers"), "everything": gettext("Everything")}
     localised(
-        st.segmented_control, say("How much to show"), names, key=DEPTH, default=NEWCOMER, required=True,
-        label_visibility="collapsed", width="content",
-    )  # fmt: skip
+        st.segmented_control,
+        gettext("How much to show"),
+        names,
+        key=DEPTH,
+        default=NEWCOMER,
+        required=True,
+        label_visibility="collapsed",
+        width="content",
+    )
     remember(DEPTH, chosen_depth(st.session_state))
     return open_page_depth()
 

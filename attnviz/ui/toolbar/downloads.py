@@ -20,7 +20,7 @@ from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figures
-from attnviz.languages import language, say, speak
+from attnviz.languages import gettext, language, speak
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
@@ -46,27 +46,35 @@ Told = Callable[[ThemeName], Story]
 
 
 def picture_box(
-    pictures: Callable[[], Iterable[PictureFile]], told: Told | None = None, file: str = "",
+    pictures: Callable[[], Iterable[PictureFile]],
+    told: Told | None = None,
+    file: str = "",
     key: Callable[[str], str] = str,
-) -> None:  # fmt: skip
+) -> None:
     """Draw a box that offers the pictures of a page, which are drawn when it is opened, and where it tells a story the
     page for a lecture, by the name `file`, which is made when it is asked for, from what is `told` outside a run of the
     page. Keys of the box are as `key` has them."""
-    box = st.popover(say("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
+    box = st.popover(gettext("Download"), type="tertiary", key=key("downloads"), on_change="rerun", width="content")
     if not box.open:
         return
     with box, st.container(key=key("files"), width=WIDTH, gap="small"):
-        with st.spinner(say("Drawing…")):
+        with st.spinner(gettext("Drawing…")):
             files = list(pictures())
-        st.caption(say("The pictures as they are on show.") if files else say("There is no picture to take away."))
+        st.caption(
+            gettext("The pictures as they are on show.") if files else gettext("There is no picture to take away.")
+        )
         if files:
             picture_file_buttons(files, key=key("export"))
         if told is None:
             return
         st.download_button(
-            say("Page for a lecture, HTML"), functools.partial(_story, told, language()), file, "text/html",
-            key=key("lecture_page"), on_click="ignore",
-        )  # fmt: skip
+            gettext("Page for a lecture, HTML"),
+            functools.partial(_story, told, language()),
+            file,
+            "text/html",
+            key=key("lecture_page"),
+            on_click="ignore",
+        )
 
 
 def _story(told: Told, code: str) -> bytes:
@@ -99,12 +107,12 @@ def story_pictures(drawn: Iterable[Picture]) -> tuple[StoryPicture, ...]:
 def downloads(view: View) -> None:
     """Offer the files, with the pictures as they are drawn now."""
     step = selection_of(st.session_state, view).step
-    st.caption(say("The pictures as they are on show; those of a step, of step {step}.", step=step + 1))
+    st.caption(gettext("The pictures as they are on show; those of a step, of step {step}.", step=step + 1))
     files = [picture_file(view.trace, one) for one in pictures(view, st.session_state)]
     if isinstance(view.trace, Trace):
         files.append(machine_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
     picture_file_buttons(files, key="export")
-    st.caption(say("The whole translation"))
+    st.caption(gettext("The whole translation"))
     _whole_buttons(view)
 
 
@@ -121,9 +129,14 @@ def _whole_buttons(view: View) -> None:
             plain = replace(chosen, margins=False, gold=GoldLinks())
             look = replace(chosen, step=step) if ending == "html" else plain
             column.download_button(
-                label, functools.partial(_made, view, ending, look, given, language()), file_name(trace, name), kind,
-                key="whole_before" if name == BEFORE else f"whole_{ending}", on_click="ignore", width="stretch",
-            )  # fmt: skip
+                label,
+                functools.partial(_made, view, ending, look, given, language()),
+                file_name(trace, name),
+                kind,
+                key="whole_before" if name == BEFORE else f"whole_{ending}",
+                on_click="ignore",
+                width="stretch",
+            )
 
 
 def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
@@ -131,11 +144,11 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
     are left out where no step `looks`; links are drawn both by attention and `after` the word, where the weights are at
     hand."""
     files = {
-        "lecture.html": (say("Page for a lecture, HTML"), "text/html"),
-        "heatmap.tex": (say("Heatmap for LaTeX, TikZ"), "application/x-tex"),
-        AFTER: (say("Word links after the word, Pharaoh"), "text/plain"),
-        BEFORE: (say("Word links by attention, Pharaoh"), "text/plain"),
-        "trace.json": (say("Whole trace, JSON"), "application/json"),
+        "lecture.html": (gettext("Page for a lecture, HTML"), "text/html"),
+        "heatmap.tex": (gettext("Heatmap for LaTeX, TikZ"), "application/x-tex"),
+        AFTER: (gettext("Word links after the word, Pharaoh"), "text/plain"),
+        BEFORE: (gettext("Word links by attention, Pharaoh"), "text/plain"),
+        "trace.json": (gettext("Whole trace, JSON"), "application/json"),
     }
     if not after:
         del files[AFTER]
@@ -156,7 +169,7 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
     if look.face != "before":
         yield _face(trace, look)
     else:
-        title, file = (say("Heatmap"), "heatmap") if looks else (say("One vector for every step"), "one-vector")
+        title, file = (gettext("Heatmap"), "heatmap") if looks else (gettext("One vector for every step"), "one-vector")
         yield Picture(title, heading(trace, look), file, picture(trace, look), table(trace, look))
     for name, one in step_figures(subject).items():
         if not one.summary:
@@ -166,12 +179,20 @@ def pictures(view: View, session: Session) -> Iterator[Picture]:
 
 def _face(trace: Trace, look: Look) -> Picture:
     """Return another face of the heatmap than that before the word, from the posterior that all visitors share."""
-    shared: dict[str, Any] = {"by": look.by, "face": look.face, "posterior": posterior_of(trace),
-                              "end": look.end, "margins": look.margins}  # fmt: skip
+    shared: dict[str, Any] = {
+        "by": look.by,
+        "face": look.face,
+        "posterior": posterior_of(trace),
+        "end": look.end,
+        "margins": look.margins,
+    }
     return Picture(
-        f"{say('Heatmap')}, {face_names()[look.face]}", heading(trace, look), f"heatmap-{look.face}",
-        heatmap(trace, colours=look.colours, root=look.root, gold=look.gold, **shared), heatmap_table(trace, **shared),
-    )  # fmt: skip
+        f"{gettext('Heatmap')}, {face_names()[look.face]}",
+        heading(trace, look),
+        f"heatmap-{look.face}",
+        heatmap(trace, colours=look.colours, root=look.root, gold=look.gold, **shared),
+        heatmap_table(trace, **shared),
+    )
 
 
 def file_name(trace: Trace, ending: str) -> str:

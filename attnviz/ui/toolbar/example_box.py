@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.page_state import inputs
 from attnviz.ui.toolbar.examples import EXAMPLES, kind_name
 
@@ -18,7 +18,7 @@ def example_box() -> None:
     count = st.session_state.get(_COUNT, 0)  # another box after each: closed
     with (
         st.container(key="examples", width="content"),
-        st.popover(say("Examples"), type="tertiary", key=f"examples_{count}", width="content"),
+        st.popover(gettext("Examples"), type="tertiary", key=f"examples_{count}", width="content"),
         st.container(key="example_list", width=WIDTH, gap=None),
     ):
         for kind, sentences in EXAMPLES.items():

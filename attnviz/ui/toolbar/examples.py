@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Trace
 
 OPENING = "The green house at the end of the street is very old."
@@ -48,11 +48,11 @@ def remark(trace: Trace) -> str:
     """Return what is to be known of the translation of an example: a mistake that no number gives away, or what to
     change by hand; nothing of any other."""
     return {
-        ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): say(
+        ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): gettext(
             "The mistake here: “banque” is where money is kept, a river has a “rive”. No number gives it away; at "
             "“banque” see where the step looked, and what else was likely."
         ),
-        ("He is an honest man.", "C'est un homme honnête."): say(
+        ("He is an honest man.", "C'est un homme honnête."): gettext(
             "“Un homme honnête” neither lies nor steals, “un honnête homme” was a gentleman of Molière’s time. Go to "
             "step 5, and in stage 2 pull the bar of “honest” all the way to the right: the order changes, and the "
             "meaning with it."
@@ -63,10 +63,10 @@ def remark(trace: Trace) -> str:
 def kind_name(kind: str) -> str:
     """Return what a kind of sentence is called on the page."""
     return {
-        "Changes of order": say("Changes of order"),
-        "One word, several": say("One word, several"),
-        "Names and numbers": say("Names and numbers"),
-        "Mistakes, and why": say("Mistakes, and why"),
-        "From the paper, Fig. 3": say("From the paper, Fig. 3"),
-        "Long": say("Long"),
+        "Changes of order": gettext("Changes of order"),
+        "One word, several": gettext("One word, several"),
+        "Names and numbers": gettext("Names and numbers"),
+        "Mistakes, and why": gettext("Mistakes, and why"),
+        "From the paper, Fig. 3": gettext("From the paper, Fig. 3"),
+        "Long": gettext("Long"),
     }[kind]

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.importing.found import AttentionFile
 from attnviz.importing.reading import read_attention
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Branches
 from attnviz.ui.file_box import file_box
 from attnviz.ui.page_state.view import Session
@@ -67,10 +67,14 @@ class Choice:
 def opener() -> None:
     """Draw the place that takes a file."""
     file_box(
-        say("Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
-            "attention: JSON, NumPy, Marian, OpenNMT-py, eole, Pharaoh."),
-        _take, key="file", megabytes=LARGEST_FILE,
-    )  # fmt: skip
+        gettext(
+            "Open a trace that was saved here as JSON, with every number and without a model; or another program’s "
+            "attention: JSON, NumPy, Marian, OpenNMT-py, eole, Pharaoh."
+        ),
+        _take,
+        key="file",
+        megabytes=LARGEST_FILE,
+    )
 
 
 def _take(name: str, content: bytes) -> None:
@@ -92,7 +96,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
         session[_OPENED] = Reopened(name, read_branches(content))
         session.pop(_CHOICE, None)
     except AttnvizError as error:
-        session[_OPENED] = replace(before, problem=f"{say('{name} was not opened.', name=name)} {error}")
+        session[_OPENED] = replace(before, problem=f"{gettext('{name} was not opened.', name=name)} {error}")
 
 
 def attention_in(content: bytes) -> AttentionFile | None:
@@ -118,9 +122,7 @@ def choose_attention(session: Session, choice: Choice) -> None:
     """Open what is asked for of a file; where that cannot be, keep what is open, and the question with what is
     wrong."""
     try:
-        found = choice.file.sentence(choice.number).attention(
-            choice.source, choice.target, normalise=choice.normalise
-        )  # fmt: skip
+        found = choice.file.sentence(choice.number).attention(choice.source, choice.target, normalise=choice.normalise)
     except AttnvizError as error:
         session[_CHOICE] = replace(choice, problem=str(error))
         session[_OPENED] = replace(session.get(_OPENED, Reopened("", None)), problem="")
@@ -141,12 +143,12 @@ def read_branches(content: bytes) -> Branches:
     try:
         branches = Branches.from_json(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise AttnvizError(say("It is not a text file, so not a saved trace.")) from error
+        raise AttnvizError(gettext("It is not a text file, so not a saved trace.")) from error
     for trace in (branches.first, *branches.traces):
         most = max(len(trace.source_pieces), len(trace.target_pieces))
         if most > MOST_PIECES:
             raise AttnvizError(
-                say("It holds {count} pieces; at most {most} can be shown.", count=most, most=MOST_PIECES)
+                gettext("It holds {count} pieces; at most {most} can be shown.", count=most, most=MOST_PIECES)
             )
     return branches
 

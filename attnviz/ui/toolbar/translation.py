@@ -9,7 +9,7 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.languages import LANGUAGES, say
+from attnviz.languages import LANGUAGES, gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.ui.language import LANGUAGE, language_address
@@ -58,8 +58,12 @@ def translation_on_show(request: Request | None, *, back: bool, steps: bool = Fa
         if steps:
             attention_form()
         elif opened and isinstance(opened.trace, Attention):
-            st.text(say("The attention in {name} is on the page Translate; this page needs a whole translation.",
-                        name=opened.name))  # fmt: skip
+            st.text(
+                gettext(
+                    "The attention in {name} is on the page Translate; this page needs a whole translation.",
+                    name=opened.name,
+                )
+            )
             opened = None
         if opened and opened.problem:
             _problem(opened.problem, key="file_problem")
@@ -98,9 +102,18 @@ def open_shown(view: View, asked: address.Parameters | None, page: str = "") -> 
     else:
         open_tour(session, view, linked)
     open_page_depth()
-    read_link(session, view, linked, address.offered_in_link(session, view) | {
-        DEPTH: DEPTHS, LANGUAGE: LANGUAGES, inputs.MODEL: tuple(models()), inputs.SEARCH: SEARCHES,
-    })  # fmt: skip
+    read_link(
+        session,
+        view,
+        linked,
+        address.offered_in_link(session, view)
+        | {
+            DEPTH: DEPTHS,
+            LANGUAGE: LANGUAGES,
+            inputs.MODEL: tuple(models()),
+            inputs.SEARCH: SEARCHES,
+        },
+    )
     heatmap_choices(session, view, linked)
     looks_back(session, view, linked)
     open_gold(session, view, linked)
@@ -129,11 +142,11 @@ def what_ran(view: View) -> str:
     """Return what ran, where, and for how long."""
     trace = view.trace
     taught = attention_taught(trace.config)
-    where = say(
+    where = gettext(
         "{model} on {device}", model=f"{trace.model} ({taught})" if taught else trace.model, device=trace.device
     )
-    how = search_name(trace, say("its words given")) if view.number else _method(trace)
-    told = (say("what-if {number}", number=view.number),) if view.number else ()
+    how = search_name(trace, gettext("its words given")) if view.number else _method(trace)
+    told = (gettext("what-if {number}", number=view.number),) if view.number else ()
     return " · ".join((*told, where, how, f"{1000 * trace.seconds:.0f}\u00a0ms"))
 
 
@@ -145,16 +158,18 @@ def nothing_known(trace: Trace) -> bool:
 def _translation(request: Request) -> Trace | None:
     """Return the trace asked for; on bad input say so and return None."""
     try:
-        with st.spinner(say("Translating…")):
+        with st.spinner(gettext("Translating…")):
             trace = translate(request.folder, request.device, request.text, request.beam, request.target)
     except AttnvizError as error:
         _problem(str(error))
         return None
     if nothing_known(trace):
-        _problem(say(
-            "The model has never seen anything of this sentence: all of it reads as <unk>, so that its translation "
-            "would mean nothing. Write an English sentence in Latin letters."
-        ))  # fmt: skip
+        _problem(
+            gettext(
+                "The model has never seen anything of this sentence: all of it reads as <unk>, so that its translation "
+                "would mean nothing. Write an English sentence in Latin letters."
+            )
+        )
         return None
     st.session_state[_LAST] = trace
     return trace
@@ -164,19 +179,22 @@ def _instead(request: Request | None) -> Trace | None:
     """Return the translation shown before, or the opening example's where the page opens on bad input; None where
     there is no model, and say so."""
     if request is None:
-        _problem(say(
-            "There is no model here. Put a model folder in models, or name its parent in {variable}. A saved trace "
-            "opens without one.", variable=MODELS_VARIABLE,
-        ))  # fmt: skip
+        _problem(
+            gettext(
+                "There is no model here. Put a model folder in models, or name its parent in {variable}. A saved trace "
+                "opens without one.",
+                variable=MODELS_VARIABLE,
+            )
+        )
         return None
     if _LAST in st.session_state:
-        st.text(say("Below is the last sentence that could be translated."))
+        st.text(gettext("Below is the last sentence that could be translated."))
         return cast("Trace", st.session_state[_LAST])
     try:
         opening = translate(request.folder, request.device, OPENING, request.beam, None)
     except AttnvizError:
         return None
-    st.text(say("Below is the sentence that this page opens on."))
+    st.text(gettext("Below is the sentence that this page opens on."))
     return opening
 
 
@@ -187,11 +205,21 @@ def _from_file(name: str, trace: Trace, back: bool) -> None:
             _given(name, trace, back)
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(say("This is {name}, a saved trace: the model {model} on {device}, {method}.", name=name,
-                        model=trace.model, device=trace.device, method=_method(trace)))  # fmt: skip
+            st.text(
+                gettext(
+                    "This is {name}, a saved trace: the model {model} on {device}, {method}.",
+                    name=name,
+                    model=trace.model,
+                    device=trace.device,
+                    method=_method(trace),
+                )
+            )
             if back:
                 st.button(
-                    say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
+                    gettext("Back to the sentence above"),
+                    key="back",
+                    on_click=reopening.close,
+                    args=(st.session_state,),
                 )
         _unknown(trace)
 
@@ -199,16 +227,18 @@ def _from_file(name: str, trace: Trace, back: bool) -> None:
 def _given(name: str, trace: Attention, back: bool) -> None:
     """Say that what is shown is another program's attention, and how it was read, with what leads `back`."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(say("This is {name}: {whose}.", name=name, whose=made_by(trace)))
+        st.text(gettext("This is {name}: {whose}.", name=name, whose=made_by(trace)))
         if back:
-            st.button(say("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,))
+            st.button(
+                gettext("Back to the sentence above"), key="back", on_click=reopening.close, args=(st.session_state,)
+            )
     if remarks := remarks_of(trace):
         st.text(" ".join(remarks))
 
 
 def _method(trace: Trace) -> str:
     """Return how the translation came about."""
-    return search_name(trace, say("given translation"))
+    return search_name(trace, gettext("given translation"))
 
 
 def _notice(trace: Trace, given: str) -> None:
@@ -219,14 +249,17 @@ def _notice(trace: Trace, given: str) -> None:
     with st.container(key="notice"):
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(say("Led through a translation that was given."), width="content")
-                st.button(say("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
+                st.text(gettext("Led through a translation that was given."), width="content")
+                st.button(gettext("Clear"), key="clear", on_click=inputs.drop_target, args=(st.session_state,))
             unseen = tokenizer.unknown_characters(given) if tokenizer else ()
             if unseen:
-                st.text(say(
-                    "Of that translation the model has never seen these stretches, and was given <unk> for each: "
-                    "{listed}", listed="  ".join(unseen[:20]),
-                ))  # fmt: skip
+                st.text(
+                    gettext(
+                        "Of that translation the model has never seen these stretches, and was given <unk> for each: "
+                        "{listed}",
+                        listed="  ".join(unseen[:20]),
+                    )
+                )
         _unknown(trace)
 
 
@@ -243,7 +276,7 @@ def _unknown(trace: Trace) -> None:
     if trace.unknown_characters:
         listed = "  ".join(trace.unknown_characters[:20])
         st.text(
-            say("The model has never seen these stretches of text and reads each as <unk>: {listed}", listed=listed)
+            gettext("The model has never seen these stretches of text and reads each as <unk>: {listed}", listed=listed)
         )
 
 

@@ -16,7 +16,7 @@ from attnviz.analysis.proving import prover_of
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
@@ -58,7 +58,7 @@ _FIRST = "What is computed first takes longer."
 def _open(asked: Asked) -> View:
     traces = _all(asked)
     if not traces:
-        raise AttnvizError(say("None of the models of this rung is here: {names}.", names=", ".join(MODELS)))
+        raise AttnvizError(gettext("None of the models of this rung is here: {names}.", names=", ".join(MODELS)))
     view = View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
     carry_over(st.session_state, view)
     return view
@@ -79,15 +79,14 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     traces = _all(asked)
     st.session_state["answers_on_show"] = traces  # their proofs are made as long as somebody holds them
     if absent := [name for name in MODELS if name not in models()]:
-        st.text(say("Not among the models here: {absent}.", absent=", ".join(absent)))
+        st.text(gettext("Not among the models here: {absent}.", absent=", ".join(absent)))
     rows = _measured()
     if told := _standing(rows):
         st.html(f'<p class="reading">{told}</p>')
     lanes(view, _lanes(view, traces, rows))
     part(view, TRANSPORT, _speaking)(view)
     _badge(view, traces, theme)
-    st.html(f'<h2 class="section">{say("Where they looked")}</h2>'
-            f'<p class="reading">{looks_told()}</p>')  # fmt: skip
+    st.html(f'<h2 class="section">{gettext("Where they looked")}</h2><p class="reading">{looks_told()}</p>')
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
@@ -105,11 +104,11 @@ def _measured() -> Rows:
 
 
 def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
-    labels = [say("step {step} of {count}", step=step + 1, count=view.steps) for step in range(view.steps)]
+    labels = [gettext("step {step} of {count}", step=step + 1, count=view.steps) for step in range(view.steps)]
     drawn = []
     for trace in traces:
         notes = [note(trace, step) for step in range(len(trace.target_pieces))]
-        notes += [say("finished after {steps} steps", steps=len(notes))] * (view.steps - len(notes))
+        notes += [gettext("finished after {steps} steps", steps=len(notes))] * (view.steps - len(notes))
         drawn.append(written_lane(trace, model_name(trace), facts_told(_facts(trace, rows)), "", notes))
     return lanes_record("-".join(trace.fingerprint for trace in traces), labels, drawn)
 
@@ -123,8 +122,12 @@ def _facts(trace: Any, rows: Rows) -> Facts:
 
 def _cell(trace: Any) -> dict[str, Any]:
     words = trace.words()
-    label = say("{model}: alignment of {rows} French and {columns} English words", model=trace.model,
-                rows=len(words.target), columns=len(words.source))  # fmt: skip
+    label = gettext(
+        "{model}: alignment of {rows} French and {columns} English words",
+        model=trace.model,
+        rows=len(words.target),
+        columns=len(words.source),
+    )
     return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 
 
@@ -145,7 +148,7 @@ def _standing(rows: Rows) -> str:
 
 
 def _length_title() -> str:
-    return say("BLEU by the length of the sentence")
+    return gettext("BLEU by the length of the sentence")
 
 
 def _badge(view: View, traces: list[Any], theme: ThemeName) -> None:
@@ -172,12 +175,16 @@ def _proof(asked: RecordAsked) -> dict[str, Any]:
             return {"holds": False, "told": misfit_of(trace), "wrong": [], "about": "", "names": [], "rows": []}
     return {
         "holds": all(one.holds for _, _, one in found),
-        "told": combined_badge([one for _, _, one in found], step), "about": what_is_proved(),
-        "wrong": [f"{trace.model}: {discrepancy_text(trace, wrong, at)}"
-                  for trace, at, one in found for wrong in one.discrepancies],
-        "names": [say("quantity"), say("numbers"), "max |Δ|", ""],
+        "told": combined_badge([one for _, _, one in found], step),
+        "about": what_is_proved(),
+        "wrong": [
+            f"{trace.model}: {discrepancy_text(trace, wrong, at)}"
+            for trace, at, one in found
+            for wrong in one.discrepancies
+        ],
+        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
         "rows": [(f"{trace.model}: {name}", *rest) for trace, _, one in found for name, *rest in proof_rows(one)],
-    }  # fmt: skip
+    }
 
 
 MAKERS: Mapping[str, Maker] = {"answers-proof": _proof}
@@ -187,12 +194,18 @@ MAKERS: Mapping[str, Maker] = {"answers-proof": _proof}
 def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:  # noqa: ARG001  as others
     for trace in _all(asked):
         if trace.attends:
-            title, drawn = say("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            title, drawn = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
             yield Picture(title, title, f"heatmap-{trace.model}", drawn, heatmap_table(trace), trace.translation)
     if rows := _measured():
         figure = bleu_by_length(rows, theme, marked=len(asked.sentence.split()))
-        yield Picture(_length_title(), _length_title(), "bleu-by-length", figure, bleu_by_length_table(rows),
-                      f"{_length_told(rows)} {_standing(rows)}".strip())  # fmt: skip
+        yield Picture(
+            _length_title(),
+            _length_title(),
+            "bleu-by-length",
+            figure,
+            bleu_by_length_table(rows),
+            f"{_length_told(rows)} {_standing(rows)}".strip(),
+        )
 
 
 def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
@@ -201,12 +214,17 @@ def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # 
     frame = []
     for trace in _all(asked):
         facts = _facts(trace, rows)
-        frame.append({
-            say("model"): trace.model, say("translation"): trace.translation, say("parameters"): facts.parameters,
-            say("milliseconds"): facts.milliseconds, say("BLEU at this length"): facts.bleu,
-            say("log probability per piece"): float(np.mean(trace.log_probabilities)),
-        })  # fmt: skip
-    yield say("The answers"), pd.DataFrame(frame).set_index(say("model"))
+        frame.append(
+            {
+                gettext("model"): trace.model,
+                gettext("translation"): trace.translation,
+                gettext("parameters"): facts.parameters,
+                gettext("milliseconds"): facts.milliseconds,
+                gettext("BLEU at this length"): facts.bleu,
+                gettext("log probability per piece"): float(np.mean(trace.log_probabilities)),
+            }
+        )
+    yield gettext("The answers"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "answers", _tables)

@@ -11,7 +11,7 @@ from attnviz.analysis.multiplications import Work, work
 from attnviz.figures.multiplications import work_figure, work_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, given_chart, steady_record
 from attnviz.ui.components.equation.equation import equation, inline_equation
@@ -37,8 +37,14 @@ def _open(asked: Asked) -> View:
         raise AttnvizError(told)
     additive, dot = _both(asked)
     if additive.target_pieces != dot.target_pieces or additive.source_pieces != dot.source_pieces:
-        raise AttnvizError(say("The models {one} and {other} cut these sentences into different pieces: their energies "
-                               "are not of the same cells.", one=ADDITIVE, other=DOT))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The models {one} and {other} cut these sentences into different pieces: their energies "
+                "are not of the same cells.",
+                one=ADDITIVE,
+                other=DOT,
+            )
+        )
     view = View(EXHIBIT.view_id, additive)
     carry_over(st.session_state, view)
     return view
@@ -48,7 +54,7 @@ def _both(asked: Asked) -> tuple[Trace, Trace]:
     """Return both models led through what the additive one makes of the sentence; raise AttnvizError on bad input."""
     given = asked.translated(ADDITIVE).translation
     if not given.strip():
-        raise AttnvizError(say("The translation to lead the models through is empty."))
+        raise AttnvizError(gettext("The translation to lead the models through is empty."))
     return on_show(asked.translated(ADDITIVE, given)), on_show(asked.translated(DOT, given))
 
 
@@ -60,7 +66,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
             _energy(view, trace, theme)
     found = _work(traces)
     with st.container(key=view.key("work")):
-        st.html(f'<h2 class="section">{say("What it costs")}</h2>')
+        st.html(f'<h2 class="section">{gettext("What it costs")}</h2>')
         left, right = st.columns([11, 10], gap="large")
         with left:
             _work_chart(view, traces, found, theme)
@@ -110,12 +116,22 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
         for name in _PICTURES:
             figure = STEP_FIGURES[name]
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
-            yield Picture(title, f"{figure.headline(subject)} ({trace.model})",
-                          f"{trace.model}-{chosen.step + 1}-{name}", figure.draw(subject, theme=theme),
-                          figure.table(subject))  # fmt: skip
-    found, title = _work(traces), say("Multiplications")
-    yield Picture(title, title, "multiplications", work_figure(found, theme=theme), work_table(found),
-                  work_sentence(*found.values()))  # fmt: skip
+            yield Picture(
+                title,
+                f"{figure.headline(subject)} ({trace.model})",
+                f"{trace.model}-{chosen.step + 1}-{name}",
+                figure.draw(subject, theme=theme),
+                figure.table(subject),
+            )
+    found, title = _work(traces), gettext("Multiplications")
+    yield Picture(
+        title,
+        title,
+        "multiplications",
+        work_figure(found, theme=theme),
+        work_table(found),
+        work_sentence(*found.values()),
+    )
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "energies")

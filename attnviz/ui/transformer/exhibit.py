@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.page_state.view import View
 from attnviz.ui.records import on_show
@@ -16,8 +16,12 @@ from attnviz.ui.resources import models, translate
 from attnviz.ui.toolbar.downloads import Picture
 
 FIXED, DOT, ADDITIVE, TRANSFORMER, LARGE = (
-    "small-fixed", "small-dot", "small-additive", "small-transformer", "en-fr",
-)  # fmt: skip
+    "small-fixed",
+    "small-dot",
+    "small-additive",
+    "small-transformer",
+    "en-fr",
+)
 """Names of the models' folders."""
 
 
@@ -73,6 +77,9 @@ def missing(*names: str) -> str:
     absent = [name for name in names if name not in models()]
     if not absent:
         return ""
-    return say("This needs the models {names}. Not among the models here: {absent}. They come with attnviz, in its "
-               "folder models; copy or link them beside yours.", names=", ".join(names),
-               absent=", ".join(absent))  # fmt: skip
+    return gettext(
+        "This needs the models {names}. Not among the models here: {absent}. They come with attnviz, in its "
+        "folder models; copy or link them beside yours.",
+        names=", ".join(names),
+        absent=", ".join(absent),
+    )

@@ -66,10 +66,12 @@ def _equation(stage: int, asked: Asked) -> dict[str, Any]:
     template = next(one for one in opened_equations(opened, asked.theme) if one.stage == stage)
     rows = _rows(opened)
     return equation_record(
-        template, list(rows), [opened_texts_of_step(opened, row, asked.theme) for row in rows],
+        template,
+        list(rows),
+        [opened_texts_of_step(opened, row, asked.theme) for row in rows],
         [head_texts_of_source(opened, column) for column in range(len(opened.source_pieces))],
         [head_texts_of_cells(opened, row) for row in rows],
-    )  # fmt: skip
+    )
 
 
 def _proof(asked: Asked) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
 from attnviz.ui.components.chart.chart import chart, steady_chart
@@ -128,8 +128,11 @@ def _pair(kind: Kind) -> Pair:
 
 @made_once
 def _groups(
-    _trace: TransformerTrace, identity: str, rated: str, code: str  # noqa: ARG001  the key of the cache
-) -> list[dict[str, object]]:  # fmt: skip
+    _trace: TransformerTrace,
+    identity: str,  # noqa: ARG001
+    rated: str,  # noqa: ARG001
+    code: str,  # noqa: ARG001  the key of the cache
+) -> list[dict[str, object]]:
     measured, groups = head_errors(_trace), []
     for kind in get_args(Kind):
         rates = measured.rates if measured and kind == "cross" else {}
@@ -140,19 +143,22 @@ def _groups(
 
 
 def _cell(one: OpenHead, rate: float | None) -> dict[str, object]:
-    note = "" if rate is None else say("AER {rate}", rate=decimal(rate))
+    note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
     label = ", ".join(filter(None, (head_title(one), note)))
     return cell(one.name, one.weights, f"{one.layer + 1}.{one.head + 1}", note, label)
 
 
 def _measured_told(measured: HeadErrors) -> str:
     layer, head = min(measured.rates, key=measured.rates.__getitem__)
-    return say(
+    return gettext(
         "Below each: layer and head; below those of the cross-attention also the alignment error rate (AER), how far "
         "its links are from those that people drew on {sentences} sentences, 0 for none wrong and 1 for all. Head "
         "{head} of layer {layer} aligns best, {rate}. Nobody told it to: no alignment was guided.",
-        sentences=measured.sentences, layer=layer + 1, head=head + 1, rate=decimal(measured.rates[layer, head]),
-    )  # fmt: skip
+        sentences=measured.sentences,
+        layer=layer + 1,
+        head=head + 1,
+        rate=decimal(measured.rates[layer, head]),
+    )
 
 
 @made_once
@@ -164,17 +170,29 @@ def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Ite
     opened: OpenHead = view.trace
     name, measured = head_title(opened), head_errors(opened.trace)
     rates = measured.rates if measured else {}
-    title, gallery_of = say("All heads"), head_gallery(opened.trace, rates, theme=theme)
-    yield Picture(title, title, "heads", gallery_of, head_gallery_table(opened.trace, rates),
-                  _measured_told(measured) if measured else "")  # fmt: skip
-    yield Picture(name, name, f"head-{opened.name}", heatmap(opened, theme=theme), heatmap_table(opened),
-                  kind_told(opened.kind))  # fmt: skip
+    title, gallery_of = gettext("All heads"), head_gallery(opened.trace, rates, theme=theme)
+    yield Picture(
+        title,
+        title,
+        "heads",
+        gallery_of,
+        head_gallery_table(opened.trace, rates),
+        _measured_told(measured) if measured else "",
+    )
+    yield Picture(
+        name, name, f"head-{opened.name}", heatmap(opened, theme=theme), heatmap_table(opened), kind_told(opened.kind)
+    )
     subject = Subject(opened, chosen.step, source=chosen.source)
     for each in ("products", *PICTURES):
         figure = STEP_FIGURES[each]
-        heading = say("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=chosen.step + 1)
-        yield Picture(figure.title(subject), heading, f"head-{opened.name}-{chosen.step + 1}-{each}",
-                      figure.draw(subject, theme=theme), figure.table(subject))  # fmt: skip
+        heading = gettext("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=chosen.step + 1)
+        yield Picture(
+            figure.title(subject),
+            heading,
+            f"head-{opened.name}-{chosen.step + 1}-{each}",
+            figure.draw(subject, theme=theme),
+            figure.table(subject),
+        )
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "head")

@@ -25,7 +25,7 @@ from attnviz.figures.judgement import (
     verdict_table,
 )
 from attnviz.figures.template import filled, to_json
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.ui.components.chart.chart import (
@@ -59,8 +59,12 @@ _OF = "pair_of"
 def _open(asked: Asked) -> View:
     folder = detector_folder()
     if folder is None:
-        raise AttnvizError(say("The detector of translations is not here: a folder of its own beside the models, as "
-                               "models/detector, which attnviz train --architecture decomposable makes."))  # fmt: skip
+        raise AttnvizError(
+            gettext(
+                "The detector of translations is not here: a folder of its own beside the models, as "
+                "models/detector, which attnviz train --architecture decomposable makes."
+            )
+        )
     view = View(EXHIBIT.view_id, PairLooks(judged(folder, asked.device, asked.sentence, _french(asked))))
     carry_over(st.session_state, view)
     return view
@@ -75,9 +79,14 @@ def _french(asked: Asked) -> str:
         session[FRENCH] = st.query_params.get(FRENCH) or translation
     session[_OF] = asked.sentence
     text = st.text_area(
-        say("French sentence"), key=FRENCH, height="content", persist_state="session",
-        help=say("At first the translation of the sentence above. Write another, and see what becomes of the verdict."),
-    )  # fmt: skip
+        gettext("French sentence"),
+        key=FRENCH,
+        height="content",
+        persist_state="session",
+        help=gettext(
+            "At first the translation of the sentence above. Write another, and see what becomes of the verdict."
+        ),
+    )
     return (text or "").strip() or translation
 
 
@@ -91,9 +100,9 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
     looks: PairLooks = view.trace
     judgement = looks.judgement
     st.html(f'<p class="reading">{wording.detector_told()}</p>')
-    transport(view, Pair((say("English"), say("French")), written=False))
+    transport(view, Pair((gettext("English"), gettext("French")), written=False))
     given_proof(view, _proof(judgement, judgement.fingerprint, language()))
-    st.html(f'<h2 class="section">{say("Attend")}</h2><p class="reading">{wording.attend_told()}</p>')
+    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="reading">{wording.attend_told()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
         steady_chart(view, _heatmap(looks, looks.fingerprint, theme, language(), True), "{}", "heatmap")
@@ -102,18 +111,20 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
         given_chart(view, steady_record(_heatmap(other, other.fingerprint, theme, language(), False), {}), "other_way")
     left, right = st.columns(2, gap="large")
     with left:
-        st.html(f'<h2 class="section">{say("Compare")}</h2>')
+        st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
         given_chart(view, _compared(judgement, judgement.fingerprint, theme, language()), "compared")
     with right, st.container(key=view.key("ladder_verdict")):
-        st.html(f'<h2 class="section">{say("Aggregate, and the verdict")}</h2>'
-                f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>')  # fmt: skip
+        st.html(
+            f'<h2 class="section">{gettext("Aggregate, and the verdict")}</h2>'
+            f'<p class="reading"><b>{wording.verdict(judgement)}</b></p>'
+        )
         inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
     _swap(view, asked, judgement, theme)
 
 
 def _swap(view: View, asked: Asked, judgement: Judgement, theme: ThemeName) -> None:
     """Show the bag of vectors that the English sentence is, and let two words of it change places."""
-    st.html(f'<h2 class="section">{say("A bag of vectors")}</h2>')
+    st.html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
     places = choose_swap(asked.sentence)
     other, identity = None, judgement.fingerprint
     if places:
@@ -131,8 +142,12 @@ def _after(asked: Asked, judgement: Judgement, places: tuple[int, int]) -> Judge
 
 @made_once
 def _bag(
-    _one: Judgement, _other: Judgement | None, identity: str, theme: ThemeName, code: str  # noqa: ARG001  the key
-) -> dict[str, Any]:  # fmt: skip
+    _one: Judgement,
+    _other: Judgement | None,
+    identity: str,  # noqa: ARG001
+    theme: ThemeName,
+    code: str,  # noqa: ARG001  the key
+) -> dict[str, Any]:
     return steady_record(bag_figure(_one, _other, theme=theme).to_json(), {EVERY_STEP: ("", _bag_told(_one, _other))})
 
 
@@ -175,35 +190,53 @@ def _compared(_judgement: Judgement, identity: str, theme: ThemeName, code: str)
 def _proof(_judgement: Judgement, identity: str, code: str) -> dict[str, Any]:  # noqa: ARG001  the key
     weights = weights_of_detector(_judgement)
     if weights is None:
-        told = say("Numbers not proved: the model that made them, “{model}”, is not here.", model=_judgement.model)
+        told = gettext("Numbers not proved: the model that made them, “{model}”, is not here.", model=_judgement.model)
         return {"holds": False, "told": told, "wrong": [], "about": "", "names": [], "rows": []}
     found = prove_judgement(_judgement, weights)
     return {
-        "holds": found.holds, "told": wording.pair_badge(found), "about": what_is_proved(), "wrong": [],
-        "names": [say("quantity"), say("numbers"), "max |Δ|", ""], "rows": proof_rows(found, wording.quantity_names()),
-    }  # fmt: skip
+        "holds": found.holds,
+        "told": wording.pair_badge(found),
+        "about": what_is_proved(),
+        "wrong": [],
+        "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
+        "rows": proof_rows(found, wording.quantity_names()),
+    }
 
 
 def _pictures(view: View, asked: Asked, chosen: Chosen, theme: ThemeName) -> Iterator[Picture]:
     looks: PairLooks = view.trace
     judgement, step = looks.judgement, chosen.step
-    for each, name in ((looks, say("French looks at English")), (PairLooks(judgement, "source"),
-                                                                 say("English looks at French"))):  # fmt: skip
+    for each, name in (
+        (looks, gettext("French looks at English")),
+        (PairLooks(judgement, "source"), gettext("English looks at French")),
+    ):
         yield Picture(name, name, f"attend-{each.asking}", attend_figure(each, theme=theme), heatmap_table(each))
-    title = say("Comparison of piece {number}", number=step + 1)
+    title = gettext("Comparison of piece {number}", number=step + 1)
     figure = filled(compared_template(judgement, theme), compared_values(judgement, step))
-    yield Picture(title, title, f"compared-{step + 1}", figure, compared_table(judgement, step),
-                  compared_sentence(judgement, step))  # fmt: skip
+    yield Picture(
+        title,
+        title,
+        f"compared-{step + 1}",
+        figure,
+        compared_table(judgement, step),
+        compared_sentence(judgement, step),
+    )
     other = _after(asked, judgement, chosen.swap) if chosen.swap else None
-    title = say("A bag of vectors")
-    yield Picture(title, title, "bag", bag_figure(judgement, other, theme=theme), bag_table(judgement, other),
-                  _bag_told(judgement, other))  # fmt: skip
+    title = gettext("A bag of vectors")
+    yield Picture(
+        title,
+        title,
+        "bag",
+        bag_figure(judgement, other, theme=theme),
+        bag_table(judgement, other),
+        _bag_told(judgement, other),
+    )
 
 
 def _tables(view: View, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
     """Yield the numbers of the verdict, which are in no picture."""
-    yield say("The sums of the comparisons, and the layer above them"), aggregated_table(view.trace.judgement)
-    yield say("The verdict"), verdict_table(view.trace.judgement)
+    yield gettext("The sums of the comparisons, and the layer above them"), aggregated_table(view.trace.judgement)
+    yield gettext("The verdict"), verdict_table(view.trace.judgement)
 
 
 EXHIBIT = Exhibit(_open, _panel, _pictures, "two", _tables)

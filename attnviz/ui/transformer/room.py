@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.export.story import Chapter, Story
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
@@ -35,8 +35,11 @@ from attnviz.wording.ladder import LINES, Rung, ladder_equation, rung_names
 RUNG = "rung"
 """The rung on show, in the session and in the address."""
 EXHIBITS: Mapping[str, Exhibit] = {
-    "dot": energies.EXHIBIT, "pair": pair.EXHIBIT, "heads": heads.EXHIBIT, "answers": answers.EXHIBIT,
-}  # fmt: skip
+    "dot": energies.EXHIBIT,
+    "pair": pair.EXHIBIT,
+    "heads": heads.EXHIBIT,
+    "answers": answers.EXHIBIT,
+}
 """By their names in the address, in the order of the page."""
 _CHOICES = (RUNG, heads.HEAD, SWAP)
 _HELD = "transformer_on_show"
@@ -51,7 +54,7 @@ def transformer_room(asked: Asked) -> None:
     exhibit = EXHIBITS[chosen]
     passage(ladder.story(_rung(chosen)))
     try:
-        with st.spinner(say("Translating…")):
+        with st.spinner(gettext("Translating…")):
             view = exhibit.open(asked)
     except AttnvizError as error:
         with st.container(key="transformer_problem"):
@@ -64,7 +67,7 @@ def transformer_room(asked: Asked) -> None:
         exhibit.panel(view, asked, theme_name())
         if LINES[_rung(chosen)]:
             with st.container(key=view.key("ladder")):
-                st.html(f'<h2 class="section">{say("What this rung changes, as a formula")}</h2>')
+                st.html(f'<h2 class="section">{gettext("What this rung changes, as a formula")}</h2>')
                 inline_equation(view, ladder_equation(_rung(chosen), theme_name()), "ladder")
         part(view, TABLES, _tables)(view, exhibit, asked)
     with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
@@ -85,9 +88,14 @@ def _chosen_rung() -> str:
     """Draw the ladder; return the rung that is chosen on it."""
     names = {name: title for name, title in rung_names().items() if name in EXHIBITS}
     return localised(
-        st.segmented_control, say("Rung"), names, key=RUNG, default=next(iter(names)), required=True,
+        st.segmented_control,
+        gettext("Rung"),
+        names,
+        key=RUNG,
+        default=next(iter(names)),
+        required=True,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
 
 
 def _rung(name: str) -> Rung:
@@ -99,11 +107,15 @@ def _write_address(view: View, asked: Asked, chosen: str) -> None:
     session = st.session_state
     address.write_too(session, address.address_record(session, asked.view)["parameters"])
     first = next(iter(EXHIBITS))
-    address.write_too(session, {
-        RUNG: None if chosen == first else chosen, heads.HEAD: session[heads.HEAD] if chosen == "heads" else None,
-        pair.FRENCH: pair.french_in_address(asked) if chosen == "pair" else None,
-        SWAP: session.get(SWAP) if chosen == "pair" else None,
-    })  # fmt: skip
+    address.write_too(
+        session,
+        {
+            RUNG: None if chosen == first else chosen,
+            heads.HEAD: session[heads.HEAD] if chosen == "heads" else None,
+            pair.FRENCH: pair.french_in_address(asked) if chosen == "pair" else None,
+            SWAP: session.get(SWAP) if chosen == "pair" else None,
+        },
+    )
     address.enter(session, f"{chosen} {view.identity}")
     address.lead(session, view)
 
@@ -111,11 +123,11 @@ def _write_address(view: View, asked: Asked, chosen: str) -> None:
 def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
     """Offer the numbers in the pictures, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("The charts as tables"), key=view.key(TABLES), on_change="rerun")
+    box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return
     with box:
-        with st.spinner(say("Computing…")):
+        with st.spinner(gettext("Computing…")):
             drawn = exhibit.pictures(view, asked, _on_show(view, asked), theme_name())
             found = [(one.heading, one.numbers) for one in drawn]
             found += list(exhibit.tables(view, asked)) if exhibit.tables else []
@@ -142,11 +154,15 @@ def _told(view: View, exhibit: Exhibit, asked: Asked, chosen: Chosen, rung: Rung
     told, tables = ladder.story(rung), tuple(exhibit.tables(view, asked)) if exhibit.tables else ()
     equation = ladder_equation(rung, theme)
     note = (ladder.note(rung),) if LINES[rung] else ()
-    shown = Chapter(told.heading, (*told.paragraphs, *note),
-                    story_pictures(exhibit.pictures(view, asked, chosen, theme)), tables,
-                    equation.latex if LINES[rung] else "")  # fmt: skip
+    shown = Chapter(
+        told.heading,
+        (*told.paragraphs, *note),
+        story_pictures(exhibit.pictures(view, asked, chosen, theme)),
+        tables,
+        equation.latex if LINES[rung] else "",
+    )
     opening = Chapter(ladder.opening().heading, ladder.opening().paragraphs)
-    return Story(say("To the transformer"), asked.sentence, (opening, shown), references=ladder.REFERENCES)
+    return Story(gettext("To the transformer"), asked.sentence, (opening, shown), references=ladder.REFERENCES)
 
 
 def _on_show(view: View, asked: Asked) -> Chosen:

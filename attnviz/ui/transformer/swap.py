@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.wording.labels import shorten
 
 SWAP = "swap"
@@ -29,14 +29,27 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="swap_words"):
         places = [
             st.selectbox(
-                label, list(range(len(words))), place, key=f"{key}_{len(words)}", disabled=chosen is not None,
-                format_func=lambda k: f"{k + 1} {shorten(words[k], 24)}" if k < len(words) else "", width=220,
+                label,
+                list(range(len(words))),
+                place,
+                key=f"{key}_{len(words)}",
+                disabled=chosen is not None,
+                format_func=lambda k: f"{k + 1} {shorten(words[k], 24)}" if k < len(words) else "",
+                width=220,
             )
-            for key, place, label in zip((_ONE, _OTHER), usual, (say("This word"), say("and this one")), strict=True)
-        ]  # fmt: skip
-        label = say("Put them back") if chosen else say("Swap them")
-        st.button(label, key="swap_button", type="primary", on_click=_press, args=(None if chosen else places,),
-                  disabled=places[0] == places[1])  # fmt: skip
+            for key, place, label in zip(
+                (_ONE, _OTHER), usual, (gettext("This word"), gettext("and this one")), strict=True
+            )
+        ]
+        label = gettext("Put them back") if chosen else gettext("Swap them")
+        st.button(
+            label,
+            key="swap_button",
+            type="primary",
+            on_click=_press,
+            args=(None if chosen else places,),
+            disabled=places[0] == places[1],
+        )
     return chosen
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.by_length import FILE, Rows
 from attnviz.ui.by_length import measured as measured_of
@@ -22,7 +22,7 @@ def by_length(view: View, three: Trio, theme: ThemeName) -> str:
     """Draw the picture; where it was not measured, return a sentence that says so."""
     rows = measured()
     if not rows:
-        return say("What was measured of the three models by length, {file}, is not beside them.", file=FILE)
+        return gettext("What was measured of the three models by length, {file}, is not beside them.", file=FILE)
     words = len(three.good.source_text.split())
     figure = bleu_by_length(rows, theme, marked=words)
     record = steady_record(figure.to_json(), {EVERY_STEP: ("", _told(rows, words, three))})
@@ -59,4 +59,4 @@ def by_length_pictures(three: Trio, theme: ThemeName = "light") -> Iterator[Pict
 
 
 def _title() -> str:
-    return say("BLEU by the length of the sentence")
+    return gettext("BLEU by the length of the sentence")

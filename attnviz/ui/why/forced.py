@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.forced_words import ForcedWords, forced_words
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record, steady_record
 from attnviz.ui.page_state.view import View
@@ -27,7 +27,7 @@ _NOTHING = {"height": 10, "xaxis": {"visible": False}, "yaxis": {"visible": Fals
 def forced(view: View, three: Trio, theme: ThemeName) -> None:
     """Draw the probability of each word in each model, with what is seen of it."""
     at = address(three.good, "forced-words", theme, every=True, models=trio_stamp())
-    chart(view, at, "forced_words", waiting=say("Computing…"))
+    chart(view, at, "forced_words", waiting=gettext("Computing…"))
 
 
 def forced_record(asked: Asked) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _told(found: ForcedWords) -> str:
 
 
 def _title() -> str:
-    return say("One translation, three models")
+    return gettext("One translation, three models")
 
 
 def _found(good: Trace) -> ForcedWords:

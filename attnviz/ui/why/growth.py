@@ -15,7 +15,7 @@ from attnviz.analysis.clauses import Growth, beginnings, clauses
 from attnviz.evaluation.sentences import LONG, TABLE_3
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
 from attnviz.kept import Kept, kept_in, size_of
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_record
@@ -36,8 +36,12 @@ def growing(view: View, theme: ThemeName) -> None:
     """Draw the sentence of `view`, the judge's translation of it, as it grows."""
     which = trio_stamp()
     lanes(view, {"at": address(view.trace, "growing", theme, every=True, models=which)})
-    chart(view, address(view.trace, "growing-chart", theme, every=True, models=which), "growth_chart",
-          waiting=say("Translating…"))  # fmt: skip
+    chart(
+        view,
+        address(view.trace, "growing-chart", theme, every=True, models=which),
+        "growth_chart",
+        waiting=gettext("Translating…"),
+    )
 
 
 def growth_record(asked: Asked) -> dict[str, Any]:
@@ -45,16 +49,17 @@ def growth_record(asked: Asked) -> dict[str, Any]:
     are none."""
     found = _asked(asked)
     labels = [
-        say("{count} of {all} clauses, {words} words", count=place + 1, all=len(found.clauses), words=words)
+        gettext("{count} of {all} clauses, {words} words", count=place + 1, all=len(found.clauses), words=words)
         for place, words in enumerate(found.words)
-    ]  # fmt: skip
+    ]
     drawn = [
         lane(attention_name(kind), model, "", texts=texts, notes=[_note(score) for score in scores])
-        for kind, model, texts, scores in zip(found.attentions, found.models, found.translations, found.scores,
-                                              strict=True)
-    ]  # fmt: skip
-    measure = say("what the others are measured by")
-    drawn.append(lane(say("A better model"), found.judge, "", texts=found.references, notes=[measure]))
+        for kind, model, texts, scores in zip(
+            found.attentions, found.models, found.translations, found.scores, strict=True
+        )
+    ]
+    measure = gettext("what the others are measured by")
+    drawn.append(lane(gettext("A better model"), found.judge, "", texts=found.references, notes=[measure]))
     return lanes_record(f"{asked.trace.fingerprint} growing", labels, drawn, found.clauses)
 
 
@@ -90,11 +95,11 @@ def grown(trace: Trace) -> Growth:
 
 def no_judge() -> str:
     """Return that there is no model to measure the three by."""
-    return say("To measure the three by, this needs a better model beside them, as en-fr is; there is none here.")
+    return gettext("To measure the three by, this needs a better model beside them, as en-fr is; there is none here.")
 
 
 def _title() -> str:
-    return say("A sentence that grows")
+    return gettext("A sentence that grows")
 
 
 def _note(score: float) -> str:
@@ -128,9 +133,9 @@ def _floor(
     """Return the mean score against each reference, (N,), of as many words of what the judge `made` of other
     sentences."""
     others = [text.split() for source, text in made.items() if source != sentence]
-    return np.array([
-        np.mean([score(" ".join(words[: len(good.split())]), good) for words in others]) for good in references
-    ])  # fmt: skip
+    return np.array(
+        [np.mean([score(" ".join(words[: len(good.split())]), good) for words in others]) for good in references]
+    )
 
 
 @kept_in(Kept(1 << 20, size=size_of))

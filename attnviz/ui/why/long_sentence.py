@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.analysis.clauses import clauses
 from attnviz.evaluation.sentences import TABLE_3
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.language import localised
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.view import Session
@@ -25,12 +25,17 @@ def choose_long_sentence(own: str) -> str:
     offered = {str(number): sentence for number, sentence in enumerate(TABLE_3, 1)}
     if len(clauses(own)) > 1:
         offered[_OWN] = own
-    names = {value: say("Yours") if value == _OWN else _named(sentence) for value, sentence in offered.items()}
+    names = {value: gettext("Yours") if value == _OWN else _named(sentence) for value, sentence in offered.items()}
     first = next(iter(offered))
     chosen = localised(
-        st.segmented_control, say("The sentence that grows"), names, key=LONG, default=first, required=True,
+        st.segmented_control,
+        gettext("The sentence that grows"),
+        names,
+        key=LONG,
+        default=first,
+        required=True,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     address.write_too(session, {LONG: None if chosen == first else chosen})
     return offered[chosen]
 

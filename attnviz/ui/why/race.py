@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz import Trace
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.ui.components.lanes.lanes import lanes, lanes_record, written_lane
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
@@ -27,20 +27,24 @@ def race(view: View, three: Trio) -> None:
 @made_once
 def _record(_three: Trio, identity: str, code: str) -> dict[str, object]:  # noqa: ARG001  the key of the cache
     count = len(_three.longest.target_pieces)
-    labels = [say("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
+    labels = [gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count)]
     return lanes_record(identity, labels, [_lane(trace, count) for trace in _three.own])
 
 
 def _lane(trace: Trace, count: int) -> dict[str, object]:
     kind, units = str(trace.config["attention"]), trace.contexts.shape[1]
     if trace.attends:
-        told = say("Before each piece it looks at the English anew: a weight for every word, and they add up to 1.")
-        strip = say("What it looked at, added up: {units} numbers, two directions of reading side by side; others at "
-                    "every step.", units=units)  # fmt: skip
+        told = gettext("Before each piece it looks at the English anew: a weight for every word, and they add up to 1.")
+        strip = gettext(
+            "What it looked at, added up: {units} numbers, two directions of reading side by side; others at "
+            "every step.",
+            units=units,
+        )
     else:
-        told = say("It has read the sentence into one vector, and cannot look again: no word has a weight.")
-        strip = say("The vector: {units} numbers, the last of reading in one direction; the same at every step.",
-                    units=units)  # fmt: skip
+        told = gettext("It has read the sentence into one vector, and cannot look again: no word has a weight.")
+        strip = gettext(
+            "The vector: {units} numbers, the last of reading in one direction; the same at every step.", units=units
+        )
     return written_lane(trace, attention_name(kind), told, strip, _notes(trace, count))
 
 
@@ -49,16 +53,19 @@ def _notes(trace: Trace, count: int) -> list[str]:
     words, steps = trace.words(), len(trace.target_pieces)
     notes = []
     for step, log in enumerate(trace.log_probabilities):
-        sure = say("gives its piece a chance of {share}", share=percent(float(np.exp(log))))
+        sure = gettext("gives its piece a chance of {share}", share=percent(float(np.exp(log))))
         if trace.attends:
             shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
             most = int(np.argmax(shares))
-            looks = say("looks most at {word}, {weight}", word=quote(shorten(words.source[most], 20)),
-                        weight=decimal(shares[most]))  # fmt: skip
+            looks = gettext(
+                "looks most at {word}, {weight}",
+                word=quote(shorten(words.source[most], 20)),
+                weight=decimal(shares[most]),
+            )
         else:
-            looks = say("looks nowhere")
-        notes.append(say("{looks}; {sure}", looks=looks, sure=sure))
-    return notes + [say("finished after {steps} steps", steps=steps)] * (count - steps)
+            looks = gettext("looks nowhere")
+        notes.append(gettext("{looks}; {sure}", looks=looks, sure=sure))
+    return notes + [gettext("finished after {steps} steps", steps=steps)] * (count - steps)
 
 
 def race_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -67,10 +74,11 @@ def race_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
         words = trace.words()
         shares = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
         frame: dict[str, object] = {
-            say("target piece"): list(trace.target_pieces), "p": np.exp(trace.log_probabilities)
-        }  # fmt: skip
+            gettext("target piece"): list(trace.target_pieces),
+            "p": np.exp(trace.log_probabilities),
+        }
         if trace.attends:
-            frame[say("looks most at")] = [words.source[place] for place in shares.argmax(axis=1)]
-            frame[say("largest weight")] = shares.max(axis=1)
-        index = pd.RangeIndex(1, len(trace.target_pieces) + 1, name=say("step"))
+            frame[gettext("looks most at")] = [words.source[place] for place in shares.argmax(axis=1)]
+            frame[gettext("largest weight")] = shares.max(axis=1)
+        index = pd.RangeIndex(1, len(trace.target_pieces) + 1, name=gettext("step"))
         yield attention_name(str(trace.config["attention"])), pd.DataFrame(frame, index=index)

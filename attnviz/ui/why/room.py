@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import Trace
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.messenger.messenger import messenger
 from attnviz.ui.language import speak_as_chosen
@@ -50,8 +50,7 @@ def why_room(three: Trio, main: View) -> None:
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         passage(why_story.race())
         race(view, three)
-        passage(why_story.forced(three.good.model, given=three.good.search.method == "forced"),
-                three.good.translation)  # fmt: skip
+        passage(why_story.forced(three.good.model, given=three.good.search.method == "forced"), three.good.translation)
         forced(view, three, theme_name())
         passage(why_story.signals())
         signals(view, three, theme_name())
@@ -81,7 +80,7 @@ def _growth(three: Trio) -> Trace | None:
         st.text(no_judge())
         return None
     sentence = choose_long_sentence(three.good.source_text)
-    with st.spinner(say("Translating…")):
+    with st.spinner(gettext("Translating…")):
         trace = on_show(translate(str(models()[best]), three.good.device, sentence, 5, None))
     view = View(GROWTH, trace)
     open_view(st.session_state, view, st.query_params)
@@ -109,11 +108,11 @@ def _foot(view: View, three: Trio, long: Trace | None) -> None:
 def _tables(view: View, three: Trio, long: Trace | None) -> None:
     """Offer the numbers in the pictures, made only when opened."""
     speak_as_chosen()
-    box = st.expander(say("The charts as tables"), key=view.key("tables"), on_change="rerun")
+    box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
     if not box.open:
         return
     with box:
-        with st.spinner(say("Computing…")):
+        with st.spinner(gettext("Computing…")):
             found = list(_all_tables(three, long))
         for name, table in found:
             st.markdown(f"**{name}**")
@@ -140,5 +139,8 @@ def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
 def _downloads(three: Trio, long: Trace | None) -> None:
     """Offer the pictures, drawn when the box is opened."""
     speak_as_chosen()
-    picture_box(lambda: (picture_file(three.good, one) for one in why_pictures(three, long)),
-                lambda theme: why_told(three, long, theme), file_name(three.good, "why.html"))  # fmt: skip
+    picture_box(
+        lambda: (picture_file(three.good, one) for one in why_pictures(three, long)),
+        lambda theme: why_told(three, long, theme),
+        file_name(three.good, "why.html"),
+    )

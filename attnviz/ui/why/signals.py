@@ -11,7 +11,7 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.signals import focus, reach
 from attnviz.figures.signals import signals_figure, signals_table
 from attnviz.kept import Kept, size_of
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.attributions import Signals
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, fitting_record
@@ -29,7 +29,7 @@ _RECKONED: Kept[object] = Kept(4 << 20, size=size_of)
 def signals(view: View, three: Trio, theme: ThemeName) -> None:
     """Draw how far signals travel in each model."""
     at = address(three.good, "signals", theme, every=True, models=trio_stamp())
-    chart(view, at, "signals", waiting=say("Computing…"))
+    chart(view, at, "signals", waiting=gettext("Computing…"))
 
 
 def signals_record(asked: Asked) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _told(traces: tuple[Trace, ...], found: list[Signals]) -> str:
 
 
 def _title() -> str:
-    return say("How far learning signals travel")
+    return gettext("How far learning signals travel")
 
 
 def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
@@ -93,7 +93,9 @@ def _reckoned(trace: Trace) -> Signals:
     def reckon() -> Signals:
         found = signals_of(trace)
         if found is None:
-            raise AttnvizError(say("The model {model}, which made this translation, is not here.", model=trace.model))
+            raise AttnvizError(
+                gettext("The model {model}, which made this translation, is not here.", model=trace.model)
+            )
         return found
 
     with TURNS.left():

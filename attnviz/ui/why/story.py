@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz import Trace
 from attnviz.export.story import Chapter, Story, StoryPicture
 from attnviz.figures.translation import translation_figure
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.toolbar.downloads import Picture, story_pictures
 from attnviz.ui.why.by_length import by_length_pictures
@@ -24,9 +24,9 @@ def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
     where a model has gone."""
     good = three.good
     forced = why_story.forced(good.model, given=good.search.method == "forced")
-    whose = say("The translation, by {model}: {text}", model=good.model, text=good.translation)
+    whose = gettext("The translation, by {model}: {text}", model=good.model, text=good.translation)
     if good.search.method == "forced":
-        whose = say("The translation, as it was given: {text}", text=good.translation)
+        whose = gettext("The translation, as it was given: {text}", text=good.translation)
     chapters = [
         _chapter(why_story.opening()),
         _race(three, theme),
@@ -36,16 +36,17 @@ def why_told(three: Trio, long: Trace | None, theme: ThemeName) -> Story:
     ]
     if long is not None:
         grows = why_story.growth()
-        chapters.append(_chapter(Passage(grows.heading, (long.source_text, *grows.paragraphs)),
-                                 *growth_pictures(long, theme)))  # fmt: skip
+        chapters.append(
+            _chapter(Passage(grows.heading, (long.source_text, *grows.paragraphs)), *growth_pictures(long, theme))
+        )
     count = len(three.longest.target_pieces)
-    moments = tuple(say("step {step} of {count}", step=step + 1, count=count) for step in range(count))
-    return Story(say("Why attention?"), good.source_text, tuple(chapters), moments, references=REFERENCES)
+    moments = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
+    return Story(gettext("Why attention?"), good.source_text, tuple(chapters), moments, references=REFERENCES)
 
 
 def _race(three: Trio, theme: ThemeName) -> Chapter:
     """Return the three translations, each with its heatmap, or the one vector, in which the row of a step is framed."""
-    told = say("A picture has a row for each word; the slider above, or ← and →, frames that of a step.")
+    told = gettext("A picture has a row for each word; the slider above, or ← and →, frames that of a step.")
     drawn = tuple(_looks(trace, theme) for trace in three.own)
     return Chapter(why_story.race().heading, (told,), drawn, tuple(race_tables(three)))
 

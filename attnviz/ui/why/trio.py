@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from attnviz import AttnvizError, Trace
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.model_folder import EVERY_FILE, stamp
 from attnviz.ui.resources import devices, models, translate
 
@@ -37,9 +37,12 @@ def missing() -> str:
     absent = [name for name in MODELS if name not in models()]
     if not absent:
         return ""
-    return say("This page compares three small models that differ in their attention alone: {names}. Not among the "
-               "models here: {absent}. They come with attnviz, in its folder models; copy or link them beside yours.",
-               names=", ".join(MODELS), absent=", ".join(absent))  # fmt: skip
+    return gettext(
+        "This page compares three small models that differ in their attention alone: {names}. Not among the "
+        "models here: {absent}. They come with attnviz, in its folder models; copy or link them beside yours.",
+        names=", ".join(MODELS),
+        absent=", ".join(absent),
+    )
 
 
 def judge() -> str | None:
@@ -54,9 +57,11 @@ def trio(text: str, given: str | None, device: str = "auto", beam: int = _BEAM) 
     folders = models()
     own = tuple(translate(str(folders[name]), device, text, beam, None) for name in MODELS)
     other = judge()
-    good = own[-1] if given is None and other is None else translate(
-        str(folders[other or MODELS[-1]]), device, text, beam, given
-    )  # fmt: skip
+    good = (
+        own[-1]
+        if given is None and other is None
+        else translate(str(folders[other or MODELS[-1]]), device, text, beam, given)
+    )
     return Trio(own, good)
 
 
@@ -64,10 +69,8 @@ def led_through(good: Trace) -> tuple[Trace, ...]:
     """Return the three led through the translation in `good`; raise AttnvizError where they cannot be."""
     where = good.device if good.device in devices() else "cpu"
     if not good.translation.strip():
-        raise AttnvizError(say("The translation to lead the models through is empty."))
-    return tuple(
-        translate(str(models()[name]), where, good.source_text, 1, good.translation) for name in MODELS
-    )  # fmt: skip
+        raise AttnvizError(gettext("The translation to lead the models through is empty."))
+    return tuple(translate(str(models()[name]), where, good.source_text, 1, good.translation) for name in MODELS)
 
 
 def trio_stamp() -> str:

@@ -98,10 +98,18 @@ class Eole:
             source, lengths = self._padded([[*ids, eos] for ids in batch["source"]])
             target, _ = self._padded([[bos, *ids, eos] for ids in batch["target"]])
             count = range(len(lengths))
-            self.batches.append({
-                "src": source, "srclen": lengths, "tgt": target, "images": None, "prefix_len": None,
-                "cid": ["corpus" for _ in count], "cid_line_number": list(count), "ind_in_bucket": list(count),
-            })  # fmt: skip
+            self.batches.append(
+                {
+                    "src": source,
+                    "srclen": lengths,
+                    "tgt": target,
+                    "images": None,
+                    "prefix_len": None,
+                    "cid": ["corpus" for _ in count],
+                    "cid_line_number": list(count),
+                    "ind_in_bucket": list(count),
+                }
+            )
         optimizer = Optimizer.from_config(self.model, self.config)
         loss = LossCompute.from_config(self.config, self.model, self.vocabularies)
         settings = TrainerConfig(norm_method="tokens", n_gpu=0, gpu_rank=0, dropout=[0.1], attention_dropout=[0.0])
@@ -131,10 +139,15 @@ class Eole:
             beam_size=beam, max_length=steps, max_length_ratio=0, min_length=0, report_align=False, optional_eos=[]
         )
         self.translator = Translator(
-            self.model, self.vocabularies, config, self.config.model, device_id=-1,
-            global_scorer=GNMTGlobalScorer.from_config(config), report_score=False,
+            self.model,
+            self.vocabularies,
+            config,
+            self.config.model,
+            device_id=-1,
+            global_scorer=GNMTGlobalScorer.from_config(config),
+            report_score=False,
             logger=types.SimpleNamespace(info=lambda _: None),
-        )  # fmt: skip
+        )
         return {}
 
     def translate(self, sources: list[list[int]], repeats: int) -> dict[str, Any]:

@@ -24,9 +24,13 @@ class Peer:
         settings = KEEP_MEMORY if keep_memory else {}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
         self._process = subprocess.Popen(
-            [python, "-W", "ignore", str(DRIVERS[name])], env={**os.environ, **settings},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
-        )  # fmt: skip
+            [python, "-W", "ignore", str(DRIVERS[name])],
+            env={**os.environ, **settings},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
 
     def ask(self, action: str, **request: Any) -> dict[str, Any]:
         """Return the driver's answer; raise RuntimeError with its last words where it died."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
@@ -51,24 +51,38 @@ def _temperature(trace: Trace, step: int | None) -> float | str:
 
 def _is_set(trace: Trace, step: int) -> bool:
     """Return whether the weights of 0-based `step` no longer come from its energies."""
-    return any(isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step)
-               for one in trace.interventions)  # fmt: skip
+    return any(
+        isinstance(one, (ReplaceWeights, ReplaceEnergies)) and one.step in (None, step) for one in trace.interventions
+    )
 
 
 def _words() -> dict[str, str]:
     return {
-        "hint": say("Pull a bar, and the others follow; with the keyboard ↑ ↓, then Enter. Here: {name}."),
-        "only": say("Look only here"), "without": say("Anywhere but here"), "alike": say("Everywhere alike"),
-        "undo": say("Undo"), "then": say("Then"), "anew": say("write the rest anew"),
-        "held": say("hold the translation"), "temperature": say("Temperature"), "hard": say("hardest"),
-        "flat": say("all alike"), "every": say("all steps"), "borrow": say("Borrow a look"),
-        "lender": say("Whose look"), "step": say("Step"), "links": say("Word links"), "take": say("Borrow it"),
-        "ofStep": say("of another step"), "ofPosterior": say("of this step after the word"),
-        "ofLinks": say("of word links"), "ofModel": say("of the model {name}"),
-        "note": say(
+        "hint": gettext("Pull a bar, and the others follow; with the keyboard ↑ ↓, then Enter. Here: {name}."),
+        "only": gettext("Look only here"),
+        "without": gettext("Anywhere but here"),
+        "alike": gettext("Everywhere alike"),
+        "undo": gettext("Undo"),
+        "then": gettext("Then"),
+        "anew": gettext("write the rest anew"),
+        "held": gettext("hold the translation"),
+        "temperature": gettext("Temperature"),
+        "hard": gettext("hardest"),
+        "flat": gettext("all alike"),
+        "every": gettext("all steps"),
+        "borrow": gettext("Borrow a look"),
+        "lender": gettext("Whose look"),
+        "step": gettext("Step"),
+        "links": gettext("Word links"),
+        "take": gettext("Borrow it"),
+        "ofStep": gettext("of another step"),
+        "ofPosterior": gettext("of this step after the word"),
+        "ofLinks": gettext("of word links"),
+        "ofModel": gettext("of the model {name}"),
+        "note": gettext(
             "The annotations stay as they are, so that where a step looks decides what it gets: with another step’s "
             "weights it has that step’s context vector, and there is no other context to swap. What stays its own is "
             "its state and the word before. Links are i-j, a source word and a target word, both counted from 0; "
             "another model is led through this translation."
         ),
-    }  # fmt: skip
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.trace import Branches
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.branches import made_from
@@ -31,5 +31,5 @@ def cards_record(branches: Branches | None, number: int) -> dict[str, Any]:
 def _remove(number: int, others: int) -> str:
     """Return what a button says that removes a branch, and so many `others` that were made from it."""
     if others:
-        return say("Remove what-if {number}, and {others} made from it", number=number, others=others)
-    return say("Remove what-if {number}", number=number)
+        return gettext("Remove what-if {number}, and {others} made from it", number=number, others=others)
+    return gettext("Remove what-if {number}", number=number)

@@ -98,9 +98,15 @@ def steady_chart(view: View, template: str, values: str, name: str) -> None:
 
 
 def chart(
-    view: View, at: str, name: str, chosen: Mapping[int, AtStep] | None = None, *, waiting: str = "",
-    ahead: bool = False, hand: Mapping[str, str] | None = None,
-) -> None:  # fmt: skip
+    view: View,
+    at: str,
+    name: str,
+    chosen: Mapping[int, AtStep] | None = None,
+    *,
+    waiting: str = "",
+    ahead: bool = False,
+    hand: Mapping[str, str] | None = None,
+) -> None:
     """Draw the picture of the step on show in `view`, whose record (`chart_record`) lies at the address `at`; `chosen`
     goes before what it has of a step.
 

@@ -12,7 +12,7 @@ from attnviz.analysis.heads import OpenHead, open_head
 from attnviz.figures.context_growth import context_frame
 from attnviz.figures.head import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import FloatArray, Trace, TransformerTrace
 from attnviz.ui.components.loader import component, packed
@@ -38,9 +38,12 @@ def values_record(trace: TransformerTrace | OpenHead, sentences: Mapping[int, st
 
 
 def _record(
-    frame: Callable[..., go.Figure], symbol: str, vectors: FloatArray, weights: FloatArray,
+    frame: Callable[..., go.Figure],
+    symbol: str,
+    vectors: FloatArray,
+    weights: FloatArray,
     sentences: Mapping[int, str],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return what the browser draws the sum from, called by `symbol`: the `vectors` of the source pieces, (Tx, units),
     once, of which it multiplies out every step itself, by the `weights`, (Ty, Tx)."""
     long = len(vectors) > MOST_ROWS
@@ -54,10 +57,17 @@ def _record(
         "language": language(),
         "captions": {str(i): sentence for i, sentence in sentences.items()},
         "words": {
-            "build": say("Build it up"), "stop": say("Stop"), "added": say("Pieces added"),
-            "order": say("Rows of stages 1 to 3"), "sentence": say("as in the sentence"),
-            "strongest": say("strongest first"), "more": say("{n} more"), "sum": say("sum = {c}"),
-            "part": say("sum so far"), "count": say("{k} of {n}"), "all": say("all {n} rows added: {c}"),
-            "some": say("{k} of {n} rows added, Σα = {weight}"),
+            "build": gettext("Build it up"),
+            "stop": gettext("Stop"),
+            "added": gettext("Pieces added"),
+            "order": gettext("Rows of stages 1 to 3"),
+            "sentence": gettext("as in the sentence"),
+            "strongest": gettext("strongest first"),
+            "more": gettext("{n} more"),
+            "sum": gettext("sum = {c}"),
+            "part": gettext("sum so far"),
+            "count": gettext("{k} of {n}"),
+            "all": gettext("all {n} rows added: {c}"),
+            "some": gettext("{k} of {n} rows added, Σα = {weight}"),
         },
-    }  # fmt: skip
+    }

@@ -45,9 +45,12 @@ def equation_records(trace: Record, steps: Sequence[int], theme: ThemeName) -> d
 
 
 def equation_record(
-    template: Equation, steps: Sequence[int], by_step: Sequence[Texts], by_source: Sequence[Texts],
+    template: Equation,
+    steps: Sequence[int],
+    by_step: Sequence[Texts],
+    by_source: Sequence[Texts],
     by_cell: Sequence[Mapping[str, list[str]]],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return what the browser needs to set the equation of one `template` at any of `steps`."""
     several = {"ofStep": by_step, "ofSource": by_source, "ofCell": by_cell}
     texts = {
@@ -55,5 +58,8 @@ def equation_record(
         for which, each in several.items()
     }
     return {
-        "katex": KATEX.file_name, "latex": template.latex, "note": template.note, "steps": list(steps),
-    } | texts  # fmt: skip
+        "katex": KATEX.file_name,
+        "latex": template.latex,
+        "note": template.note,
+        "steps": list(steps),
+    } | texts

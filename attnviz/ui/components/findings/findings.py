@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
@@ -17,9 +17,15 @@ AT_ONCE = 5
 """Findings on show before one asks for the rest."""
 
 SEVERITY = (
-    Kind.COLLAPSED, Kind.SHIFTED, Kind.OMITTED, Kind.REPEATED, Kind.OVERUSED, Kind.UNIFORM, Kind.IMPROBABLE,
+    Kind.COLLAPSED,
+    Kind.SHIFTED,
+    Kind.OMITTED,
+    Kind.REPEATED,
+    Kind.OVERUSED,
+    Kind.UNIFORM,
+    Kind.IMPROBABLE,
     Kind.IDENTICAL,
-)  # fmt: skip
+)
 """What is told first."""
 
 
@@ -52,5 +58,6 @@ def findings_record(trace: Trace) -> dict[str, Any]:
         "summary": summary_sentence(summarise(trace)) + ("" if remarkable else f" {nothing_found(trace)}"),
         "findings": entries,
         "steps": [step_look(trace, i) for i in range(len(trace.target_pieces))],
-        "atOnce": AT_ONCE, "more": say("{n} more"),
-    }  # fmt: skip
+        "atOnce": AT_ONCE,
+        "more": gettext("{n} more"),
+    }

@@ -17,9 +17,12 @@ from attnviz.ui.page_state.view import Keyed
 
 
 def gallery(
-    view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", on_choice: Callable[[str], None] | None = None,
+    view: Keyed,
+    groups: Sequence[dict[str, Any]],
+    chosen: str = "",
+    on_choice: Callable[[str], None] | None = None,
     name: str = "gallery",
-) -> None:  # fmt: skip
+) -> None:
     """Draw the `groups`, which `group` returns; with `on_choice`, which is called with the code of the one that a
     visitor chose, the one that is called `chosen` is marked, and each can be chosen."""
     key = view.key(name)
@@ -39,15 +42,24 @@ def group(name: str, told: str, cells: Sequence[dict[str, Any]], across: int = 4
 
 
 def cell(
-    code: str, weights: NDArray[np.floating], name: str, note: str, label: str,
+    code: str,
+    weights: NDArray[np.floating],
+    name: str,
+    note: str,
+    label: str,
     words: tuple[Sequence[str], Sequence[str]] = ((), ()),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return a small heatmap of `weights`, (rows, columns), in [0, 1], shaded by their roots; its `name` and a `note`
     stand below it, the `label` is for those who do not see it. The `words` of rows and columns are said of the cell
     that is pointed at."""
     shades = np.round(255 * np.sqrt(np.clip(thumbnail(weights), 0, 1))).astype(np.uint8)
     return {
-        "code": code, "name": name, "note": note, "label": label, "columns": shades.shape[1],
-        "rows_of": list(words[0]), "columns_of": list(words[1]),
+        "code": code,
+        "name": name,
+        "note": note,
+        "label": label,
+        "columns": shades.shape[1],
+        "rows_of": list(words[0]),
+        "columns_of": list(words[1]),
         "bytes": base64.b64encode(shades.tobytes()).decode("ascii"),
-    }  # fmt: skip
+    }

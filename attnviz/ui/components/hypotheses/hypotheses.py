@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import BeamTree
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import View
@@ -24,13 +24,17 @@ def hypotheses_record(tree: BeamTree, shown: Sequence[int]) -> dict[str, Any]:
     for index, found in zip(tree.finished, tree.hypotheses, strict=True):
         ids = tree.ids(index)
         notes = [
-            say("likeliest without the division by the length")
-            if index == tree.likeliest != tree.winner else "",
-            say("on show") if ids == tuple(shown) else "",
-        ]  # fmt: skip
-        entries.append({
-            "text": found.translation or say("the empty translation"), "score": scoring(tree, index),
-            "note": ", ".join(filter(None, notes)), "shown": ids == tuple(shown), "pieces": ids,
-        })  # fmt: skip
-    penalty = say("score = log p / pieces") if tree.length_penalty == 1 else say("score")
+            gettext("likeliest without the division by the length") if index == tree.likeliest != tree.winner else "",
+            gettext("on show") if ids == tuple(shown) else "",
+        ]
+        entries.append(
+            {
+                "text": found.translation or gettext("the empty translation"),
+                "score": scoring(tree, index),
+                "note": ", ".join(filter(None, notes)),
+                "shown": ids == tuple(shown),
+                "pieces": ids,
+            }
+        )
+    penalty = gettext("score = log p / pieces") if tree.length_penalty == 1 else gettext("score")
     return {"unit": penalty, "entries": entries}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import FloatArray, Record, Trace
 from attnviz.ui.components.loader import component
@@ -30,32 +30,47 @@ def lanes_record(
     """Return what the browser draws: the lanes `drawn`, as many steps as there are `labels`, and the `clauses` of a
     sentence that grows by one a step. `identity` tells these translations from others."""
     words = {
-        "previous": say("Previous"), "next": say("Next"), "play": say("Play"), "pause": say("Pause"),
-        "space": say("Space"), "steps": say("Steps"),
-    }  # fmt: skip
+        "previous": gettext("Previous"),
+        "next": gettext("Next"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "steps": gettext("Steps"),
+    }
     return {
-        "language": language(), "identity": identity, "labels": list(labels), "clauses": list(clauses),
-        "lanes": list(drawn), "words": words,
-    }  # fmt: skip
+        "language": language(),
+        "identity": identity,
+        "labels": list(labels),
+        "clauses": list(clauses),
+        "lanes": list(drawn),
+        "words": words,
+    }
 
 
 def lane(name: str, model: str, told: str, *, notes: Sequence[str], texts: Sequence[str] = ()) -> dict[str, Any]:
     """Return a lane with a text, and a note, for each step; `told` says what it is."""
     return {
-        "name": name, "model": model, "told": told, "source": [], "weights": None, "strip": None, "parts": [],
-        "texts": list(texts), "notes": list(notes),
-    }  # fmt: skip
+        "name": name,
+        "model": model,
+        "told": told,
+        "source": [],
+        "weights": None,
+        "strip": None,
+        "parts": [],
+        "texts": list(texts),
+        "notes": list(notes),
+    }
 
 
-def written_lane(
-    trace: Record, name: str, told: str, strip_told: str, notes: Sequence[str]
-) -> dict[str, Any]:  # fmt: skip
+def written_lane(trace: Record, name: str, told: str, strip_told: str, notes: Sequence[str]) -> dict[str, Any]:
     """Return a lane in which `trace` is written piece by piece, with what each step had to look with: the weights of
     the source words and, if `strip_told` says what it is, the context vector of a recurrent translator, which without
     attention is one for all steps."""
     words = trace.words()
-    weights = [[float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
-               for i in range(len(trace.target_pieces))]  # fmt: skip
+    weights = [
+        [float(trace.alignment[i, list(group)].sum()) for group in words.source_groups]
+        for i in range(len(trace.target_pieces))
+    ]
     return lane(name, trace.model, told, notes=notes) | {
         "source": [
             {"text": text, "space": place > 0 and trace.source_surfaces[group[0]].startswith((SPACE, "</s>"))}
@@ -64,7 +79,7 @@ def written_lane(
         "weights": np.round(weights, 3).tolist() if trace.attends else None,
         "strip": _strip(trace, strip_told) if strip_told and isinstance(trace, Trace) else None,
         "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
-    }  # fmt: skip
+    }
 
 
 def _strip(trace: Trace, told: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.drawn_units import DrawnUnits, drawn_units
 from attnviz.figures.source_rows import energy_range, finite_energies
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
@@ -61,7 +61,7 @@ def machine_record(trace: Trace, steps: Sequence[int], told: Narration) -> dict[
         "outcomes": [[stage.outcome for stage in told[i]] for i in steps],
         "terms": machine_terms(trace),
         "words": machine_words(trace),
-    }  # fmt: skip
+    }
 
 
 def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[str, Any]:
@@ -69,15 +69,21 @@ def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[s
     annotations, states = trace.annotations[:, units.annotation], np.vstack([trace.initial_state[None], trace.states])
     states, readouts = states[:, units.state], trace.readouts[:, units.readout]
     return {
-        "energies": packed(trace.energies[steps]), "weights": packed(trace.alignment[steps]),
-        "annotations": packed(annotations), "contexts": packed(trace.contexts[steps][:, units.context]),
-        "before": packed(states[steps]), "after": packed(states[steps + 1]), "readouts": packed(readouts[steps]),
+        "energies": packed(trace.energies[steps]),
+        "weights": packed(trace.alignment[steps]),
+        "annotations": packed(annotations),
+        "contexts": packed(trace.contexts[steps][:, units.context]),
+        "before": packed(states[steps]),
+        "after": packed(states[steps + 1]),
+        "readouts": packed(readouts[steps]),
         "squares": {
-            "annotation": len(units.annotation), "context": len(units.context), "state": len(units.state),
+            "annotation": len(units.annotation),
+            "context": len(units.context),
+            "state": len(units.state),
             "readout": len(units.readout),
         },
         "limits": {"annotation": _limit(annotations), "state": _limit(states), "readout": _limit(readouts)},
-    }  # fmt: skip
+    }
 
 
 def _limit(values: NDArray[np.float32]) -> float:
@@ -99,4 +105,4 @@ def _rivals(trace: Trace, step: int) -> str:
     ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
     named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:RIVALS]]
-    return say("beside {others}", others=", ".join(named)) if named else ""
+    return gettext("beside {others}", others=", ".join(named)) if named else ""

@@ -47,11 +47,17 @@ def messenger(view: View, take_up: TakeUp) -> None:
 
     selection = selection_of(session, view)
     record = {
-        "room": view.key("room"), "identity": view.identity, "selection": selection.name,
-        "step": selection.step, "chosen": selection.source, "word": selection.word,
-        "order": shown_order(session, view), "tour": tour_record(session, view),
-        "address": address_record(session, view), "path": page_path(session),
-    }  # fmt: skip
+        "room": view.key("room"),
+        "identity": view.identity,
+        "selection": selection.name,
+        "step": selection.step,
+        "chosen": selection.source,
+        "word": selection.word,
+        "order": shown_order(session, view),
+        "tour": tour_record(session, view),
+        "address": address_record(session, view),
+        "path": page_path(session),
+    }
     component("messenger", isolate=False)(key=key, data=record, on_chosen_change=chosen, height=1)
 
 

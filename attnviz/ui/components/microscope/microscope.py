@@ -13,7 +13,7 @@ from attnviz.analysis.heads import OpenHead
 from attnviz.analysis.microscope import SATURATED, Microscope, head_microscope
 from attnviz.analysis.microscope import microscope as units_of
 from attnviz.figures.microscope import MARK, UNITS, head_hover, hover_template, microscope_figure
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Trace
@@ -41,20 +41,21 @@ def head_record(opened: OpenHead, theme: ThemeName) -> dict[str, Any]:
     """Return the same of a head of a transformer, whose score is a dot product divided by the root of its units."""
     record = units_record(opened, head_microscope(opened, 0, 0), opened.queries, opened.keys, theme)
     words = {
-        "heading": _asking(opened), "hover": head_hover(opened.queries.shape[1]),
-        "product": say(
+        "heading": _asking(opened),
+        "hover": head_hover(opened.queries.shape[1]),
+        "product": gettext(
             "q · k / √d is {energy}: the sum of {n} products, each divided by the root of their number, {for} for and "
             "{against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, {c}."
         ),
-    }  # fmt: skip
+    }
     return record | {"words": record["words"] | words}
 
 
 def _asking(opened: OpenHead) -> str:
     """Return who asks whom, in whose braces the browser puts the pieces."""
     if opened.kind == "encoder":
-        return say("Score, unit by unit: “{target}” asks “{word}”")
-    return say("Score, unit by unit: the step that writes “{target}” asks “{word}”")
+        return gettext("Score, unit by unit: “{target}” asks “{word}”")
+    return gettext("Score, unit by unit: the step that writes “{target}” asks “{word}”")
 
 
 def units_record(
@@ -63,31 +64,37 @@ def units_record(
     """Return what the browser needs of `looks`, made from `queries`, (Ty, n'), and `keys`, (Tx, n'); `units` are
     those of one cell of it."""
     return {
-        "queries": packed(queries), "keys": packed(keys), "score": packed(units.score), "width": len(units.score),
+        "queries": packed(queries),
+        "keys": packed(keys),
+        "score": packed(units.score),
+        "width": len(units.score),
         "peaks": looks.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in looks.source_pieces],
         "targets": [piece_name(piece) for piece in looks.target_pieces],
         "wide": microscope_figure(units, theme=theme).to_json(),
         "narrow": microscope_figure(units, operands=False, theme=theme).to_json(),
-        "language": language(), "bounded": units.bounded, "saturated": SATURATED, "named": UNITS,
+        "language": language(),
+        "bounded": units.bounded,
+        "saturated": SATURATED,
+        "named": UNITS,
         "words": _words(units.bounded),
-    }  # fmt: skip
+    }
 
 
 def _words(bounded: bool) -> dict[str, str]:
     """Return what the browser fills in: names of numbers in braces."""
     return {
-        "heading": say("Energy microscope: step {i} at “{word}”"),
-        "unit": say("unit {k}"),
+        "heading": gettext("Energy microscope: step {i} at “{word}”"),
+        "unit": gettext("unit {k}"),
         "mark": MARK,
-        "more": say("{n} more units: {c}"),
+        "more": gettext("{n} more units: {c}"),
         "hover": hover_template(bounded),
-        "sentence": say(
+        "sentence": gettext(
             "Should “{target}” look at “{word}”? {n} units vote, {for} for and {against} against, and the energy is "
             "the sum of their votes: {energy}. The {named} strongest, by name below, bring {part}; unit {largest} says "
             "most, {c}. {flat} are saturated: whatever query and key say beyond that, their vote stays."
         ),
-        "product": say(
+        "product": gettext(
             "Should “{target}” look at “{word}”? The energy is a dot product, {energy}: the sum of {n} products, {for} "
             "for and {against} against. The {named} largest, by name below, bring {part}; unit {largest} says most, "
             "{c}."

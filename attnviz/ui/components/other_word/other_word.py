@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.text import EOS, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
@@ -27,18 +27,21 @@ def rivals_record(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
     """Return what the browser offers at each of `steps`."""
     return {
         "words": {
-            "write": say("Write this instead"), "typed": say("or type a word"), "rivals": say("Likeliest other pieces"),
-            "then": say("The rest is then written anew, or held, as chosen with the weights.")
-            if trace.attends_once else say("The rest is then written anew."),
+            "write": gettext("Write this instead"),
+            "typed": gettext("or type a word"),
+            "rivals": gettext("Likeliest other pieces"),
+            "then": gettext("The rest is then written anew, or held, as chosen with the weights.")
+            if trace.attends_once
+            else gettext("The rest is then written anew."),
         },
         "offers": {
             str(step): {
-                "instead": say("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
+                "instead": gettext("Instead of {name}:", name=quoted_name(trace.target_pieces[step])),
                 "rivals": _rivals(trace, step),
             }
             for step in steps
         },
-    }  # fmt: skip
+    }
 
 
 def _rivals(trace: Trace, step: int) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 
 
@@ -46,7 +46,7 @@ def picture_file_buttons(offered: Iterable[PictureFile], key: str) -> None:
     pictures = [
         {"title": one.title, "file": one.file, "table": one.numbers.to_csv()} | _drawn(one.figure) for one in offered
     ]
-    words = {"failed": say("This file could not be made here. Try it again; if it fails again, reload the page.")}
+    words = {"failed": gettext("This file could not be made here. Try it again; if it fails again, reload the page.")}
     component("picture_files")(key=key, data={"pictures": pictures, "words": words})
 
 

@@ -48,8 +48,12 @@ def player(view: View, pair: Pair | None = None) -> None:
 
 @made_once
 def _record(
-    _trace: Trace, identity: str, by: By, pair: Pair | None, code: str  # noqa: ARG001  the key of the cache
-) -> dict[str, Any]:  # fmt: skip
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    by: By,
+    pair: Pair | None,
+    code: str,  # noqa: ARG001  the key of the cache
+) -> dict[str, Any]:
     return player_record(_trace, by, pair)
 
 

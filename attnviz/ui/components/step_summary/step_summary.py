@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.languages import say
+from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.selection import selection_of
@@ -35,9 +35,9 @@ def summary_record(
     """Return what the browser writes of each step that `words` tells of; `sentence` says what happened at one."""
     return {
         str(i): {
-            "heading": say("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
+            "heading": gettext("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
             "part": _part(trace, i),
-            "sentence": sentence(trace, i, say("a blank")),
+            "sentence": sentence(trace, i, gettext("a blank")),
             "outcomes": [told.outcome for told in stages],
         }
         for i, stages in words.items()
@@ -50,5 +50,5 @@ def _part(trace: Record, step: int) -> str:
     for word, group in zip(words.target, words.target_groups, strict=True):
         if step in group and len(group) > 1:
             k = group.index(step) + 1
-            return say("piece {k} of {n} of the word {word}", k=k, n=len(group), word=quote(shorten(word, 30)))
+            return gettext("piece {k} of {n} of the word {word}", k=k, n=len(group), word=quote(shorten(word, 30)))
     return ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName, palette
 from attnviz.ui.components.loader import component
 
 
 def follow_theme(theme: ThemeName) -> None:
     """Hand colours and language to the page; once the browser shows another theme than `theme`, run the page again."""
-    record = {"background": palette(theme).paper, "language": language(), "help": say("Help for {name}")}
+    record = {"background": palette(theme).paper, "language": language(), "help": gettext("Help for {name}")}
     component("theme", isolate=False)(key="theme", data=record, height=1, on_changed_change=lambda: None)

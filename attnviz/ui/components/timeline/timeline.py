@@ -7,26 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnviz.languages import language, say
+from attnviz.languages import gettext, language
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.view import Keyed
 
 
 def timeline(
-    room: Keyed, identity: str, updates: Sequence[int], told: Sequence[str], ends: tuple[str, str],
-    opened: int | None, parameters: Mapping[str, str | None],
-) -> None:  # fmt: skip
+    room: Keyed,
+    identity: str,
+    updates: Sequence[int],
+    told: Sequence[str],
+    ends: tuple[str, str],
+    opened: int | None,
+    parameters: Mapping[str, str | None],
+) -> None:
     """Draw the timeline of the moments after so many `updates`, of each of which `told` says how good the model is.
 
     It opens at the moment `opened`, the last where that is None; `identity` tells these runs from others. The browser
     writes the update on show, and `parameters`, into the address.
     """
     words = {
-        "moments": say("Moments of the training"), "moment": say("Moment"), "previous": say("Earlier"),
-        "next": say("Later"), "play": say("Play"), "pause": say("Pause"), "space": say("Space"), "speed": say("Speed"),
-    }  # fmt: skip
+        "moments": gettext("Moments of the training"),
+        "moment": gettext("Moment"),
+        "previous": gettext("Earlier"),
+        "next": gettext("Later"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+    }
     record = {
-        "identity": identity, "language": language(), "updates": list(updates), "told": list(told), "ends": list(ends),
-        "opened": opened, "parameters": dict(parameters), "words": words,
-    }  # fmt: skip
+        "identity": identity,
+        "language": language(),
+        "updates": list(updates),
+        "told": list(told),
+        "ends": list(ends),
+        "opened": opened,
+        "parameters": dict(parameters),
+        "words": words,
+    }
     component("timeline")(key=room.key("timeline"), data=record)

@@ -1,0 +1,33 @@
+"""Snapshots of sentences: one file per test module and language, in `__snapshots__/<module>/<language>.ambr`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from syrupy.extensions.amber import AmberSnapshotExtension
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+from attnviz.languages import LANGUAGES, language
+
+
+class SentenceSnapshot(AmberSnapshotExtension):
+    """Amber snapshots kept apart by language, so that a translator can review one language's diff alone."""
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        """Return the folder of the snapshots of a test module."""
+        path = Path(test_location.filepath)
+        return str(path.parent / cls.snapshot_dirname / path.stem)
+
+    @classmethod
+    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:  # noqa: ARG003
+        """Return the language of an assertion: the one the test is parametrized with, or the one in use."""
+        callspec = getattr(test_location.item, "callspec", None)
+        named = [value for value in callspec.params.values() if value in (*LANGUAGES,)] if callspec else []
+        return named[0] if named else language()
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        """Return whether the snapshots at `snapshot_location` are of the module of a test."""
+        return Path(snapshot_location).parent == Path(cls.dirname(test_location=test_location))
