@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
+from attnviz.languages import LANGUAGES, speak
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -63,6 +64,14 @@ def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     `pytest --snapshot-update` rewrites the files; the change is reviewed as a diff.
     """
     return snapshot.use_extension(SentenceSnapshot)
+
+
+@pytest.fixture(params=[*LANGUAGES])
+def each_language(request: pytest.FixtureRequest) -> Generator[str, None, None]:
+    """Run the test once in each language of the interface, with a snapshot file for each."""
+    speak(request.param)
+    yield request.param
+    speak("en")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from syrupy.extensions.amber import AmberSnapshotExtension
@@ -9,6 +10,11 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 from attnviz.languages import LANGUAGES, language
+
+
+def without_numbers(text: str) -> str:
+    """Return `text` with each number as `#`, for numbers that random weights make: CPUs differ in the last digit."""
+    return re.sub(r"[−-]?\d+(?:[.,]\d+)*", "#", text)
 
 
 class SentenceSnapshot(AmberSnapshotExtension):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.wording.equations import equations
 from attnviz.wording.latex import number, safe_text, vector
@@ -27,7 +28,7 @@ def test_infinities_and_vectors_are_written_out() -> None:
     assert number(float("-inf")) == r"-\infty"
     assert vector([1.0, 2.0, 3.0]).count("&") == 2
     assert r"1.00 & 2.00 & \ldots & 9.00" in vector(np.arange(1, 10, dtype=np.float32))
-    assert r"{bmatrix}1.23\cdot 10^{-4} & \ldots & 9.00\end" in vector([1.23e-4, 2, 3, 4, 9]), "two are too long"
+    assert r"{bmatrix}1.23\cdot 10^{-4} & \ldots & 9.00\end" in vector([1.23e-4, 2, 3, 4, 9]), "cut short"
 
 
 @pytest.mark.parametrize("kind", ["additive", "dot", "none"])
@@ -59,7 +60,7 @@ def test_the_numbers_are_those_of_the_step() -> None:
     assert vector(trace.contexts[step]) in context
     assert vector(trace.states[step]) in state
     assert number(float(trace.probabilities[step])) in word
-    assert "s_{2}" in energy, "the query is the state before the step"
+    assert "s_{2}" in energy  # the query is the state before the step
 
 
 def test_energy_and_softmax_are_those_of_the_piece_asked_for() -> None:
@@ -114,9 +115,10 @@ def test_a_step_that_is_not_there_is_an_error(step: int) -> None:
         equations(synthetic.trace(), step)
 
 
-def test_the_readout_state_is_said() -> None:
+@pytest.mark.usefixtures("each_language")
+def test_the_readout_state_is_said(snapshot: SnapshotAssertion) -> None:
     base = synthetic.trace()
     current = dataclasses.replace(base, config=base.config | {"readout_state": "current"})
     assert "s_{2}" in equations(current, 1)[-1].latex
     assert "s_{1}" in equations(base, 1)[-1].latex
-    assert "Eq. 4" in equations(current, 1)[-1].note
+    assert equations(current, 1)[-1].note == snapshot
