@@ -37,3 +37,8 @@ class SentenceSnapshot(AmberSnapshotExtension):
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
         """Return whether the snapshots at `snapshot_location` are of the module of a test."""
         return Path(snapshot_location).parent == Path(cls.dirname(test_location=test_location))
+
+
+def plain(text: object, tmp_path: Path) -> str:
+    """Return a message without what differs from run to run: `<tmp>` stands for the temporary folder."""
+    return str(text).replace(str(tmp_path), "<tmp>")
