@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
-from attnviz.languages import language, speak
+from attnviz.languages import language, set_language
 from attnviz.trace import Trace
 from attnviz.trace.interventions import Intervention
 from attnviz.translator import Translator
@@ -98,7 +98,7 @@ class SharedTranslator:
             return taken
 
     def _translate_alone(self, request: _Request) -> None:
-        speak(request.language)
+        set_language(request.language)
         try:
             request.trace.set_result(
                 self.translator.translate(

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.languages import LANGUAGES, speak
+from attnviz.languages import LANGUAGES, set_language
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -69,9 +69,9 @@ def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 @pytest.fixture(params=[*LANGUAGES])
 def each_language(request: pytest.FixtureRequest) -> Generator[str, None, None]:
     """Run the test once in each language of the interface, with a snapshot file for each."""
-    speak(request.param)
+    set_language(request.param)
     yield request.param
-    speak("en")
+    set_language("en")
 
 
 @pytest.fixture(scope="session")

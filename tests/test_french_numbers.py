@@ -18,7 +18,7 @@ from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
 from attnviz.figures.registry import StepFigure
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, speak
+from attnviz.languages import gettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings.findings import findings_record
@@ -36,9 +36,9 @@ READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
 
 @pytest.fixture(autouse=True)
 def _in_french() -> Iterator[None]:
-    speak("fr")
+    set_language("fr")
     yield
-    speak("en")
+    set_language("en")
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_a_plural_is_from_2_upwards_as_written(count: float, said: str) -> None:
     assert f" {said} " in gettext("as widely as {count:.1f} pieces alike", count=count)
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1,23", "0,012", "+0,50")
     assert number(0.25) == "0{,}250"
-    speak("en")
+    set_language("en")
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1.23", "0.012", "+0.50")
     assert number(0.25) == "0.250"
 
@@ -129,7 +129,7 @@ def test_files_for_machines_keep_the_point(trace: Trace, subject: Subject) -> No
 
 
 def test_each_table_holds_its_own_numbers(subject: Subject) -> None:
-    speak("en")
+    set_language("en")
     tables = {name: figure.table(subject) for name, figure in drawable(subject).items()}
     texts_of = {name: table.to_csv() for name, table in tables.items()}
     assert len(set(texts_of.values())) == len(tables)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.shared_translator import MOST_TOGETHER, SharedTranslator
 from attnviz.trace import Trace
 from attnviz.translator import Translator
@@ -121,7 +121,7 @@ def test_a_mistake_reaches_only_him_who_made_it_in_his_language(held: Held, shar
     asked = ask(SENTENCES[0])
 
     def in_french() -> Trace:
-        speak("fr")
+        set_language("fr")
         return shared.translate(" ")
 
     with ThreadPoolExecutor(1) as french, pytest.raises(AttnvizError, match="vide"):

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from attnviz.browser_programs import PLOTLY
 from attnviz.figures.browser import constants_script
-from attnviz.languages import LANGUAGES, language, speak
+from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
 
 THEMES: tuple[ThemeName, ...] = ("light", "dark")
@@ -43,10 +43,10 @@ def in_every_language(told: Callable[[], Any]) -> dict[str, Any]:
     first, found = language(), {}
     try:
         for code in LANGUAGES:
-            speak(code)
+            set_language(code)
             found[code] = told()
     finally:
-        speak(first)
+        set_language(first)
     return found
 
 

@@ -1,16 +1,15 @@
-"""The languages of the interface. English sentences stand in the code, where they are read; every other language is one
-catalogue here, `<language>.json`, from the English sentence to its own."""
+"""The languages of the interface: English stands in the code, each other language in a catalog `locales/<code>.po`."""
 
 from __future__ import annotations
 
 import functools
-import json
 import string
 from contextvars import ContextVar
 from numbers import Integral, Real
-from pathlib import Path
 
-LANGUAGES = {"en": "English", "fr": "Français"}
+from attnviz.languages.catalogs import catalog_files, own_name, translations
+
+LANGUAGES = {code: own_name(code) for code in ("en", *catalog_files())}
 """Code and own name of each language, English first."""
 
 DECIMAL_MARKS = {"en": ".", "fr": ","}
@@ -22,9 +21,9 @@ THOUSANDS_MARKS = {"en": ",", "fr": "\u202f"}
 _current: ContextVar[str] = ContextVar("language", default="en")
 
 
-def speak(language: str) -> None:
-    """Use `language` from here on, in this thread or task; an unknown code means English."""
-    _current.set(language if language in LANGUAGES else "en")
+def set_language(code: str) -> None:
+    """Use a language from here on, in this thread or task; an unknown code means English."""
+    _current.set(code if code in LANGUAGES else "en")
 
 
 def language() -> str:
@@ -67,20 +66,12 @@ def _parts(text: str) -> tuple[tuple[str, str | None, str], ...]:
 def gettext(text: str, /, **values: object) -> str:
     """Return the English `text` in the language in use, with `{name}` in it replaced by `values`.
 
-    `text` must be a literal, so that the catalogues can be checked against the code. Fractions among `values` get the
+    `text` must be a literal, so that the catalogs can be checked against the code. Fractions among `values` get the
     decimal mark of the language. Without `values` braces are kept as they are.
     """
-    found = catalogue(_current.get()).get(text, text)
+    found = translations(_current.get()).gettext(text)
     if not values:
         return found
     # A page is made of some ten thousand: Python's own formatter, which reads a text anew each time, takes longer.
     parts = _parts(found)
     return "".join(before + ("" if name is None else _written(values[name], how)) for before, name, how in parts)
-
-
-@functools.cache
-def catalogue(code: str) -> dict[str, str]:
-    """Return the sentences of a language by their English; English itself needs none."""
-    path = Path(__file__).with_name(f"{code}.json")
-    sentences: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return sentences

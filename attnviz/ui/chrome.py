@@ -13,7 +13,7 @@ from attnviz.ui.carried import arrive, arrived
 from attnviz.ui.components.lecture_mode.lecture_mode import lecture_mode
 from attnviz.ui.components.page_links.page_links import follow_links
 from attnviz.ui.components.plotly.plotly import load_library
-from attnviz.ui.language import LANGUAGE, language_switch, speak_as_chosen
+from attnviz.ui.language import LANGUAGE, language_switch, use_chosen_language
 from attnviz.ui.page_state.address import keep_path, went_through_history
 from attnviz.ui.sign_in import sign_out_link, signed_in
 from attnviz.ui.style import apply_style, theme_name
@@ -36,7 +36,7 @@ def run_pages(pages: Sequence[Callable[[], StreamlitPage]]) -> None:
     """
     if went_through_history():
         st.session_state.pop(LANGUAGE, None)  # the address says which
-    speak_as_chosen()
+    use_chosen_language()
     offered = st.session_state[_OFFERED] = [make() for make in pages]
     current = st.navigation(offered, position="hidden")
     arrive(st.session_state, current.url_path)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 
 Take = Callable[[str, bytes], None]
 """Is told the name and the content of a file."""
@@ -50,7 +50,7 @@ def _own_words(megabytes: int) -> str:
 
 
 def _take_file(key: str, own: str, take: Take) -> None:
-    speak_as_chosen()  # called before the page runs
+    use_chosen_language()  # called before the page runs
     file = st.session_state[own]
     if file is not None and own == _place(key):  # until its page is drawn to the end, the browser tells of it again
         st.session_state[_count(key)] = files_taken(key) + 1

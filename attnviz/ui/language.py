@@ -11,21 +11,21 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.languages import LANGUAGES, gettext, language, speak
+from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.ui.carried import carry
 
 LANGUAGE = "lang"
 """The choice, in the session and in the address."""
 
 
-def speak_as_chosen() -> None:
-    """Speak the visitor's language from here on.
+def use_chosen_language() -> None:
+    """Use the visitor's language from here on.
 
-    The page says so when it begins, and so do its fragments and whatever else Streamlit runs on its own: in a thread
-    that has spoken another visitor's language last.
+    The page calls this when it begins, and so does each fragment: Streamlit may run it in a thread that used another
+    visitor's language last.
     """
     chosen = st.session_state.get(LANGUAGE) or st.query_params.get(LANGUAGE)
-    speak(chosen if chosen in LANGUAGES else _of_browser())
+    set_language(chosen if chosen in LANGUAGES else _of_browser())
 
 
 def language_switch() -> None:

@@ -18,7 +18,7 @@ import orjson
 
 from attnviz.analysis.recomputation import Weights
 from attnviz.kept import Kept
-from attnviz.languages import LANGUAGES, language, speak
+from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import ThemeName
 from attnviz.trace import Record, Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
@@ -126,7 +126,7 @@ def record(makers: Mapping[str, Maker], fingerprint: str, name: str, asked: Mapp
     )
 
     def made() -> bytes:
-        speak(code)
+        set_language(code)
         given = Asked(trace, weights_of(trace), steps, cast("ThemeName", theme), word, after, parent, part)
         text = orjson.dumps(maker(given), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)

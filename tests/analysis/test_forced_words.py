@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.forced_words import ForcedWords, forced_words
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.wording.why import forgetting_sentences
 from tests.conftest import SENTENCES, ModelFactory
@@ -66,10 +66,10 @@ def test_nothing_is_said_of_too_few_words_or_where_all_attend() -> None:
 
 
 def test_in_french() -> None:
-    speak("fr")
+    set_language("fr")
     try:
         told = " ".join(forgetting_sentences(given([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1))
     finally:
-        speak("en")
+        set_language("en")
     assert "le modèle à attention (additive)" in told
     assert "0,004 contre 0,40" in told

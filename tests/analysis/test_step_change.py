@@ -15,7 +15,7 @@ from attnviz.analysis.step_change import StepChange, step_change
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.subject import Subject
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord, ReplaceWeights, keep_words
 from attnviz.wording.labels import quoted_name
@@ -146,6 +146,6 @@ def test_the_sentence_names_both_words(first: Trace, changed: Trace) -> None:
     assert quoted_name(changed.target_pieces[STEP]) in told
     same = first.target_ids[STEP] == changed.target_ids[STEP]
     assert told.split(". ")[1].startswith("Still " if same else "Now ")
-    speak("fr")
+    set_language("fr")
     assert "contexte" in change_sentence(change)
-    speak("en")
+    set_language("en")

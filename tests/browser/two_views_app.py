@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.ui.components.plotly.plotly import load_library
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.heatmap_choices import heatmap_choices
 from attnviz.ui.page_state.selection import open_view
 from attnviz.ui.page_state.view import View
@@ -14,7 +14,7 @@ from tests.figures.synthetic import trace
 
 if __name__ == "__main__":
     st.set_page_config(layout="wide")
-    speak_as_chosen()
+    use_chosen_language()
     apply_style(theme_name())
     load_library()
     for name, seed in (("a", 0), ("b", 1)):

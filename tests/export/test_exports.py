@@ -36,7 +36,7 @@ from attnviz.figures.build import for_print
 from attnviz.figures.letters import width
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.figures.subject import Subject
-from attnviz.languages import LANGUAGES, language, speak
+from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import palette
 from attnviz.wording.file_headings import step_heading
 from attnviz.wording.numbers import signed
@@ -146,9 +146,9 @@ def _changed(base: Any, change: Any) -> Any:
 
 @pytest.fixture
 def in_french() -> Iterator[None]:
-    speak("fr")
+    set_language("fr")
     yield
-    speak("en")
+    set_language("en")
 
 
 PLAIN = st.recursive(
@@ -176,7 +176,7 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
         assert "no logit ledger" in record["words"]["en"]["footers"]["before"]
         for theme in ("light", "dark"):
             drawn = _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
-            speak(code)
+            set_language(code)
             assert set(drawn) == shown | {"faces"}
             assert set(drawn["faces"]) == {"before"}, "the others need the weights"
             for name in shown:
@@ -184,7 +184,7 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
                 assert drawn[name][1] == json.loads(expected.to_json())
             whole = figures.translation_figure(trace, margins=True, theme=theme)
             assert drawn["faces"]["before"] == json.loads(whole.to_json())
-            speak("en")
+            set_language("en")
             assert palette(theme).paper in text.split("</style>")[0]
 
 

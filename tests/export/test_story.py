@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from attnviz.browser_programs import KATEX, PLOTLY
 from attnviz.export.story import MOST_ROWS, Chapter, Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
-from attnviz.languages import LANGUAGES, gettext, language, speak
+from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import ThemeName, palette
 from tests.export.test_exports import _changed, _Page
 from tests.figures import synthetic
@@ -64,23 +64,23 @@ def test_a_story_holds_every_figure_in_every_language_theme_and_moment() -> None
     assert record["opened"] == 1
     for code in LANGUAGES:
         for theme in ("light", "dark"):
-            speak(code)
+            set_language(code)
             expected, drawn = told(theme), _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
             for chapter, shown in zip(expected.chapters, drawn, strict=True):
                 assert shown["equation"] == chapter.equation
                 for picture, one in zip(chapter.pictures, shown["pictures"], strict=True):
                     at_each = [one["first"], *(_changed(one["first"], other["change"]) for other in one["others"])]
                     assert at_each == [json.loads(figure.to_json()) for figure in picture.figures]
-            speak("en")
+            set_language("en")
 
 
 def test_it_speaks_both_languages_and_leaves_the_one_in_use() -> None:
-    speak("fr")
+    set_language("fr")
     try:
         record = record_of(story_html(told))
         assert language() == "fr"
     finally:
-        speak("en")
+        set_language("en")
     assert record["language"] == "fr"
     words = record["words"]
     assert words["fr"]["moments"] != words["en"]["moments"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Translator, analysis, figures
 from attnviz.analysis.comparison import Comparison, compare
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.wording.comparison import comparison_caveat, comparison_sentences, without_looks
 from tests.analysis.test_comparison import SENTENCES as TEXTS
@@ -178,7 +178,7 @@ def test_names_and_words_are_drawn_as_they_stand(text: str) -> None:
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 def test_what_is_said_has_its_numbers(code: str) -> None:
-    speak(code)
+    set_language(code)
     try:
         same = compare(synthetic.trace(), synthetic.trace())
         assert len(comparison_sentences(same, NAMES)) == 2
@@ -199,7 +199,7 @@ def test_what_is_said_has_its_numbers(code: str) -> None:
         assert total in likely
         assert comparison_caveat()
     finally:
-        speak("en")
+        set_language("en")
 
 
 def test_two_real_models_led_through_the_same_translation(translator: Translator) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.palette import palette
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -98,11 +98,11 @@ def test_a_large_difference_has_its_number_alone() -> None:
 
 
 def test_in_french_a_face_is_french(trace: Trace, weights) -> None:
-    speak("fr")
+    set_language("fr")
     try:
         figure = figures.translation_figure(trace, face="difference", weights=weights, margins=True)
     finally:
-        speak("en")
+        set_language("en")
     assert "Avant le mot" in figure.data[0].text[0][0]
     assert "0," in figure.data[0].text[0][0]
     assert "after" not in json.dumps(figure.layout.meta["alt"])

@@ -12,7 +12,7 @@ import pytest
 from attnviz import Trace, Translator, analysis, figures
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.wording.answers import answers_caveat, sentence_agreement, step_agreement, told_answers
@@ -177,14 +177,14 @@ def test_the_words_say_what_the_numbers_are(lab: Lab) -> None:
 
 def test_it_is_all_said_in_french(lab: Lab) -> None:
     english = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
-    speak("fr")
+    set_language("fr")
     try:
         french = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
         assert not set(french) & set(english)
         assert "adversaire" in trials_sentence(lab.trials, lab.spelling)
         assert "Kendall" in sentence_agreement(analysis.agreement(lab.answers), 9)
     finally:
-        speak("en")
+        set_language("en")
 
 
 def test_the_trials_are_a_picture_of_a_step(lab: Lab) -> None:

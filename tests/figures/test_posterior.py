@@ -15,7 +15,7 @@ from attnviz.export.files import Look, contents
 from attnviz.figures.posterior import posterior_bars, posterior_table
 from attnviz.figures.registry import STEP_FIGURES, step_figure
 from attnviz.figures.subject import Subject
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.wording.after_word import (
     after_equation,
@@ -138,12 +138,12 @@ def test_a_model_that_reads_from_the_new_state_says_that_the_annotation_goes_thr
 def test_in_french_the_columns_are_french() -> None:
     trace = synthetic.trace()
     found = after(trace, np.full(trace.alignment.shape, 0.25))
-    speak("fr")
+    set_language("fr")
     try:
         figure, sentence = posterior_bars(trace, found, 0), after_sentence(trace, found, 0)
         cells = texts_of_cells(found, 0)
     finally:
-        speak("en")
+        set_language("en")
     assert "0,25" in figure.data[5].text[0]
     assert "vraisemblance" in figure.layout.meta["alt"]
     assert "regard" in sentence

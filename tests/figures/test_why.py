@@ -17,7 +17,7 @@ from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table,
 from attnviz.figures.forced_words import forced_words_figure, forced_words_table
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
 from attnviz.figures.signals import signals_figure, signals_table
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace.attributions import Signals
@@ -69,11 +69,11 @@ def led(make_network: ModelFactory, tokenizer: Tokenizer) -> Led:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(led: Led, theme: ThemeName, code: str) -> None:
     paper = palette(theme).paper
-    speak(code)
+    set_language(code)
     try:
         pictures = led.drawn(theme)
     finally:
-        speak("en")
+        set_language("en")
     for picture, figure in pictures.items():
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
         assert len(figure.layout.meta["alt"]) > 40
@@ -179,10 +179,10 @@ def test_the_story_is_told_in_both_languages() -> None:
         return [text for one in passages for text in (one.heading, *one.paragraphs)]
 
     english = told()
-    speak("fr")
+    set_language("fr")
     try:
         french = told()
     finally:
-        speak("en")
+        set_language("en")
     assert len(english) == len(french)
     assert all(one != other for one, other in zip(english, french, strict=True))

@@ -21,7 +21,7 @@ from attnviz.analysis.gold import counted_words
 from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.figures.corpus import histogram_figure, scatter_figure
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.translator import Translator
 from attnviz.ui.corpus import jobs, room
 from attnviz.ui.corpus.choices import brush_of, brush_text
@@ -453,10 +453,10 @@ def test_a_region_of_a_link_is_marked_in_the_picture(corpus: Run) -> None:
 
 
 def test_reasons_are_told_in_the_language_of_the_visitor(models_folder: Path) -> None:
-    speak("fr")
+    set_language("fr")
     try:
         job = begin("x.tsv", b"a\tb\tc\n", str(models_folder / "en-fr"))
         made(job.identity)
     finally:
-        speak("en")
+        set_language("en")
     assert "3 colonnes : une source et une cible au plus" in job.problem.replace("\u00a0", " ")

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.export import Look, lecture_html
 from attnviz.figures import Subject, heatmap_table, step_figures
-from attnviz.languages import catalogue, speak
+from attnviz.languages import set_language
+from attnviz.languages.catalogs import catalog_files, read_catalog
 from attnviz.palette import FONT
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import _made
@@ -112,12 +113,12 @@ def test_what_goes_wrong_is_told_in_french(page: Run) -> None:
 @pytest.fixture
 def french() -> Iterator[None]:
     """Speak French."""
-    speak("fr")
+    set_language("fr")
     yield
-    speak("en")
+    set_language("en")
 
 
-ENGLISH = {sentence for sentence, french in catalogue("fr").items() if sentence != french}
+ENGLISH = {message.id for message in read_catalog(catalog_files()["fr"]) if message.id != message.string}
 
 
 @pytest.mark.usefixtures("french")

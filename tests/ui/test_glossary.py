@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.ui.glossary import Topic, glossary
 from tests.conftest import REPOSITORY
 
@@ -26,7 +26,7 @@ WORDS = {
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     yield
-    speak("en")
+    set_language("en")
 
 
 def terms(*topics: Topic) -> list[str]:
@@ -35,7 +35,7 @@ def terms(*topics: Topic) -> list[str]:
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 def test_a_word_stands_once(code: str) -> None:
-    speak(code)
+    set_language(code)
     found = terms(*get_args(Topic))
     assert len(found) == len(set(found)) >= 35
 

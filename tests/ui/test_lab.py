@@ -13,7 +13,7 @@ from attnviz import Trace
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.trials import Trials
 from attnviz.checkpoint import save_model
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui import resources
@@ -128,11 +128,11 @@ def test_records_are_of_their_step_theme_and_language(trace: Trace, name: str) -
     light, dark = (fetched(address_of(trace, name, theme, every=False), 1) for theme in ("light", "dark"))
     assert light["template"] != dark["template"]
     assert list(light["captions"]) == ["1"]
-    speak("fr")
+    set_language("fr")
     try:
         french = fetched(address_of(trace, name, "light", every=False), 1)
     finally:
-        speak("en")
+        set_language("en")
     assert french["captions"] != light["captions"]
 
 

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.commands.program import main
 from attnviz.commands.snapshots import table_of
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
 from attnviz.wording.learning import REFERENCES, SHAPES, SHARES
@@ -131,7 +131,7 @@ def test_the_rules_of_all_measures_are_said_in_both_languages(models: Path) -> N
     for code, said in (("en", "Mean of α on drawn links between two marks"), ("fr", "Moyenne de α")):
         app = opened(lang=code)
         assert any(said in one.proto.body for one in app.get("html"))
-    speak("en")
+    set_language("en")
 
 
 def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None:

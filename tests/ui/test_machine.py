@@ -13,7 +13,7 @@ import pytest
 from attnviz import Trace
 from attnviz.analysis.drawn_units import drawn_units
 from attnviz.figures.machine_table import machine_table
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.translator import Translator
 from attnviz.ui.components.machine.machine import machine_record
@@ -27,7 +27,7 @@ KINDS = pytest.mark.parametrize("attention", ["additive", "dot", "none"])
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     yield
-    speak("en")
+    set_language("en")
 
 
 def record_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def test_words_and_alternatives() -> None:
 
 def test_it_speaks_french() -> None:
     trace = make_trace()
-    speak("fr")
+    set_language("fr")
     record = record_of(trace)
     assert record["language"] == "fr"
     assert record["words"]["forward"] == "lue à l’endroit"

@@ -12,7 +12,7 @@ import pytest
 from attnviz.analysis.microscope import microscope
 from attnviz.figures.browser import constants_script
 from attnviz.figures.microscope import microscope_figure
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.microscope.microscope import microscope_record
 from tests.conftest import REPOSITORY
@@ -49,14 +49,14 @@ def test_of_each_cell(attention: str, spoken: str, theme: ThemeName, tmp_path: P
     score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     drawn = []
-    speak(spoken)
+    set_language(spoken)
     try:
         made = in_the_browser(microscope_record(trace, score, theme), cells, tmp_path)
         for cell in cells:
             units = microscope(trace, {"decoder.attention.score": score}, *cell)
             drawn += [microscope_figure(units, operands=wide, theme=theme) for wide in (True, False)]
     finally:
-        speak("en")
+        set_language("en")
     assert not close(made[0], made[2])
     for one, expected in zip(made, drawn, strict=True):
         other = json.loads(expected.to_json())

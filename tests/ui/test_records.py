@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Trace, Translator
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, keep_words
@@ -46,7 +46,7 @@ OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
 def trace(en_fr: Path) -> Iterator[Trace]:
     """Return a translation whose model is at hand, and which is on show."""
     yield on_show(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
-    speak("en")
+    set_language("en")
 
 
 def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:
@@ -117,7 +117,7 @@ def test_themes_and_languages_have_records_of_their_own(trace: Trace) -> None:
     light, dark = (fetched(address(trace, "energy", theme, every=True)) for theme in ("light", "dark"))
     assert light["template"] != dark["template"]
     english = fetched(address(trace, "energy", "light", every=True))
-    speak("fr")
+    set_language("fr")
     french = fetched(address(trace, "energy", "light", every=True))
     assert english["captions"] != french["captions"]
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.sentences import TABLE_3
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.ui.records import UnknownRecordError, on_show
 from attnviz.ui.records import address as address_of
@@ -198,7 +198,7 @@ def test_the_language_is_that_of_the_page(page: Run) -> None:
         assert "un dixième" in fetched(forced["at"])["captions"]["every"][1]
         assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
     finally:
-        speak("en")
+        set_language("en")
 
 
 def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_picture(

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.analysis.heads import open_head, strongest_words, words_of_looks
 from attnviz.analysis.measures import weight_order
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Record, Search, TransformerTrace
@@ -34,7 +34,7 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 
 
 def is_told_without_signs(trace: Record, code: str) -> None:
-    speak(code)
+    set_language(code)
     words = told(trace)
     try:
         for step in range(len(trace.target_pieces)):
@@ -46,7 +46,7 @@ def is_told_without_signs(trace: Record, code: str) -> None:
                 assert not SIGNS.search(text), text
             assert all(stage.sentence.endswith((".", "…")) for stage in stages)
     finally:
-        speak("en")
+        set_language("en")
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])

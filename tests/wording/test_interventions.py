@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.analysis.recomputation import softmax
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.text import EOS
 from attnviz.trace.interventions import (
     AttentionIntervention,
@@ -94,11 +94,11 @@ def test_several_are_told_in_their_order(translator: Translator) -> None:
 
 
 def test_it_is_told_in_french(changed: tuple[Trace, str]) -> None:
-    speak("fr")
+    set_language("fr")
     try:
         sentence = narrate(changed[0], STEP)[1].sentence
     finally:
-        speak("en")
+        set_language("en")
     assert sentence.startswith("Modifié à la main")
     assert not re.search(r"\d\.\d", sentence)
 

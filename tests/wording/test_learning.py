@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attnviz.analysis.learning import CLASSES
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.training.log import CURVES
 from attnviz.wording.learning import (
     QUALITY,
@@ -26,10 +26,10 @@ def test_every_measure_has_a_name_and_a_rule() -> None:
     every = {*SHARES, *SHAPES, *QUALITY, *CURVES}
     assert set(SHARES) == set(CLASSES)
     for code in ("en", "fr"):
-        speak(code)
+        set_language(code)
         assert set(measure_names()) == set(measure_rules()) == every
         assert len(set(measure_names().values())) == len(every)
-    speak("en")
+    set_language("en")
 
 
 def test_a_moment_is_told_with_what_was_measured_by_then() -> None:

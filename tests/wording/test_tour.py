@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.quiz import odds, questions
-from attnviz.languages import speak
+from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.wording.coloured import coloured, plain, spans
@@ -28,7 +28,7 @@ KINDS = pytest.mark.parametrize("attention", ["additive", "dot", "none"])
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
     yield
-    speak("en")
+    set_language("en")
 
 
 def told_of(trace: Trace, seed: int | None = 3) -> Toured:
@@ -54,7 +54,7 @@ def test_a_sentence_keeps_its_text_and_its_words_their_colours(parts: list[tuple
 @KINDS
 @pytest.mark.parametrize("code", ["en", "fr"])
 def test_every_stop_is_told_or_says_why_not(attention: str, code: str) -> None:
-    speak(code)
+    set_language(code)
     stops = tour_stops(told_of(make_trace(attention=attention)))
     assert [stop.number for stop in stops] == list(stop_titles())[:-1]
     assert [stop.number for stop in stops if stop.missing] == ([3, PULL, AFTER] if attention == "none" else [])

@@ -13,7 +13,7 @@ from pathlib import Path
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.lines import ENDINGS, readable, spelt_endings
-from attnviz.languages import gettext, language, speak
+from attnviz.languages import gettext, language, set_language
 from attnviz.ui.corpus.passing_folder import passing_folder
 from attnviz.ui.resources import translator_in
 from attnviz.ui.shelf import shelved
@@ -68,7 +68,7 @@ class Job:
     def run(self, model: str, file: Path, gold: Path | None, code: str) -> None:
         """Make the table, what is told of it in the language `code`; only one is made at a time, so that who translates
         meanwhile hardly waits."""
-        speak(code)
+        set_language(code)
         try:
             with _ONE:
                 self._tell(None)

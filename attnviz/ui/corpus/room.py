@@ -18,7 +18,7 @@ from attnviz.ui.corpus.choices import all_of_it, key
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
 from attnviz.ui.corpus.picture import plot
 from attnviz.ui.file_box import file_box, files_taken
-from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.passage import passage
 from attnviz.ui.shelf import SAMPLE, SAMPLE_LINKS, shelved
 from attnviz.ui.turns import in_turn
@@ -123,7 +123,7 @@ def _ways_in(model: str) -> None:
 
 
 def _begin_sample(model: str) -> None:
-    speak_as_chosen()  # called before the page runs
+    use_chosen_language()  # called before the page runs
     _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes())
 
 
@@ -157,7 +157,7 @@ def _problem(told: str) -> None:
 @in_turn
 def _progress(job: Job) -> None:
     """Say how far it is, until it is done."""
-    speak_as_chosen()
+    use_chosen_language()
     if job.ended:
         st.rerun()
     told, left = job.progress, job.left

@@ -24,7 +24,7 @@ from attnviz.ui.lab.neighbours import AMONG, KIND, METRIC, neighbours_panel, nei
 from attnviz.ui.lab.tree import WIDTH as WIDTH_OF_BEAM
 from attnviz.ui.lab.tree import WIDTHS, tree_panel, tree_pictures
 from attnviz.ui.lab.trials import trials_panel, trials_pictures, trials_tables
-from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.comparison import forget_comparison
 from attnviz.ui.page_state.link_problems import Offered, note
@@ -91,7 +91,7 @@ SECTIONS: Mapping[str, Section] = {
 @st.fragment
 def lab_room(view: View, *, asked: bool = False) -> None:
     """Draw the lab of `view`; `open_view` comes before. Where its translation was `asked` for, say what ran."""
-    speak_as_chosen()
+    use_chosen_language()
     view = replace(view, trace=on_show(view.trace))
     with st.container(key=view.key("room")):  # where the browser keeps what the view shows: see components/view.js
         with st.container(key="lab_opening"):
@@ -185,7 +185,7 @@ def _unknown_section(chosen: str) -> None:
 
 def _tables(view: View, section: Section) -> None:
     """Offer the numbers in the pictures of the section, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     if section.tables is None:
         return
     box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
@@ -206,5 +206,5 @@ def _tables(view: View, section: Section) -> None:
 @in_turn
 def _downloads(view: View, section: Section) -> None:
     """Offer the pictures of the section, drawn when the box is opened."""
-    speak_as_chosen()
+    use_chosen_language()
     picture_box(lambda: (picture_file(view.trace, one) for one in section.pictures(view, st.session_state)))

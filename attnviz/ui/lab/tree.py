@@ -15,7 +15,7 @@ from attnviz.trace.interventions import ForceWord
 from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.hypotheses.hypotheses import hypotheses, hypotheses_record
 from attnviz.ui.lab.reckoned import beam_tree_of
-from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.page_state import address as page_address
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import Session, View
@@ -101,7 +101,7 @@ def _problem(trace: Trace, beam: int) -> str:
 
 def _table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.expander(gettext("All hypotheses as a table"), key=view.key("tree_table"), on_change="rerun")
     if box.open:
         with box:

@@ -20,7 +20,7 @@ from attnviz.ui.components.chart.chart import chart, steady_record
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.lab.lacking import lacking
 from attnviz.ui.lab.reckoned import best_look_of, firmness_of, shuffled_of, trials_of
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import INSIDE_WORD, part
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.passage import references
@@ -100,7 +100,7 @@ def _heading(title: str, told: str) -> None:
 
 def _wanted(view: View) -> None:
     """Draw the choice of the word that the step should have looked for: the part `INSIDE_WORD`."""
-    speak_as_chosen()
+    use_chosen_language()
     follow(view, INSIDE_WORD)
     tokenizer = tokenizer_of(view.trace)
     assert tokenizer is not None  # lacking

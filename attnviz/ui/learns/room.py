@@ -17,7 +17,7 @@ from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
 from attnviz.ui.components.timeline.timeline import timeline
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.learns.choices import Chosen, choices, linked_update, trainings, watches
 from attnviz.ui.learns.pictures import ROOM, has_learnt, learnt, looks_and_quality, moments_of
 from attnviz.ui.learns.runs import RUNS_VARIABLE
@@ -49,7 +49,7 @@ def learns_room() -> None:
 
 @in_turn
 def _room(watching: bool) -> None:
-    speak_as_chosen()
+    use_chosen_language()
     offered = trainings()
     if not offered:
         st.text(_nothing())
@@ -125,7 +125,7 @@ def _rules(runs: list[Snapshots]) -> None:
 @in_turn
 def _downloads(chosen: Chosen) -> None:
     """Offer the pictures at the moment on show, drawn when the box is opened."""
-    speak_as_chosen()
+    use_chosen_language()
     update = _update_on_show(chosen)
     name = f"attnviz-learns-{chosen.runs[0].name}-lecture.html"
     picture_box(lambda: _files(chosen), lambda theme: learns_told(chosen, update, theme), name, ROOM.key)
@@ -163,7 +163,7 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
 @in_turn
 def _tables(chosen: Chosen) -> None:
     """Offer the numbers in the pictures, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.expander(gettext("The charts as tables"), key=ROOM.key("tables"), on_change="rerun")
     if not box.open:
         return

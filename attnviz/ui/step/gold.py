@@ -12,7 +12,7 @@ from attnviz.analysis.grid import Face
 from attnviz.languages import gettext, language
 from attnviz.trace import Words
 from attnviz.ui.components.findings.findings import given_findings
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.gold import TEXT, fill_box, give, gold_of, problem_of, take_off, waits
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
@@ -54,7 +54,7 @@ def _numbered(words: tuple[str, ...]) -> str:
 
 
 def _give(view: View) -> None:
-    speak_as_chosen()  # called before the page runs
+    use_chosen_language()  # called before the page runs
     give(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
 
 

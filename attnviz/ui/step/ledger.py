@@ -24,7 +24,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Seq2SeqTrace, Trace
 from attnviz.ui.components.chart.chart import AtStep, chart, chart_record
 from attnviz.ui.components.follower.follower import follow
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import INSIDE_WORD
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
@@ -40,7 +40,7 @@ from attnviz.wording.ledger import ledger_heading, ledger_sentence
 def ledger_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the ledger of the chosen word at the step on show and its contrast with a rival, below the choice of
     both: the part `INSIDE_WORD`."""
-    speak_as_chosen()
+    use_chosen_language()
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
     lacking = STEP_FIGURES["ledger"].lacking(Subject(trace, 0, weights))
     if lacking or weights is None or tokenizer is None:

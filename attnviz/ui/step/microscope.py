@@ -16,7 +16,7 @@ from attnviz.palette import ThemeName
 from attnviz.ui.components.follower.follower import follow
 from attnviz.ui.components.microscope.microscope import microscope as energy_microscope
 from attnviz.ui.components.microscope.microscope import microscope_record
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import MICROSCOPE_TABLE, part
 from attnviz.ui.page_state.selection import selection_of, source_of
 from attnviz.ui.page_state.view import View
@@ -61,7 +61,7 @@ def _legend(kind: str) -> str:
 
 def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the cell as a table, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.expander(gettext("All units of this energy as a table"), key=view.key(MICROSCOPE_TABLE), on_change="rerun")
     if not box.open:
         return

@@ -15,7 +15,7 @@ from attnviz.trace import Attention
 from attnviz.ui.components.findings.findings import findings_panel
 from attnviz.ui.components.step_summary.step_summary import step_summary, summary_record
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.depth import Depth
 from attnviz.ui.page_state.looking_back import looks_back
 from attnviz.ui.page_state.parts import INSIDE_WORD, TABLES, part
@@ -45,7 +45,7 @@ from attnviz.wording.kinds import told
 @st.fragment
 def step_room(view: View, depth: Depth = "everything") -> None:
     """Draw what of `view` depends on the step, down to `depth`; `open_view` comes before."""
-    speak_as_chosen()
+    use_chosen_language()
     view = replace(_on_show(view), depth=depth)
     with st.container(key=view.key("link_problem")):
         link_told(view)

@@ -15,7 +15,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
 from attnviz.ui.components.follower.follower import follow
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import TABLES
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.page_state.view import View
@@ -28,7 +28,7 @@ from attnviz.wording.file_headings import step_heading
 
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return

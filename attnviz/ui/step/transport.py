@@ -8,7 +8,7 @@ from attnviz.languages import gettext
 from attnviz.ui.components.branches.branches import branch_cards
 from attnviz.ui.components.messenger.messenger import is_heard, messenger
 from attnviz.ui.components.player.player import Pair, player
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import TRANSPORT, part, run_again, tells_of_more
 from attnviz.ui.page_state.selection import choose, selection_of
 from attnviz.ui.page_state.view import View
@@ -28,7 +28,7 @@ def transport(view: View, pair: Pair | None = None) -> None:
 
 def _moving(view: View) -> None:
     """Draw the slider, whose numbers are printed text: they count from 1. It runs again at each step."""
-    speak_as_chosen()
+    use_chosen_language()
     key, session = view.key("step"), st.session_state
 
     def moved() -> None:

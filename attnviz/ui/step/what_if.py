@@ -24,7 +24,7 @@ from attnviz.trace.changes import (
     shares_of,
 )
 from attnviz.trace.interventions import Temperature, from_json
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.branches import add, remove, show, tell, undo
 from attnviz.ui.page_state.view import Session, View
 from attnviz.ui.resources import tokenizer_of
@@ -40,7 +40,7 @@ def take_up(session: Session, view: View, asked: Mapping[str, Any]) -> None:
     `asked` has a `kind`, what that kind needs, and `held` where the translation is to stay as it is. Steps and pieces
     count from 0.
     """
-    speak_as_chosen()  # called before the page runs
+    use_chosen_language()  # called before the page runs
     try:
         match asked.get("kind"):
             case "undo":

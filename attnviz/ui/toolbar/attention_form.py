@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.languages import gettext
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.toolbar.reopening import Choice, choose_attention, chosen_attention, close
 
 LONGEST = 100_000
@@ -77,7 +77,7 @@ def _key(choice: Choice, name: str) -> str:
 
 def _asked(choice: Choice) -> None:
     """Open what the boxes ask for; tokens belong to their sentence."""
-    speak_as_chosen()  # called before the page runs
+    use_chosen_language()  # called before the page runs
     said = {name: st.session_state.get(_key(choice, name)) for name in ("number", "source", "target", "normalise")}
     number = int(said["number"] or choice.number)
     if number != choice.number:

@@ -20,7 +20,7 @@ from attnviz.export.story import Story, StoryPicture, story_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
 from attnviz.figures.registry import step_figures
-from attnviz.languages import gettext, language, speak
+from attnviz.languages import gettext, language, set_language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.picture_files.picture_files import PictureFile, picture_file_buttons
@@ -79,7 +79,7 @@ def picture_box(
 
 def _story(told: Told, code: str) -> bytes:
     """Return the page for a lecture in the language `code`: made in a thread of the server's."""
-    speak(code)
+    set_language(code)
     return story_html(told).encode("utf-8")
 
 
@@ -157,7 +157,7 @@ def _whole(looks: bool, *, after: bool) -> dict[str, tuple[str, str]]:
 
 def _made(view: View, ending: str, look: Look, weights: Weights | None, code: str) -> bytes:
     """Return a file in the language `code`: it is made once it is asked for, in a thread of the server's."""
-    speak(code)
+    set_language(code)
     return contents(view.trace, ending, look, weights, view.branches)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar import reopening
 from attnviz.ui.toolbar.downloads import WIDTH, downloads
@@ -17,7 +17,7 @@ from attnviz.ui.turns import in_turn
 @in_turn
 def share_and_save(view: View | None) -> None:
     """Offer the link and the files of `view`, where there is one, as they are when the box is opened; take a file."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.popover(gettext("Share and save"), type="tertiary", key=reopening.BOX, on_change="rerun", width="content")
     if not box.open:
         return

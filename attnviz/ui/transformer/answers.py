@@ -26,7 +26,7 @@ from attnviz.ui.components.gallery.gallery import cell, gallery, group
 from attnviz.ui.components.lanes.lanes import lanes, lanes_record, written_lane
 from attnviz.ui.components.messenger.messenger import messenger
 from attnviz.ui.components.proof.proof import proof
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state.parts import TRANSPORT, part
 from attnviz.ui.page_state.selection import carry_over
 from attnviz.ui.page_state.view import View
@@ -95,7 +95,7 @@ def _panel(view: View, asked: Asked, theme: ThemeName) -> None:
 
 def _speaking(view: View) -> None:
     """Let browser and server speak of a view: it runs again at each step."""
-    speak_as_chosen()
+    use_chosen_language()
     messenger(view, lambda *_: None)  # nothing is tried by hand here
 
 

@@ -17,7 +17,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.equation.equation import inline_equation
-from attnviz.ui.language import localised, speak_as_chosen
+from attnviz.ui.language import localised, use_chosen_language
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TABLES, part
 from attnviz.ui.page_state.selection import open_view, selection_of, source_of
@@ -122,7 +122,7 @@ def _write_address(view: View, asked: Asked, chosen: str) -> None:
 
 def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
     """Offer the numbers in the pictures, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.expander(gettext("The charts as tables"), key=view.key(TABLES), on_change="rerun")
     if not box.open:
         return
@@ -140,7 +140,7 @@ def _tables(view: View, exhibit: Exhibit, asked: Asked) -> None:
 @in_turn
 def _downloads(view: View, exhibit: Exhibit, asked: Asked, rung: Rung) -> None:
     """Offer the pictures, drawn when the box is opened."""
-    speak_as_chosen()
+    use_chosen_language()
     chosen = _on_show(view, asked)
     picture_box(
         lambda: (picture_file(asked.view.trace, one) for one in exhibit.pictures(view, asked, chosen, "light")),

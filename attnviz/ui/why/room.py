@@ -12,7 +12,7 @@ from attnviz import Trace
 from attnviz.languages import gettext
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.messenger.messenger import messenger
-from attnviz.ui.language import speak_as_chosen
+from attnviz.ui.language import use_chosen_language
 from attnviz.ui.page_state import address
 from attnviz.ui.page_state.parts import TRANSPORT, part
 from attnviz.ui.page_state.selection import open_view
@@ -92,7 +92,7 @@ def _growth(three: Trio) -> Trace | None:
 
 def _speaking(view: View) -> None:
     """Let browser and server speak of a view: it runs again at each step."""
-    speak_as_chosen()
+    use_chosen_language()
     messenger(view, lambda *_: None)  # nothing is tried by hand here
 
 
@@ -107,7 +107,7 @@ def _foot(view: View, three: Trio, long: Trace | None) -> None:
 
 def _tables(view: View, three: Trio, long: Trace | None) -> None:
     """Offer the numbers in the pictures, made only when opened."""
-    speak_as_chosen()
+    use_chosen_language()
     box = st.expander(gettext("The charts as tables"), key=view.key("tables"), on_change="rerun")
     if not box.open:
         return
@@ -138,7 +138,7 @@ def why_pictures(three: Trio, long: Trace | None) -> Iterator[Picture]:
 @in_turn
 def _downloads(three: Trio, long: Trace | None) -> None:
     """Offer the pictures, drawn when the box is opened."""
-    speak_as_chosen()
+    use_chosen_language()
     picture_box(
         lambda: (picture_file(three.good, one) for one in why_pictures(three, long)),
         lambda theme: why_told(three, long, theme),
