@@ -172,6 +172,20 @@ class Tokenizer:
             ) from error
         return cls(model.getvalue())
 
+    def with_characters(self, characters: Iterable[str]) -> Tokenizer:
+        """Return this tokenizer with a piece at its end for each of `characters` that it lacks."""
+        from sentencepiece import sentencepiece_model_pb2 as proto
+
+        model = proto.ModelProto.FromString(self.model)
+        known = {piece.piece for piece in model.pieces}
+        lowest = min(piece.score for piece in model.pieces)
+        for character in dict.fromkeys(characters):
+            if character not in known:
+                lowest -= 1
+                model.pieces.add(piece=character, score=lowest)
+        model.trainer_spec.vocab_size = len(model.pieces)
+        return type(self)(model.SerializeToString())
+
     @classmethod
     def load(cls, path: str | Path) -> Tokenizer:
         """Read a tokenizer file; raise AttnvizError, naming the file, where that fails."""

@@ -6,10 +6,12 @@ map vectors to vectors; embeddings and the output layer, whose rows are words of
 
 from __future__ import annotations
 
+import torch
 from torch import nn
-from torch.optim import Adam, Muon, Optimizer
+from torch.optim import Adam, Optimizer
 
 from attnviz.training.config import TrainingConfig
+from attnviz.training.muon import Muon
 
 _WORDS = ("embedding", "output")
 """What the names of the matrices with a row for every piece contain."""
@@ -25,8 +27,8 @@ def make_optimizers(network: nn.Module, config: TrainingConfig) -> list[Optimize
     adam = Adam(others, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, fused=True)
     if not matrices:
         return [adam]
-    # Scaled so that a step is as long as Adam's would be at the same rate (Liu et al. 2025).
-    return [adam, Muon(matrices, lr=config.learning_rate, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")]
+    dtype = torch.bfloat16 if config.precision == "bf16" else torch.float32
+    return [adam, Muon(matrices, lr=config.learning_rate, dtype=dtype)]
 
 
 def set_rate(optimizers: list[Optimizer], rate: float, config: TrainingConfig) -> None:

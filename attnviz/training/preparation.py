@@ -37,8 +37,9 @@ _MAY_CHANGE = {
     "keep_at",
     "snapshots",
     "snapshot_sentences",
+    "precision",
 }
-"""Fields a resumed run may have otherwise: none of them changes what the weights become before the run ends."""
+"""Fields that may change on resume: only the precision alters the weights, and by rounding alone."""
 
 
 def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:

@@ -14,13 +14,14 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
-from torch.optim import Muon, Optimizer
+from torch.optim import Optimizer
 
 from attnviz import bounds
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
 from attnviz.network import AnyConfig, AnyNetwork, read_fields
+from attnviz.training.muon import Muon
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 CHECKPOINT = "checkpoint.safetensors"

@@ -7,6 +7,7 @@ rows of the embeddings and of the output layer are then where its parts already 
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from pathlib import Path
 
 import torch
@@ -52,6 +53,10 @@ def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float, guidanc
     return network
 
 
+_LIGATURES = str.maketrans({"Œ": "Oe", "œ": "oe", "Æ": "Ae", "æ": "ae"})
+"""Letters that Unicode does not decompose."""
+
+
 def _shares(tokenizer: Tokenizer, old: Tokenizer) -> Tensor:
     """Return (K, K of the old tokenizer), sparse: row k spreads 1 evenly over the old pieces that spell new piece k."""
     known = {old.piece(index): index for index in range(len(old))}
@@ -72,4 +77,9 @@ def _spelling(piece: str, old: Tokenizer) -> list[int]:
     ids = old.encode(piece.replace(SPACE, " "))
     if not piece.startswith(SPACE) and ids and old.piece(ids[0]) == SPACE:
         ids = ids[1:]
+    if UNK in ids:  # a character the old tokenizer never saw, such as Ç: its base letter, C, is nearer than <unk>
+        plain = unicodedata.normalize("NFKD", piece.translate(_LIGATURES))
+        base = "".join(character for character in plain if not unicodedata.combining(character))
+        if base != piece:
+            return _spelling(base, old)
     return ids or [UNK]
