@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
 
@@ -174,9 +175,10 @@ class Tokenizer:
 
     def with_characters(self, characters: Iterable[str]) -> Tokenizer:
         """Return this tokenizer with a piece at its end for each of `characters` that it lacks."""
-        from sentencepiece import sentencepiece_model_pb2 as proto
+        from sentencepiece import sentencepiece_model_pb2
 
-        model = proto.ModelProto.FromString(self.model)
+        # The module makes its classes at run time, so that no type checker finds them.
+        model: Any = vars(sentencepiece_model_pb2)["ModelProto"].FromString(self.model)
         known = {piece.piece for piece in model.pieces}
         lowest = min(piece.score for piece in model.pieces)
         for character in dict.fromkeys(characters):

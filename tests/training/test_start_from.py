@@ -191,3 +191,17 @@ def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
     with pytest.raises(AttnvizError, match=copies[0]):
         run(config)
     assert np.isfinite([float(row["validation_bleu"]) for row in rows]).all()
+
+
+def test_a_character_the_old_tokenizer_lacked_begins_as_its_base_letter(model: Path) -> None:
+    old, tokenizer = load_model(model)
+    extended = tokenizer.with_characters(["ä", "☃"])
+    started = start_from(model, extended, dropout=0.0)
+    rows = started.state_dict()["encoder.embedding.weight"]
+    before = old.state_dict()["encoder.embedding.weight"]
+    ids = {extended.piece(index): index for index in range(len(tokenizer), len(extended))}
+    assert torch.equal(rows[: len(tokenizer)], before)
+    assert torch.equal(rows[ids["☃"]], before[UNK])
+    base = tokenizer.encode("a")[-1:]
+    assert base != [UNK]
+    assert torch.equal(rows[ids["ä"]], before[base[0]])
