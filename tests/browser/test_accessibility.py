@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.contrast import faint
 from tests.browser.server import READY
 from tests.browser.settled import settled, unfold
-from tests.browser.views import SHOWN
+from tests.browser.views import SHOWN, at_night
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +78,7 @@ def close_box(page: Page) -> None:
     expect(box).to_have_count(0)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
 def test_all_text_stands_out_in_both_themes(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=3", dark=dark)
     settled(page)
@@ -137,8 +137,9 @@ ORDER = (
 """Stops on the way through the page, in the order of reading; there are others in between."""
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
 def test_the_whole_page_is_gone_through_by_tab_and_the_focus_is_seen(open_page: Opener, dark: bool) -> None:
     page = open_page(f"?sentence={quote(SHORT)}", dark=dark)
     page.emulate_media(reduced_motion="reduce")
@@ -242,6 +243,7 @@ def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> No
         expect(page.locator(f".st-key-{box} [data-testid=stDataFrame]")).to_have_count(count)
 
 
+@pytest.mark.nightly
 def test_an_alternative_follows_the_step(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
@@ -256,6 +258,7 @@ def test_an_alternative_follows_the_step(open_page: Opener) -> None:
         expect(chart).to_have_attribute("aria-label", before[key])
 
 
+@pytest.mark.nightly
 def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
@@ -266,6 +269,7 @@ def test_no_keys_are_named_on_a_touch_screen(chromium: Browser, address: str) ->
     context.close()
 
 
+@pytest.mark.nightly
 def test_an_equation_that_goes_on_behind_the_edge_shows_it(open_page: Opener) -> None:
     """The shade is part of the background, covered by the page's colour at the end of the way."""
     page = open_page("?step=3", width=240)

@@ -100,6 +100,7 @@ def test_a_link_has_every_choice_that_changes_the_picture(open_page: Opener) -> 
     }
 
 
+@pytest.mark.nightly
 def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener) -> None:
     page = open_page("?step=4")
     settled(page)

@@ -41,6 +41,7 @@ def expect_step(page: Page, step: int, words: str) -> None:
     page.wait_for_url(re.compile(rf"[?&]step={step}(&|$)"))
 
 
+@pytest.mark.nightly
 def test_a_step_and_another_language(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)
@@ -67,6 +68,7 @@ def test_a_step_and_other_controls(open_page: Opener) -> None:
     expect(page.locator(".st-key-why_opening")).to_be_visible()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("direction", ["back", "forward"])
 def test_a_step_and_back_or_forward(open_page: Opener, direction: str) -> None:
     """Whichever the server hears of first, it shows what the address says."""
@@ -83,6 +85,7 @@ def test_a_step_and_back_or_forward(open_page: Opener, direction: str) -> None:
         page.go_back() if direction == "forward" else page.go_forward()
 
 
+@pytest.mark.nightly
 def test_what_is_left_of_another_room_says_nothing(open_page: Opener) -> None:
     """Streamlit draws it in the new room for a moment, and nothing says in which order the two of them speak."""
     page = open_page()

@@ -192,6 +192,7 @@ def test_pulled_undone_pulled_in_another_language_and_held(
     expect(page.locator(".st-key-changed p")).to_contain_text("C’est toujours « ·Europe »")
 
 
+@pytest.mark.nightly
 @on_both
 def test_all_of_it_by_the_keyboard_alone(open_page: Opener, first: Trace, looked_there: Trace) -> None:
     page = open_page(AT)
@@ -259,6 +260,7 @@ def test_only_here_anywhere_but_here_and_everywhere_alike(open_page: Opener, fir
         settled(page)
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
     open_page: Opener, translator: Translator[Trace]

@@ -68,6 +68,7 @@ def expect_row(page: Page, row: np.ndarray) -> None:
     )
 
 
+@pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
 def test_the_look_of_the_posterior_and_of_another_model_is_borrowed(
     open_page: Opener, first: Trace, lent: dict[str, np.ndarray]
@@ -88,6 +89,7 @@ def test_the_look_of_the_posterior_and_of_another_model_is_borrowed(
         expect_translation(page, first)
 
 
+@pytest.mark.nightly
 @on_both
 def test_looks_are_borrowed_by_the_keyboard_alone(open_page: Opener, first: Trace, lent: dict[str, np.ndarray]) -> None:
     page = open_page(AT)

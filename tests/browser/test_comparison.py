@@ -81,6 +81,7 @@ def expect_step(page: Page, step: int, row: int) -> None:
     assert framed_rows(page) == {row}
 
 
+@pytest.mark.nightly
 @on_both
 def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_window(
     open_page: Opener, address: str
@@ -96,6 +97,7 @@ def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_w
     expect(page.get_by_role("img", name=re.compile("as heatmaps of 8 target and 9 source words"))).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_window_that_narrows_has_the_panels_laid_out_anew(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     for width, columns in ((1440, 4), (900, 2), (390, 1), (1440, 4)):
@@ -127,6 +129,7 @@ def test_one_player_moves_both_by_key_button_and_click(open_page: Opener, addres
     expect_step(page, 7, 7)
 
 
+@pytest.mark.nightly
 def test_the_cell_under_the_pointer_is_framed_in_all_panels(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     page.mouse.move(*cell(page, "difference", 4, 6))
@@ -140,6 +143,7 @@ def test_the_cell_under_the_pointer_is_framed_in_all_panels(open_page: Opener, a
     expect(page.locator(".st-key-comparison .cursor div")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, other_model="small-dot")
     page.keyboard.press("b")
@@ -183,6 +187,7 @@ def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(open_page: Opener, a
     expect(page.locator(".st-key-other_sentence textarea")).to_have_value("A boy is riding a red bicycle.")
 
 
+@pytest.mark.nightly
 @on_both
 def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, compare="sentence", other_sentence=SHORTER)
@@ -203,6 +208,7 @@ def test_words_are_edited_by_the_keyboard_alone(open_page: Opener, address: str)
     page.wait_for_url(lambda url: dropped[1] not in parse_qs(urlsplit(url).query)["other_sentence"][0].split())
 
 
+@pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
 def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, compare="branch", branches="0.o.4.2", branch="1")
@@ -213,6 +219,7 @@ def test_a_what_if_has_its_own_steps_and_stands_beside_the_first(open_page: Open
     expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("what-if 1 “girl” (1.00)")
 
 
+@pytest.mark.nightly
 def test_to_and_fro_between_sections_and_models_nothing_is_lost(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address)
     page.keyboard.press("ArrowRight")

@@ -126,6 +126,7 @@ def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opene
     expect(page.locator(".st-key-corpus_said")).to_have_count(1)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_all_text_stands_out(open_page: Opener, dark: bool) -> None:
     page = open_page("?table=mine&brush=0_9_-99_0", path="corpus", ready=ROWS, dark=dark)

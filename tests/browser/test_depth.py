@@ -13,7 +13,7 @@ from tests.browser.select_box import choose
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
-from tests.browser.views import SHOWN, everywhere, on_both
+from tests.browser.views import SHOWN, at_night, everywhere, on_both
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -52,7 +52,7 @@ def parts(page: Page) -> dict[str, int]:
     return {name: page.locator(selector).count() for name, selector in names.items()}
 
 
-@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize("lang", ["en", at_night("fr")])
 @everywhere
 def test_the_first_window_has_what_one_came_for(open_page: Opener, lang: str) -> None:
     page = open_page(f"?sentence={quote(FIFTEEN)}&depth=idea&lang={lang}")
@@ -122,6 +122,7 @@ def test_a_newcomer_begins_with_the_idea_and_a_choice_is_remembered(open_page: O
     expect(other.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
 
 
+@pytest.mark.nightly
 def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
     """Steps, a source piece, choices of the heatmap, a what-if, a sentence and the language, with the dial between."""
     page = open_page("?sentence=He+is+an+honest+man.&step=5&branches=0.o.5.4&branch=1&by=pieces")
@@ -150,6 +151,7 @@ def test_to_and_fro_loses_nothing(open_page: Opener) -> None:
     assert page.locator(".player .target").inner_text() == french
 
 
+@pytest.mark.nightly
 def test_back_and_forward_bring_the_depth_of_their_link(open_page: Opener) -> None:
     page = open_page("?depth=idea&sentence=We+eat.")
     at_rest(page)
@@ -166,6 +168,7 @@ def test_back_and_forward_bring_the_depth_of_their_link(open_page: Opener) -> No
     expect(page.locator(DIAL).get_by_role("radio", name="Numbers")).to_be_checked()
 
 
+@pytest.mark.nightly
 def test_the_dial_by_keyboard(open_page: Opener) -> None:
     page = open_page("?depth=idea&step=2")
     at_rest(page)
@@ -179,6 +182,7 @@ def test_the_dial_by_keyboard(open_page: Opener) -> None:
     expect_step(page, 2)
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Opener) -> None:
     page = open_page("?sentence=He+is+an+honest+man.&step=5&depth=idea")
@@ -192,6 +196,7 @@ def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Open
     expect(page.locator(".player .target")).not_to_have_text(before)
 
 
+@pytest.mark.nightly
 def test_a_model_without_attention_has_three_stages_at_the_idea(open_page: Opener) -> None:
     page = open_page("?depth=idea&model=small-fixed", ready=".st-key-candidates .js-plotly-plot")
     at_rest(page)
@@ -199,6 +204,7 @@ def test_a_model_without_attention_has_three_stages_at_the_idea(open_page: Opene
     expect(page.locator(".st-key-stages")).to_contain_text("cannot look back at the sentence")
 
 
+@pytest.mark.nightly
 def test_all_that_was_in_eight_menus_is_in_four_boxes(open_page: Opener) -> None:
     page = open_page("?depth=idea")
     at_rest(page)

@@ -26,7 +26,7 @@ from attnviz.wording.after_word import after_sentence
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
-from tests.browser.views import EXAMPLE
+from tests.browser.views import EXAMPLE, at_night
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
 
@@ -54,7 +54,7 @@ def open_trace(page: Page, path: Path) -> None:
     page.locator("input[type=file]").set_input_files(path)
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
 def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: int, height: int, dark: bool) -> None:
     page = open_page("?step=3", width=width, height=height, dark=dark)
     open_downloads(page)
@@ -91,6 +91,7 @@ def test_pictures_of_the_step_on_show(open_page: Opener, tmp_path: Path, width: 
     assert struct.unpack(">I", png.read_bytes()[16:20])[0] >= 3 * 760
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("query", ["", "?lang=fr"])
 def test_nothing_in_a_title_is_clipped(open_page: Opener, tmp_path: Path, query: str) -> None:
     page = open_page(query)
@@ -113,6 +114,7 @@ def test_nothing_in_a_title_is_clipped(open_page: Opener, tmp_path: Path, query:
     viewer.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("query", ["", "?lang=fr"])
 def test_the_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
     page = open_page(query)
@@ -127,6 +129,7 @@ def test_the_download_menu_fits_in_the_window(open_page: Opener, query: str) -> 
     assert place["y"] + place["height"] <= 900
 
 
+@pytest.mark.nightly
 def test_the_download_menu_on_a_telephone_by_keyboard(open_page: Opener) -> None:
     page = open_page(width=390, height=844)
     page.locator(".st-key-downloads button").first.press("Enter")
@@ -140,6 +143,7 @@ def test_the_download_menu_on_a_telephone_by_keyboard(open_page: Opener) -> None
     assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0
 
 
+@pytest.mark.nightly
 def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
     page = open_page()
     open_downloads(page)
@@ -152,6 +156,7 @@ def test_a_png_has_the_page_s_font(open_page: Opener, tmp_path: Path) -> None:
     assert fetch(other, "Likeliest words, PNG", tmp_path).read_bytes() != with_font
 
 
+@pytest.mark.nightly
 def test_a_font_that_failed_once_is_asked_for_again(open_page: Opener, tmp_path: Path) -> None:
     page = open_page()
     open_downloads(page)
@@ -164,6 +169,7 @@ def test_a_font_that_failed_once_is_asked_for_again(open_page: Opener, tmp_path:
     assert again != without
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("query", "said"), [("", "This file could not be made here."), ("?lang=fr", "Ce fichier n’a pas pu être produit")]
 )
@@ -239,7 +245,7 @@ def lecture_step(page: Page) -> tuple[str, float, str]:
     return page.locator("#heading").inner_text(), float(row), page.locator("#sentence").inner_text()
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
 def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, height: int, dark: bool) -> None:
     trace = synthetic.trace()
     page = lecture(trace, width=width, height=height, dark=dark)
@@ -266,7 +272,7 @@ def test_a_lecture_is_stepped_through(lecture: Callable[..., Page], width: int, 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), (390, 844, False)])
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), at_night(390, 844, False)])
 def test_a_lecture_shows_context_and_ledger_in_two_languages(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
@@ -293,7 +299,8 @@ def test_a_lecture_shows_context_and_ledger_in_two_languages(
     expect(page.locator("#next")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+@pytest.mark.nightly
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
 def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_posterior(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
@@ -367,6 +374,7 @@ def test_a_saved_trace_opens_and_leads_back(open_page: Opener, saved: Path, tmp_
     expect(page.locator(".st-key-sentence textarea")).to_have_value(EXAMPLE)
 
 
+@pytest.mark.nightly
 def test_another_sentence_leaves_a_saved_trace(open_page: Opener, saved: Path) -> None:
     page = open_page()
     open_trace(page, saved)
@@ -377,7 +385,7 @@ def test_another_sentence_leaves_a_saved_trace(open_page: Opener, saved: Path) -
     expect(page.locator(".st-key-notice")).to_have_count(0)
 
 
-@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n\xff", b"{}", b"[" * 5000])
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n\xff", at_night(b"{}"), at_night(b"[" * 5000)])
 def test_a_foreign_file_is_a_sentence_and_loses_nothing(open_page: Opener, tmp_path: Path, content: bytes) -> None:
     page = open_page()
     before = page.locator(".player .target").inner_text()

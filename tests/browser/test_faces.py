@@ -90,6 +90,7 @@ def test_key_and_control_go_through_the_faces_to_and_fro(open_page: Opener) -> N
     expect(page.locator(".keys kbd", has_text="B")).to_have_count(1)
 
 
+@pytest.mark.nightly
 @within(WIDE_DARK)
 def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
     page = open_page()
@@ -102,6 +103,7 @@ def test_the_key_is_a_letter_where_one_types(open_page: Opener) -> None:
     expect_face(page, "before")
 
 
+@pytest.mark.nightly
 @within(NARROW)
 def test_a_face_outlives_another_language_to_and_fro(open_page: Opener) -> None:
     page = open_page("?face=after")

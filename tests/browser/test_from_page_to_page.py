@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import WAYS, go, settled
-from tests.browser.views import EXAMPLE, on_both
+from tests.browser.views import EXAMPLE, at_night, on_both
 
 pytestmark = pytest.mark.browser
 
@@ -51,7 +51,7 @@ def begins(said: str | bytes, name: str) -> bool:
 
 
 @on_both
-@pytest.mark.parametrize("first", ["Why attention?", "To the transformer", "Lab"])
+@pytest.mark.parametrize("first", ["Why attention?", at_night("To the transformer"), at_night("Lab")])
 def test_the_first_click_of_a_visit_leads_to_another_page(open_page: Opener, first: str) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
@@ -90,6 +90,7 @@ def test_what_is_typed_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
         expect(box).to_have_value(text)
 
 
+@pytest.mark.nightly
 def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
@@ -102,6 +103,7 @@ def test_what_is_typed_while_the_server_is_busy_is_kept_by_who_leaves_at_once(op
     expect(box).to_have_value("Dog 2 runs.")
 
 
+@pytest.mark.nightly
 def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(open_page: Opener) -> None:
     page = open_page()
     units = page.locator("[class*='st-key-by-']")
@@ -115,6 +117,7 @@ def test_what_is_chosen_while_the_server_is_busy_is_kept_by_who_leaves_at_once(o
         expect(units.locator(CHOSEN)).to_have_text(unit)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", ["To the transformer", "Lab"])
 def test_a_choice_made_before_the_next_page_is_there_does_not_bring_back_the_last(open_page: Opener, way: str) -> None:
     page = open_page()
@@ -133,6 +136,7 @@ def test_a_choice_made_before_the_next_page_is_there_does_not_bring_back_the_las
     expect(page.locator(".st-key-page_here a")).to_have_attribute("href", WAYS[way])
 
 
+@pytest.mark.nightly
 def test_a_link_is_followed_at_once_where_nothing_was_typed(open_page: Opener) -> None:
     page = open_page()
     box = page.locator(".st-key-sentence textarea")
@@ -180,6 +184,7 @@ AT_ONCE = """async (names) => {
 """Go from page to page, each time as soon as the address is that of the one before."""
 
 
+@pytest.mark.nightly
 def test_links_are_followed_as_soon_as_the_page_before_begins(open_page: Opener) -> None:
     page = open_page()
     for names in (["Corpus", "Translate"], ["Lab", "Why attention?", "Corpus", "Lab"], ["Corpus", "Translate"]) * 3:

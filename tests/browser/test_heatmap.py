@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
+from tests.browser.views import at_night
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +40,17 @@ def geometry(page: Page) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("words", "least"), [(3, 0.9), (8, 0.9), (15, 0.9), (25, 0.9), (40, 0.7), (62, 0.9)])
+@pytest.mark.parametrize(
+    ("words", "least"),
+    [
+        at_night(3, 0.9),
+        at_night(8, 0.9),
+        (15, 0.9),
+        at_night(25, 0.9),
+        at_night(40, 0.7),
+        at_night(62, 0.9),
+    ],
+)
 def test_cells_are_near_square_and_none_is_cut_off(open_page: Opener, words: int, least: float) -> None:
     size = geometry(open_page(sentence(words)))
     assert least <= size["wide"] / size["high"] <= 1.6
@@ -48,7 +59,7 @@ def test_cells_are_near_square_and_none_is_cut_off(open_page: Opener, words: int
         assert size["box"] > 1300, "a long sentence has the width of the page"
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [False, at_night(True)])
 def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_page: Opener, dark: bool) -> None:
     page = open_page(sentence(62), width=390, height=844, dark=dark)
     settled(page)
@@ -70,6 +81,7 @@ def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_
     assert 0 <= legend["x"] < 390 - 190
 
 
+@pytest.mark.nightly
 def test_the_names_of_the_columns_stay_when_scrolled_down(open_page: Opener) -> None:
     page = open_page(sentence(62))
     names = page.locator(".st-key-heatmap .names text")
@@ -85,6 +97,7 @@ def test_the_names_of_the_columns_stay_when_scrolled_down(open_page: Opener) -> 
     assert last["x"] == pytest.approx(column["x"], abs=2), "a name stands above its column"
 
 
+@pytest.mark.nightly
 def test_a_short_sentence_freezes_nothing(open_page: Opener) -> None:
     page = open_page(sentence(3))
     expect(page.locator(".st-key-heatmap .rows svg, .st-key-heatmap .names svg")).to_have_count(0)

@@ -16,7 +16,7 @@ from tests.browser.settled import settled
 from tests.conftest import SHIPPED_MODEL
 from tests.importing import joey_nmt, seq2seq
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,7 @@ def test_the_lab_opens_with_what_is_on_show_and_leads_back(open_page: Opener) ->
         assert query(page)["by"] == ["pieces"]
 
 
+@pytest.mark.nightly
 def test_a_link_opens_the_lab_and_then_the_first_page_shows_the_same(open_page: Opener) -> None:
     page = lab(open_page, "&step=2&section=trials&model=small-dot&search=greedy", TRIALS)
     at_step(page, 2)
@@ -188,6 +189,7 @@ def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_the
     expect(page.locator(".player .source .held")).to_have_count(1)
 
 
+@pytest.mark.nightly
 @on_both
 def test_points_and_bars_lead_to_their_steps(open_page: Opener) -> None:
     page = lab(open_page, "&section=trials", TRIALS)
@@ -224,6 +226,7 @@ def test_where_it_should_have_looked_for_a_word_of_the_visitors(open_page: Opene
     expect(told).not_to_contain_text("neige” is likeliest")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", ["answers", "trials"])
 def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
@@ -233,6 +236,7 @@ def test_all_text_stands_out(open_page: Opener, name: str, dark: bool) -> None:
     assert faint(page, more_than=60) == []
 
 
+@pytest.mark.nightly
 @on_both
 def test_by_the_keyboard_alone(open_page: Opener) -> None:
     page = lab(open_page)
@@ -254,6 +258,7 @@ def test_by_the_keyboard_alone(open_page: Opener) -> None:
     at_step(page, 3)
 
 
+@pytest.mark.nightly
 @on_both
 def test_the_tables_follow_the_step(open_page: Opener) -> None:
     page = lab(open_page)
@@ -264,6 +269,7 @@ def test_the_tables_follow_the_step(open_page: Opener) -> None:
     expect(page.get_by_text("Their agreement over all steps")).to_be_visible()
 
 
+@pytest.mark.nightly
 @on_both
 def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) -> None:
     page = lab(open_page, "&section=trials&step=2", TRIALS)
@@ -279,6 +285,7 @@ def test_the_pictures_of_a_section_are_saved(open_page: Opener, tmp_path: Path) 
         assert path.stat().st_size > 1000
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_model_without_attention_has_nothing_to_choose_from(open_page: Opener) -> None:
     page = lab(open_page, "&model=small-fixed", ".player .target .word")

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.select_box import choose, options
 from tests.browser.server import READY
 from tests.browser.settled import unfold
+from tests.browser.views import at_night
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -77,6 +78,7 @@ def test_the_page_turns_french_and_keeps_what_was_chosen(open_page: Opener) -> N
     expect(page.locator(".growth .build")).to_have_text("Build it up")
 
 
+@pytest.mark.nightly
 def test_steps_and_keys_stay_french(open_page: Opener) -> None:
     page = open_page("?lang=fr")
     expect_french(page, 1)
@@ -96,7 +98,7 @@ def test_a_french_browser_is_met_in_french(chromium: Browser, address: str) -> N
     context.close()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), at_night(1440, 900)])
 def test_french_fits(open_page: Opener, width: int, height: int) -> None:
     page = open_page("?lang=fr&step=2", width=width, height=height)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 2 sur "))

@@ -119,6 +119,7 @@ def test_keys_and_slider_move_all_pictures_and_the_address(open_page: Opener, fo
     expect(page).not_to_have_url(re.compile("update="))
 
 
+@pytest.mark.nightly
 def test_a_link_opens_its_moment_sentence_and_run(open_page: Opener) -> None:
     page = learns(open_page, f"&update={MOMENTS[1]}&pair=2&runs=2")
     expect(page.locator(".timeline .now")).to_contain_text(f"After {MOMENTS[1]} updates: validation loss")
@@ -138,6 +139,7 @@ def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> 
     expect(now).to_contain_text(f"After {int(more[2].stem)} updates", timeout=30_000)
 
 
+@pytest.mark.nightly
 @everywhere
 def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
     page = learns(open_page)
@@ -145,6 +147,7 @@ def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
     assert faint(page, more_than=60) == []
 
 
+@pytest.mark.nightly
 def test_the_way_to_it_and_back(open_page: Opener) -> None:
     page = open_page("")
     page.locator(".st-key-pages").get_by_text("How it learns", exact=True).click()

@@ -111,6 +111,7 @@ def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
     expect_off(page, ".st-key-why_sentence")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
 def test_a_link_opens_a_lecture_at_a_step(open_page: Opener) -> None:
     page = open_page("?step=4&lecture=1&lang=fr")

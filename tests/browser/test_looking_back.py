@@ -81,6 +81,7 @@ def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None
     page.wait_for_function("!location.search.includes('after_word')")
 
 
+@pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
 def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
     page = open_page("?step=2")
@@ -98,6 +99,7 @@ def test_by_keyboard_alone_and_in_french(open_page: Opener) -> None:
     expect(page.locator(f"{PART} .chart-box")).to_have_count(0)
 
 
+@pytest.mark.nightly
 @within(NARROW_DARK)
 def test_the_badge_proves_it_and_a_row_chooses_its_piece(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")

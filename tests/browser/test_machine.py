@@ -77,6 +77,7 @@ def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) 
     np.testing.assert_allclose(machine(page).evaluate(THICKNESS), opening.alignment[3], atol=0.004)
 
 
+@pytest.mark.nightly
 @on_both
 def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3&depth=numbers")
@@ -94,6 +95,7 @@ def test_every_symbol_of_the_equations_has_its_place_and_the_step_is_told(open_p
     assert {"s4", "s3", "z4", "s\u03034"} <= set(machine(page).evaluate(WRITTEN))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", ["small-dot", "small-fixed"])
 def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> None:
     trace = Translator.load(SHIPPED_MODEL.with_name(model), device="cpu").translate(EXAMPLE, beam=5)
@@ -103,6 +105,7 @@ def test_the_symbols_are_those_of_the_model(open_page: Opener, model: str) -> No
     assert not {"Wa", "Ua", "va"} & symbols
 
 
+@pytest.mark.nightly
 def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
     page = open_page("?step=3&depth=idea")
     drawing = machine(page)
@@ -111,6 +114,7 @@ def test_the_idea_has_no_weights_in_its_picture(open_page: Opener) -> None:
     expect(page.locator(".st-key-machine .term")).not_to_have_count(0)
 
 
+@pytest.mark.nightly
 @on_both
 def test_nothing_stands_outside_or_over_another_name(open_page: Opener) -> None:
     for query in ("?step=3", f"?step=5&sentence={LONG.replace(' ', '+')}", "?step=1&sentence=No.&lang=fr"):
@@ -160,6 +164,7 @@ def test_a_click_on_a_piece_chooses_it_and_the_mouse_lights_its_ribbon(open_page
     expect(drawing.locator(".ribbon").nth(1)).to_have_class("ribbon")
 
 
+@pytest.mark.nightly
 def test_a_step_moves_it_unless_nothing_is_to_move(open_page: Opener) -> None:
     page = open_page("?step=3")
     machine(page)
@@ -183,6 +188,7 @@ def _current(route: Route) -> None:
 DOTS = "(drawing) => drawing.querySelectorAll('.dot.state').length"
 
 
+@pytest.mark.nightly
 def test_the_readout_takes_the_state_that_the_model_reads(open_page: Opener, profile: Any) -> None:
     page = open_page("?step=3")
     assert machine(page).evaluate(DOTS) == 2  # the state before goes into both boxes
@@ -195,6 +201,7 @@ def test_the_readout_takes_the_state_that_the_model_reads(open_page: Opener, pro
         profile.unroute("**/machine?**")
 
 
+@pytest.mark.nightly
 @on_both
 def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> None:
     page = open_page("?step=2&model=small-fixed", ready=".st-key-machine .drawing .ribbon")
@@ -204,6 +211,7 @@ def test_without_attention_one_vector_goes_to_every_step(open_page: Opener) -> N
     expect(drawing.locator("[role=button]")).to_have_count(3)
 
 
+@pytest.mark.nightly
 def test_the_first_state_comes_from_the_backward_half(open_page: Opener) -> None:
     page = open_page("?step=1")
     origin = machine(page).locator(".origin")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.settled import settled
 from tests.browser.test_tour import stop
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 WATCH = """() => {
   const scroller = document.querySelector("[data-testid=stMain]");

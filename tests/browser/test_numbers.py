@@ -137,6 +137,7 @@ def other_models(
         yield running
 
 
+@pytest.mark.nightly
 def test_models_without_an_additive_energy(chromium: Browser, other_models: str) -> None:
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{other_models}/?model=dot&step=2&source=3&depth=everything")
@@ -150,6 +151,7 @@ def test_models_without_an_additive_energy(chromium: Browser, other_models: str)
     page.close()
 
 
+@pytest.mark.nightly
 def test_a_linked_cell_is_under_the_microscope(open_page: Opener, trace: Trace) -> None:
     expect_cell(open_page("?step=2&source=4"), trace, 2, 4)
 
@@ -168,6 +170,7 @@ def test_the_ledger_adds_up_and_a_contrast_tells_the_odds(open_page: Opener, tra
     expect(page.locator(".st-key-contrast h3")).to_contain_text(f"and not “{piece_name(trace.top_pieces[3][other])}”")
 
 
+@pytest.mark.nightly
 def test_the_ledger_marks_the_source_piece_and_a_click_chooses_another(open_page: Opener) -> None:
     page = open_page("?step=4&source=2")
     ledger = chart(page, "ledger")
@@ -220,6 +223,7 @@ def test_a_typed_word_is_taken_apart(open_page: Opener) -> None:
     expect(page.locator(".st-key-inside_word")).to_contain_text("has never seen “北京”")
 
 
+@pytest.mark.nightly
 @on_both
 def test_stepping_shows_each_steps_own_ledger(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=2")
@@ -255,6 +259,7 @@ def test_a_finding_leads_to_its_cell(open_page: Opener) -> None:
     expect(page.locator(".words .step")).to_contain_text(f"Step {int(step or 0) + 1}, ")
 
 
+@pytest.mark.nightly
 @on_both
 def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
     page = open_page()
@@ -264,6 +269,7 @@ def test_margins_are_drawn_when_asked_for(open_page: Opener) -> None:
     expect(heatmap.locator(".barlayer .trace")).to_have_count(2)
 
 
+@pytest.mark.nightly
 @on_both
 def test_every_number_of_the_growing_context_is_pythons(open_page: Opener, trace: Trace) -> None:
     """Strips, weights, running sums and the total weight, at every length of the sum."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from attnviz.ui.toolbar.examples import OPENING
 from tests.browser.select_box import choose
 from tests.browser.settled import unfold
-from tests.browser.views import EXAMPLE, on_screen
+from tests.browser.views import EXAMPLE, at_night, on_screen
 
 pytestmark = pytest.mark.browser
 
@@ -109,6 +109,7 @@ def test_keys_move_the_step(open_page: Opener) -> None:
     assert query(page)["step"] == ["2"]
 
 
+@pytest.mark.nightly
 def test_keys_move_the_step_after_a_choice_by_mouse(open_page: Opener) -> None:
     page = open_page()
     page.get_by_role("radio", name="pieces").click()
@@ -237,7 +238,7 @@ WEIRD = (
 )
 
 
-@pytest.mark.parametrize("text", WEIRD)
+@pytest.mark.parametrize("text", [at_night(WEIRD[0]), at_night(WEIRD[1]), WEIRD[2], at_night(WEIRD[3])])
 def test_markup_is_never_read(open_page: Opener, text: str) -> None:
     """Every sign of the sentence that the model knows is on the page, and no element was made of it."""
     page = open_page()
@@ -264,6 +265,7 @@ def test_the_arrows_step_at_once_after_a_translation(open_page: Opener) -> None:
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 4
 
 
+@pytest.mark.nightly
 def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(LONG.strip())}&step=30", width=390, height=844)
     expect_step(page, 30)
@@ -283,7 +285,7 @@ def test_a_wide_chart_shows_the_column_that_matters(open_page: Opener) -> None:
     assert inside.json_value() is True
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [False, at_night(True)])
 def test_a_telephone_scrolls_only_downwards(open_page: Opener, dark: bool) -> None:
     page = open_page(width=390, height=844, dark=dark)
     expect_step(page, 1)
@@ -318,7 +320,7 @@ CONTRASTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [False, at_night(True)])
 def test_a_change_of_theme_in_the_menu_reaches_text_and_figures(open_page: Opener, dark: bool) -> None:
     page = open_page("?step=2", dark=dark)
     expect_step(page, 2)

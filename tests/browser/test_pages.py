@@ -41,6 +41,7 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
     assert query(page)["sentence"] == [NEW]
 
 
+@pytest.mark.nightly
 def test_a_model_survives_another_page(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3")
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.settled import settled
 from tests.browser.test_accessibility import BOX, BOXES, FOCUSED
 from tests.browser.test_page import expect_step, query, steps, type_sentence
-from tests.browser.views import SHOWN
+from tests.browser.views import SHOWN, at_night
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -44,6 +44,7 @@ def pieces_of(page: Page, name: str) -> list[list[str]]:
     return [word.locator(".piece").all_inner_texts() for word in page.locator(f".player {name} .word").all()]
 
 
+@pytest.mark.nightly
 def test_by_words_the_arrows_go_from_word_to_word(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(RARE)}")
     expect_step(page, 1)
@@ -60,6 +61,7 @@ def test_by_words_the_arrows_go_from_word_to_word(open_page: Opener) -> None:
     expect(page.locator(".keys")).to_contain_text("English word")
 
 
+@pytest.mark.nightly
 def test_by_pieces_the_arrows_go_from_piece_to_piece(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(RARE)}&source=1")
     expect_step(page, 1)
@@ -93,6 +95,7 @@ def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener
     expect(more).not_to_contain_text("It took")
 
 
+@pytest.mark.nightly
 def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
     page = open_page(LED, width=390, height=844)
     expect_step(page, 1)
@@ -108,7 +111,7 @@ def test_pieces_are_shown_as_parts_of_their_word(open_page: Opener) -> None:
     expect(wrote.locator(".chosen")).to_have_text(wrote.locator(".piece").nth(1).inner_text())
 
 
-@pytest.mark.parametrize("way", ["click", "keyboard", "Escape"])
+@pytest.mark.parametrize("way", ["click", at_night("keyboard"), at_night("Escape")])
 def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(open_page: Opener, way: str) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
@@ -135,7 +138,7 @@ def test_a_chosen_piece_is_said_to_be_held_and_is_let_go(open_page: Opener, way:
     page.wait_for_url(lambda url: "source=" not in url)
 
 
-@pytest.mark.parametrize("lang", ["en", "fr"])
+@pytest.mark.parametrize("lang", ["en", at_night("fr")])
 def test_on_a_telephone_the_buttons_stand_on_few_lines(open_page: Opener, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
     boxes = page.locator(".st-key-tools [data-testid=stPopoverButton]")
@@ -158,7 +161,7 @@ def test_on_a_telephone_the_buttons_stand_on_few_lines(open_page: Opener, lang: 
     expect(page.locator(".st-key-ran")).to_have_text(ran)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, at_night(390)])
 def test_a_text_that_is_too_long_keeps_its_bounds(open_page: Opener, width: int) -> None:
     page = open_page(f"?sentence={quote('Two dogs play.')}&step=2", width=width)
     expect_step(page, 2)
@@ -189,6 +192,7 @@ def test_headings_skip_no_level(open_page: Opener) -> None:
     assert all(after <= before + 1 for before, after in pairwise(levels)), levels
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("backwards", [False, True], ids=["Tab", "Shift+Tab"])
 def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> None:
     page = open_page(f"?sentence={quote('Two dogs play.')}")
@@ -210,12 +214,14 @@ def test_tab_leaves_a_box_for_its_button(open_page: Opener, backwards: bool) -> 
         assert page.evaluate(FOCUSED) is not None
 
 
+@pytest.mark.nightly
 def test_the_french_page_says_how_numbers_are_written(open_page: Opener) -> None:
     page = open_page("?lang=fr")
     page.locator(".st-key-glossary button").click()
     expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("virgule décimale")
 
 
+@pytest.mark.nightly
 def test_space_plays_after_a_click_on_a_word(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
@@ -228,6 +234,7 @@ def test_space_plays_after_a_click_on_a_word(open_page: Opener) -> None:
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_click_on_a_blank_spot_draws_no_frame_around_the_page(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
@@ -237,6 +244,7 @@ def test_a_click_on_a_blank_spot_draws_no_frame_around_the_page(open_page: Opene
     assert page.evaluate("() => document.querySelector('.stMain').matches(':focus-visible')") is False
 
 
+@pytest.mark.nightly
 def test_a_held_piece_is_examined_not_looked_at(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
@@ -248,6 +256,7 @@ def test_a_held_piece_is_examined_not_looked_at(open_page: Opener) -> None:
     expect(name).to_have_text("Looks at")
 
 
+@pytest.mark.nightly
 def test_two_tab_stops_lie_between_the_boxes_and_play(open_page: Opener) -> None:
     page = open_page()
     settled(page)
@@ -261,12 +270,14 @@ def test_two_tab_stops_lie_between_the_boxes_and_play(open_page: Opener) -> None
     assert page.evaluate(FOCUSED)["name"].startswith("Play")
 
 
+@pytest.mark.nightly
 def test_the_slider_is_named_once(open_page: Opener) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
     expect(page.get_by_role("slider", name="Step", exact=True)).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_the_line_at_the_top_stays_clear_of_the_menu(open_page: Opener) -> None:
     page = open_page("?step=2", width=390, height=844)
     expect_step(page, 2)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace
 from attnviz.translator import Translator
 from tests.browser.settled import settled
-from tests.browser.views import EXAMPLE, on_both, on_screen
+from tests.browser.views import EXAMPLE, at_night, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -90,6 +90,7 @@ def test_a_word_lights_its_column_rows_strip_and_ribbon(open_page: Opener, openi
     assert asked == []
 
 
+@pytest.mark.nightly
 def test_the_focus_of_the_keyboard_points_too(open_page: Opener, opening: Trace) -> None:
     page = opened(open_page)
     page.locator(".player .source .word").nth(1).focus()
@@ -99,6 +100,7 @@ def test_the_focus_of_the_keyboard_points_too(open_page: Opener, opening: Trace)
     expect(page.locator(".pointing")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_written_word_shows_where_it_looked(open_page: Opener, opening: Trace) -> None:
     page = opened(open_page)
     words = opening.words()
@@ -121,7 +123,12 @@ def pointer_over(page: Page, key: str, x: float, y: float) -> None:
 
 @pytest.mark.parametrize(
     ("key", "x", "y", "piece"),
-    [("heatmap", 3, 1, None), ("energy", 1, 2, 2), ("softmax", 1, 2, 2), ("growth", 9, 2, 2)],
+    [
+        ("heatmap", 3, 1, None),
+        at_night("energy", 1, 2, 2),
+        at_night("softmax", 1, 2, 2),
+        at_night("growth", 9, 2, 2),
+    ],
 )
 def test_pictures_tell_what_is_pointed_at_in_them(
     open_page: Opener, opening: Trace, key: str, x: float, y: float, piece: int | None

@@ -131,6 +131,7 @@ def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trac
     np.testing.assert_allclose(drawn, opening.contexts[1], atol=1e-5)
 
 
+@pytest.mark.nightly
 @on_both
 def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
@@ -176,6 +177,7 @@ def test_arrows_choose_the_source_piece_and_escape_lets_go(open_page: Opener, op
     page.wait_for_url(lambda url: "source=" not in url)
 
 
+@pytest.mark.nightly
 @on_both
 def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> None:
     page = open_page("?step=2")
@@ -186,6 +188,7 @@ def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> No
     expect_step(page, 1)
 
 
+@pytest.mark.nightly
 def test_playing_is_twice_as_fast_at_twice_the_speed(open_page: Opener) -> None:
     page = open_page()
     settled(page)
@@ -245,6 +248,7 @@ def test_a_link_opens_step_source_word_and_stage(open_page: Opener) -> None:
     page.wait_for_url(lambda url: not re.search(r"\b(step|source|word|stage)=", url))
 
 
+@pytest.mark.nightly
 def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
     page = open_page()
     expect_step(page, 1)
@@ -259,6 +263,7 @@ def test_an_outcome_leads_to_its_stage(open_page: Opener) -> None:
     expect(marked).to_have_text("5")
 
 
+@pytest.mark.nightly
 def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2&source=4", width=390, height=844)
     expect_step(page, 2)
@@ -286,6 +291,7 @@ def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Tra
     page.wait_for_url(lambda url: "word=" not in url)
 
 
+@pytest.mark.nightly
 def test_without_motion_the_context_vector_grows_in_a_few_jumps(open_page: Opener, opening: Trace) -> None:
     page = open_page()
     expect_step(page, 1)
@@ -311,6 +317,7 @@ def test_without_motion_the_context_vector_grows_in_a_few_jumps(open_page: Opene
     assert transition == "0s"
 
 
+@pytest.mark.nightly
 def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) -> None:
     page = open_page(f"?sentence={LONG.strip().replace(' ', '+')}&step=4")
     expect_step(page, 4)
@@ -324,6 +331,7 @@ def test_a_long_sentence_opens_with_the_pieces_that_matter(open_page: Opener) ->
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("width", "columns"), [(1440, 3), (900, 2), (390, 1)])
 def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width: int, columns: int) -> None:
     page = open_page("?step=2", width=width)
@@ -344,6 +352,7 @@ def test_stages_stand_side_by_side_where_there_is_room(open_page: Opener, width:
         assert chart["width"] <= width
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True])
 def test_pictures_wear_the_theme(open_page: Opener, tmp_path: Path, dark: bool) -> None:
     page = open_page("?step=2", dark=dark)

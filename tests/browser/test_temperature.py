@@ -28,6 +28,7 @@ from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE, WIDE_DARK, w
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 @within(WIDE_DARK)
 def test_the_temperature_is_previewed_and_tried_when_let_go_of(open_page: Opener, first: Trace) -> None:
     page = open_page(AT)
@@ -113,6 +114,7 @@ def test_the_temperature_of_all_steps_by_the_mouse_up_to_all_alike(
     assert len(page.locator(".branches .card").all()) == 2, "set once more, it is one what-if"
 
 
+@pytest.mark.nightly
 @within(NARROW_DARK)
 def test_the_temperature_of_all_steps_by_the_keyboard_alone(open_page: Opener, translator: Translator[Trace]) -> None:
     page = open_page(AT)

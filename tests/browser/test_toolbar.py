@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Opener
 from tests.browser.select_box import choose
 from tests.browser.settled import settled
+from tests.browser.views import at_night
 
 pytestmark = pytest.mark.browser
 
@@ -57,8 +58,8 @@ CLASHES = """
 """
 
 
-@pytest.mark.parametrize("lang", ["en", "fr"])
-@pytest.mark.parametrize("box", ["", "examples", "own", "choices", "downloads", "glossary"])
+@pytest.mark.parametrize("lang", ["en", at_night("fr")])
+@pytest.mark.parametrize("box", ["", *map(at_night, ("examples", "own", "choices", "downloads", "glossary"))])
 def test_on_a_telephone_nothing_overlaps_and_all_can_be_touched(open_page: Opener, box: str, lang: str) -> None:
     page = open_page(f"?lang={lang}", width=390, height=844)
     settled(page)

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Opener
 from tests.browser.select_box import choose
 from tests.browser.settled import settled
+from tests.browser.views import at_night
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def choose_model(page: Page, name: str) -> None:
     expect(page.locator(".st-key-model")).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, at_night(390)])
 def test_its_heads_its_steps_and_back_to_a_recurrent_model(open_page: Opener, width: int) -> None:
     page = open_page("?model=small-transformer", width=width)
     at_rest(page)
@@ -69,6 +70,7 @@ def test_its_heads_its_steps_and_back_to_a_recurrent_model(open_page: Opener, wi
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.nightly
 def test_back_leads_to_the_heads_before(open_page: Opener) -> None:
     page = open_page("?model=small-transformer&step=3&heads=1.1")
     at_rest(page)

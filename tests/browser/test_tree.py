@@ -149,6 +149,7 @@ def test_a_dropped_hypothesis_is_gone_on_from_by_a_click(open_page: Opener, addr
     assert shown[-1] == page.evaluate(TREE)["end"]
 
 
+@pytest.mark.nightly
 def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_step(
     open_page: Opener, address: str
 ) -> None:
@@ -174,6 +175,7 @@ def test_a_finished_end_in_the_picture_opens_and_any_other_piece_leads_to_its_st
     expect(page.locator(".player")).to_have_attribute("data-confirmed", "2")  # the step stays
 
 
+@pytest.mark.nightly
 def test_pointing_says_what_became_of_it(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")
@@ -187,6 +189,7 @@ def test_pointing_says_what_became_of_it(open_page: Opener, address: str) -> Non
     assert page.evaluate(WAY) == []  # the way on top is the one on show
 
 
+@pytest.mark.nightly
 @on_both
 def test_what_is_pointed_at_in_the_list_is_marked_in_the_tree(open_page: Opener, address: str) -> None:
     page = open_page()
@@ -208,6 +211,7 @@ def test_what_is_pointed_at_in_the_list_is_marked_in_the_tree(open_page: Opener,
     assert page.evaluate(WAY) == second  # it is on show, and not on top
 
 
+@pytest.mark.nightly
 @on_both
 def test_the_step_on_show_has_its_column_and_a_long_search_scrolls_to_it(open_page: Opener, address: str) -> None:
     page = open_page()
@@ -234,6 +238,7 @@ def test_the_step_on_show_has_its_column_and_a_long_search_scrolls_to_it(open_pa
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.nightly
 @on_both
 def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, address: str) -> None:
     page = open_page()
@@ -250,6 +255,7 @@ def test_another_width_is_drawn_and_kept_in_the_address(open_page: Opener, addre
     expect(page.locator(".hypotheses li")).to_have_count(12)
 
 
+@pytest.mark.nightly
 @everywhere
 def test_all_text_stands_out(open_page: Opener, address: str) -> None:
     page = open_page()
@@ -265,6 +271,7 @@ def telephone(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.mark.nightly
 def test_a_finger_opens_a_hypothesis(telephone: BrowserContext, address: str) -> None:
     page = telephone.new_page()
     open_tree(page, address, search="beam 5")
@@ -276,6 +283,7 @@ def test_a_finger_opens_a_hypothesis(telephone: BrowserContext, address: str) ->
     assert page.evaluate(TREE)["shown"][: len(wanted)] == wanted
 
 
+@pytest.mark.nightly
 def test_the_picture_and_its_numbers_are_taken_away(open_page: Opener, address: str, tmp_path: Path) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5", width="3")
@@ -295,6 +303,7 @@ def test_the_picture_and_its_numbers_are_taken_away(open_page: Opener, address: 
             assert len(content) > 10_000
 
 
+@pytest.mark.nightly
 def test_the_table_has_what_the_picture_has(open_page: Opener, address: str) -> None:
     page = open_page()
     open_tree(page, address, search="beam 5")

@@ -81,6 +81,7 @@ def test_change_return_change_again_remove(open_page: Opener) -> None:
     expect(page.locator(".branches")).to_be_hidden()
 
 
+@pytest.mark.nightly
 @on_both
 def test_by_keyboard_alone(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.5000&branch=2")
@@ -144,6 +145,7 @@ def test_a_link_and_the_history_have_every_what_if(open_page: Opener) -> None:
     assert query(page) == left
 
 
+@pytest.mark.nightly
 @within(WIDE_DARK)
 def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&branches=0.o.3.2*0.t.all.500&branch=1")
@@ -161,6 +163,7 @@ def test_the_language_goes_to_and_fro(open_page: Opener) -> None:
     assert query(page)["branches"] == ["0.o.3.2*0.t.all.500"]
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_done_is_said(open_page: Opener) -> None:
     page = open_page(f"{AT_STEP_3}&branches=0.o.99.2*x&branch=7")
     settled(page)

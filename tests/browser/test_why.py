@@ -89,6 +89,7 @@ def test_three_translations_move_together_by_key_button_and_slider(open_page: Op
     assert query(page)["step-why"] == ["2"]
 
 
+@pytest.mark.nightly
 def test_what_is_pointed_at_is_where_it_looks_and_nothing_moves(open_page: Opener) -> None:
     page = why(open_page, "&step-why=2")
     at_step(page, 2)
@@ -103,6 +104,7 @@ def test_what_is_pointed_at_is_where_it_looks_and_nothing_moves(open_page: Opene
     assert lanes(page).locator(".transport").bounding_box() == top
 
 
+@pytest.mark.nightly
 def test_it_plays_to_the_end_and_stops(open_page: Opener) -> None:
     page = why(open_page)
     last = int(lanes(page).locator(".at").get_attribute("max") or 0)
@@ -117,6 +119,7 @@ def test_it_plays_to_the_end_and_stops(open_page: Opener) -> None:
     expect(lanes(page).locator(".verb")).to_have_text("Play")
 
 
+@pytest.mark.nightly
 @on_both
 def test_all_pictures_are_drawn_and_told(open_page: Opener) -> None:
     page = why(open_page)
@@ -184,6 +187,7 @@ def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
         assert "step-why" not in query(page)
 
 
+@pytest.mark.nightly
 def test_back_and_forward(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
     page.locator(".st-key-pages").get_by_text("Why attention?").click()
@@ -199,6 +203,7 @@ def test_back_and_forward(open_page: Opener) -> None:
     at_step(page, 2)
 
 
+@pytest.mark.nightly
 def test_another_sentence_and_another_translation(open_page: Opener) -> None:
     page = why(open_page, "&step-why=3")
     box = page.locator(".st-key-sentence textarea")
@@ -215,6 +220,7 @@ def test_another_sentence_and_another_translation(open_page: Opener) -> None:
     page.wait_for_function("() => new URLSearchParams(location.search).get('target') === 'Le petit chat noir dort.'")
 
 
+@pytest.mark.nightly
 def test_both_languages_to_and_fro(open_page: Opener) -> None:
     page = why(open_page)
     for code, name in (("fr", "Un vecteur fixe"), ("en", "One fixed vector"), ("fr", "Un vecteur fixe")):

@@ -6,11 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
+from tests.browser.views import at_night
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, at_night(390)])
 def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int) -> None:
     page = open_page("?model=small-fixed&step=2", width=width)
     expect(page.locator(".section").first).to_have_text("One vector for every step")
@@ -26,6 +27,7 @@ def test_one_vector_is_drawn_and_nobody_looks(open_page: Opener, width: int) -> 
         assert claim not in body, claim
 
 
+@pytest.mark.nightly
 def test_a_click_on_an_arrow_chooses_its_step(open_page: Opener) -> None:
     page = open_page("?model=small-fixed")
     row, x, y = page.evaluate(

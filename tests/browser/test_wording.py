@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
 
 
+@pytest.mark.nightly
 def test_numbers_are_french_whichever_program_comes_first(open_page: Opener, profile: BrowserContext) -> None:
     held: list[Route] = []
 

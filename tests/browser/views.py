@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
+from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
 from attnviz.ui.toolbar.examples import FORMER_OPENING
@@ -32,15 +33,22 @@ SHOWN = "document.querySelector('.st-key-room').attnvizView"
 """JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
 
 
-def within(*windows: View) -> pytest.MarkDecorator:
-    """Run a test in these windows: where one walk does, another window than its neighbours' shows more."""
-    return pytest.mark.parametrize("open_page", windows, indirect=True, ids=str)
+def at_night(*values: object) -> ParameterSet:
+    """Return parameters of a test that only the nightly suite runs it with."""
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
+def within(first: View, *others: View) -> pytest.MarkDecorator:
+    """Run a test in these windows; the checks of a push run it in the first one alone."""
+    return pytest.mark.parametrize("open_page", [first, *map(at_night, others)], indirect=True, ids=str)
 
 
 everywhere = within(WIDE, WIDE_DARK, NARROW, NARROW_DARK)
-"""Runs a test in every window, for what the page is for."""
+"""Runs a test in every window; the first is wide and light."""
 on_both = within(WIDE, NARROW_DARK)
-"""Runs a test on a wide light screen and a dark telephone."""
+"""Runs a test on a wide light screen and, in the nightly suite, on a dark telephone."""
+on_a_telephone = within(NARROW_DARK, WIDE)
+"""Runs a test on a dark telephone and, in the nightly suite, on a wide light screen."""
 
 
 def on_screen(page: Page, key: str, x: float, y: float) -> tuple[float, float]:
