@@ -23,7 +23,7 @@ from attnviz.trace import Trace, Words
 
 Array = NDArray[np.float64]
 
-Kind = Literal["balanced", "blend", "posterior", "fit", "erased", "ledger"]
+Kind = Literal["balanced", "posterior", "fit"]
 """The readings: see `posterior`."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DEFAULT: Kind = "balanced"
@@ -60,41 +60,33 @@ def likelihood(trace: Trace, weights: Weights) -> Array:
     return np.exp(Readouts(trace, weights).alone)
 
 
-def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
+def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
     """Return what each step's look was about once its piece y_i is known, (Ty, Tx); rows sum to 1.
 
     alpha is the alignment as used, interventions included. The sum over the vocabulary that p is divided by is of
     float32 logits, and exact to about 1e-6; all else is float64. `kind` is one of
 
-    - "posterior": alpha_ij p(y_i | c = h_j), normalised;
+    - "posterior": alpha_ij p(y_i | c = h_j), normalised: Bayes' rule;
     - "fit": alpha_ij exp(fit_ij), normalised, with fit_ij the logit that h_j at weight 1 adds to y_i, less its mean
-      over the vocabulary, at the winners of the step's maxout: a cheap relative;
-    - "blend": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised: the two together, a little flatter;
-    - "balanced": the blend over the square root of its column's sum, normalised: a piece that other steps were about is
-      worth less to this one;
-    - "erased": by how much log p(y_i) falls where j is taken out and the other weights are renormalised;
-    - "ledger": alpha_ij fit_ij, what h_j did add to the logit;
+      over the vocabulary, at the winners of the step's maxout: needs no sum over the vocabulary;
+    - "balanced": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised, over the square root of its
+      column's sum, normalised again: a piece that other steps are about counts less for this one.
 
-    the last two with what is negative left out, and a row of which nothing is left being alpha's. Scores are raised to
-    the power of 1 / `temperature` before they are normalised. Raise AttnvizError as `likelihood` does, and ValueError
-    for another kind or a temperature that is not above 0.
+    Raise AttnvizError as `likelihood` does, and ValueError for another kind.
     """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    if not temperature > 0 or not np.isfinite(temperature):
-        raise ValueError(f"the temperature must be above 0, not {temperature!r}")
-    return posterior_of(Readouts(trace, weights), kind, temperature)
+    return posterior_of(Readouts(trace, weights), kind)
 
 
-def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT, temperature: float = 1.0) -> Array:
-    """Return `posterior`, (Ty, Tx), of a translation whose `readouts` are made; "erased" needs `Readouts`."""
-    return _shares(_SCORES[kind](readouts) / temperature, _log(readouts.alignment))
+def posterior_of(readouts: OtherContexts, kind: Kind = DEFAULT) -> Array:
+    """Return `posterior`, (Ty, Tx), of a translation whose `readouts` are made."""
+    return _shares(_SCORES[kind](readouts))
 
 
 def bayes(alignment: Array, log_likelihood: Array) -> Array:
     """Return alpha_ij p(y_i | c = h_j) over its sum, given alpha and log p, (S, Tx) each: (S, Tx), rows sum to 1."""
-    priors = _log(alignment)
-    return _shares(priors + log_likelihood, priors)
+    return _shares(_log(alignment) + log_likelihood)
 
 
 def erased_logarithms(readouts: Readouts) -> Array:
@@ -126,24 +118,10 @@ def _fit(readouts: OtherContexts) -> Array:
     return _log(readouts.alignment) + readouts.fit()
 
 
-def _blend(readouts: OtherContexts) -> Array:
-    return 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
-
-
 def _balanced(readouts: OtherContexts) -> Array:
-    scores = _blend(readouts)
-    balanced: Array = scores - 0.5 * np.log(_shares(scores, scores).sum(axis=0) + _FAINT)
+    scores = 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
+    balanced: Array = scores - 0.5 * np.log(_shares(scores).sum(axis=0) + _FAINT)
     return balanced
-
-
-def _erased(readouts: OtherContexts) -> Array:
-    if not isinstance(readouts, Readouts):
-        raise TypeError("what is erased is renormalised: that takes Readouts")
-    return _log(erased_logarithms(readouts))
-
-
-def _ledger(readouts: OtherContexts) -> Array:
-    return _log(readouts.alignment * readouts.fit())
 
 
 def _log(values: Array) -> Array:
@@ -151,10 +129,8 @@ def _log(values: Array) -> Array:
     return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
 
 
-def _shares(scores: Array, otherwise: Array) -> Array:
-    """Return softmax over each row of `scores` (Ty, Tx), or of `otherwise` (Ty, Tx) where all of a row are -inf."""
-    largest = scores.max(axis=1, keepdims=True)
-    scores = np.where(np.isfinite(largest), scores, otherwise)
+def _shares(scores: Array) -> Array:
+    """Return softmax over each row of `scores` (Ty, Tx)."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Array = powers / powers.sum(axis=1, keepdims=True)
     return shares
@@ -162,10 +138,7 @@ def _shares(scores: Array, otherwise: Array) -> Array:
 
 _SCORES: Mapping[Kind, Callable[[OtherContexts], Array]] = {
     "balanced": _balanced,
-    "blend": _blend,
     "posterior": _bayes,
     "fit": _fit,
-    "erased": _erased,
-    "ledger": _ledger,
 }
 """The logarithm of what is normalised, (Ty, Tx)."""

@@ -30,9 +30,9 @@ _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give `command` its options."""
-    from attnviz.analysis.posterior import DEFAULT
+    from attnviz.analysis.posterior import DEFAULT, KINDS
     from attnviz.analysis.vectors import MOST_VECTORS
-    from attnviz.corpora.settings import READINGS, Settings
+    from attnviz.corpora.settings import Settings
 
     add, default = command.add_argument, Settings()
     add(
@@ -50,7 +50,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--kind",
-        choices=[*READINGS, "none"],
+        choices=[*KINDS, "none"],
         default=DEFAULT,
         help="what links after the word are drawn by: fit is quicker, none leaves them out",
     )

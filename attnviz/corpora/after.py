@@ -28,11 +28,7 @@ Array = NDArray[np.float64]
 
 SLIGHT = 0.01
 """Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
-_FACTORS: dict[Kind, tuple[float, float]] = {
-    "balanced": (0.75, 0.25),
-    "blend": (0.75, 0.25),
-    "posterior": (1, 0),
-}
+_FACTORS: dict[Kind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
 """What log (alpha p) and the fit are multiplied with in the score of a reading; those without p are not here."""
 
 

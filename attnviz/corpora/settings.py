@@ -8,9 +8,6 @@ from attnviz.analysis.posterior import DEFAULT, KINDS, Kind
 from attnviz.decoding import check_beam
 from attnviz.errors import AttnvizError
 
-READINGS: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind != "erased")
-"""Those of `analysis.posterior`, but for one that has to renormalise every look for every source piece."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -30,9 +27,9 @@ class Settings:
     def check(self) -> None:
         """Raise AttnvizError unless all of it can be done."""
         check_beam(self.beam)
-        if self.kind is not None and self.kind not in READINGS:
+        if self.kind is not None and self.kind not in KINDS:
             raise AttnvizError(
-                f"There is no reading {self.kind!r} of a corpus. Choose one of {', '.join(READINGS)}, or none."
+                f"There is no reading {self.kind!r} of a corpus. Choose one of {', '.join(KINDS)}, or none."
             )
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")

@@ -65,22 +65,17 @@ def test_the_posterior_is_what_bayes_says_of_each_annotation_alone(
 @given(
     kind=st.sampled_from(KINDS_OF_MODEL),
     reading=st.sampled_from(KINDS),
-    temperature=st.floats(0.05, 20),
     hidden_size=st.integers(1, 16),
     maxout_size=st.integers(1, 12),
 )
 def test_rows_of_every_reading_are_shares(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind, reading, temperature: float, **sizes: int
+    make_network: ModelFactory, tokenizer: Tokenizer, kind, reading, **sizes: int
 ) -> None:
     trace, weights = translated(make_network, tokenizer, kind, **sizes)
-    found = analysis.posterior(trace, weights, kind=reading, temperature=temperature)
+    found = analysis.posterior(trace, weights, kind=reading)
     assert found.shape == trace.alignment.shape
     assert np.all(found >= 0)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
-    first = analysis.posterior(trace, weights, kind=reading)
-    assert np.array_equal(analysis.posterior(trace, weights, kind=reading, temperature=1), first)
-    # Whatever the temperature, what was first stays first.
-    assert np.all(np.take_along_axis(found, first.argmax(axis=1)[:, None], 1)[:, 0] >= found.max(axis=1) - 1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_MODEL)
@@ -96,18 +91,6 @@ def test_the_alignment_is_the_one_that_was_used(make_network: ModelFactory, toke
         np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_MODEL)
-def test_erasure_is_what_is_lost_without_a_piece(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
-    trace, weights = translated(make_network, tokenizer, kind)
-    lost = np.empty(trace.alignment.shape)
-    for i, j in product(range(3), range(lost.shape[1])):
-        changed, _ = translated(make_network, tokenizer, kind, [ExcludePosition(j, step=i)])
-        lost[i, j] = trace.log_probabilities[i] - changed.log_probabilities[i]
-    lost = np.maximum(lost[:3], 0)
-    expected = lost / lost.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(analysis.posterior(trace, weights, kind="erased")[:3], expected, atol=2e-3)
-
-
 def test_without_attention_there_is_no_posterior(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = translated(make_network, tokenizer, ("none", "previous"))
     for ask in (analysis.posterior, analysis.likelihood):
@@ -119,9 +102,6 @@ def test_what_cannot_be_asked_is_refused(make_network: ModelFactory, tokenizer: 
     trace, weights = translated(make_network, tokenizer, ("additive", "previous"))
     with pytest.raises(ValueError, match="kind must be"):
         analysis.posterior(trace, weights, kind="guess")  # type: ignore[arg-type]
-    for temperature in (0, -1, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="above 0"):
-            analysis.posterior(trace, weights, temperature=temperature)
     _, others = translated(make_network, tokenizer, ("additive", "previous"), hidden_size=3)
     with pytest.raises(AttnvizError, match="does not fit"):
         analysis.posterior(trace, others)

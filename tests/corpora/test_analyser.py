@@ -14,13 +14,12 @@ from attnviz.analysis import load_weights
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import findings_of
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.analysis.posterior import posterior, words_after
+from attnviz.analysis.posterior import KINDS, posterior, words_after
 from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
 from attnviz.corpora.after import AfterReading
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.leading import lead
-from attnviz.corpora.settings import READINGS
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
@@ -74,7 +73,7 @@ def test_a_row_is_what_the_record_of_its_pair_says(translator: Translator, model
 
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
-@pytest.mark.parametrize("kind", READINGS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_reading_is_that_of_single_sentences(
     make_network: ModelFactory, tokenizer: Tokenizer, readout_state: str, kind
 ) -> None:
