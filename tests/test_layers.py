@@ -1,10 +1,11 @@
-"""Which room of the package may import which: read from the source, and tried with the forbidden modules absent."""
+"""Which package may import which: read from the syntax trees, and tried with the forbidden modules absent."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,169 +14,133 @@ from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "attnviz"
 
-FLOORS = {
-    "errors": 0,
-    "languages": 0,
-    "bounds": 0,
-    "browser_programs": 0,
-    "kept": 0,
-    "memory": 0,
-    "files": 1,
-    "text": 1,
-    "network": 1,
-    "palette": 1,
-    "model_folder": 2,
-    "trace": 2,
-    "devices": 2,
-    "vocabulary": 2,
-    "checkpoint": 3,
-    "decoding": 3,
-    "translator": 4,
-    "detector": 4,
-    "analysis": 4,
-    "shared_translator": 5,
-    "wording": 5,
-    "training": 5,
-    "importing": 5,
-    "figures": 6,
-    "evaluation": 6,
-    "export": 7,
-    "corpora": 7,
-    "notebook": 8,
-    "ui": 8,
-    "commands": 8,
-    "__init__": 9,
-    "__main__": 9,
-}
-"""A room imports from lower floors and from itself."""
+LAYERS = (
+    "errors languages bounds browser_programs kept memory",
+    "files text network palette",
+    "model_folder trace devices vocabulary",
+    "checkpoint decoding",
+    "translator detector analysis",
+    "shared_translator wording training importing",
+    "figures evaluation",
+    "export corpora",
+    "notebook ui commands",
+    "__init__ __main__",
+)
+"""From the lowest up: a package imports from lower layers and from itself."""
 
-UI_FLOORS = {
-    "carried": 0,
-    "unheard": 0,
-    "whole_callbacks": 0,
-    "language": 1,
-    "glossary": 1,
-    "passage": 1,
-    "pictures": 1,
-    "turns": 1,
-    "admission": 1,
-    "sign_in": 1,
-    "shelf": 1,
-    "file_box": 2,
-    "resources": 2,
-    "by_length": 3,
-    "page_state": 3,
-    "records": 3,
-    "components": 4,
-    "style": 5,
-    "chrome": 6,
-    "step": 6,
-    "toolbar": 7,
-    "corpus": 8,
-    "lab": 8,
-    "learns": 8,
-    "transformer": 8,
-    "why": 8,
-    "pages": 9,
-    "server": 10,
-}
-"""The same inside the page's own room."""
+UI_LAYERS = (
+    "carried unheard whole_callbacks",
+    "language glossary passage pictures turns admission sign_in shelf",
+    "file_box resources",
+    "by_length page_state records",
+    "components",
+    "style",
+    "chrome step",
+    "toolbar",
+    "corpus lab learns transformer why",
+    "pages",
+    "server",
+)
+"""The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "browser_programs": {"torch", "streamlit", "plotly"},
-    "bounds": {"torch", "streamlit", "plotly"},
-    "kept": {"torch", "streamlit", "plotly"},
-    "files": {"torch", "streamlit", "plotly"},
-    "model_folder": {"torch", "streamlit", "plotly"},
-    "text": {"torch", "streamlit", "plotly"},
-    "vocabulary": {"torch", "streamlit", "plotly"},
-    "palette": {"torch", "streamlit", "plotly"},
-    "trace": {"torch", "streamlit", "plotly"},
-    "analysis": {"torch", "streamlit", "plotly"},
-    "wording": {"torch", "streamlit", "plotly", "pandas"},
-    "figures": {"torch", "streamlit"},
-    "export": {"torch", "streamlit"},
-    "notebook": {"torch", "streamlit"},
-    "network": {"streamlit", "plotly"},
-    "checkpoint": {"streamlit", "plotly"},
-    "decoding": {"streamlit", "plotly"},
-    "translator": {"streamlit", "plotly"},
-    "detector": {"streamlit", "plotly"},
-    "shared_translator": {"streamlit", "plotly"},
-    "training": {"streamlit", "plotly"},
-    "evaluation": {"streamlit", "plotly"},
-    "importing": {"streamlit", "plotly"},
-    "corpora": {"streamlit", "plotly", "pandas"},
-    "ui": {"torch"},
-    "commands": {"torch", "streamlit"},
+    "bounds browser_programs kept files model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
+    "wording": "torch streamlit plotly pandas",
+    "figures export notebook commands": "torch streamlit",
+    "network checkpoint decoding translator detector shared_translator": "streamlit plotly",
+    "training evaluation importing": "streamlit plotly",
+    "corpora": "streamlit plotly pandas",
+    "ui": "torch attnviz.network attnviz.decoding attnviz.checkpoint",
 }
+"""Which packages import none of which libraries."""
+
 UNPICKLING = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "cloudpickle"}
 
 
-def _modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
-
-
-def _room(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-def _imports(path: Path) -> set[str]:
-    """Return the dotted names that a file imports anywhere, `from x import y` as `x.y`."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+@cache
+def _imports() -> list[tuple[Path, str]]:
+    """Return every file of the package, relative to it, with each dotted name that it imports: `x.y` for x's y."""
+    found: list[tuple[Path, str]] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            found += [(path.relative_to(PACKAGE), name) for name in names]
     return found
 
 
-@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports(path: Path) -> None:
-    room = _room(path)
-    assert room in FLOORS, f"the design has no room {room}"
-    for name in _imports(path):
-        parts = name.split(".")
-        assert parts[0] not in FORBIDDEN.get(room, set()) | UNPICKLING, f"{room} must not import {parts[0]}"
-        if parts[0] == "attnviz" and parts[1] in FLOORS and parts[1] != room:
-            assert FLOORS[parts[1]] < FLOORS[room], f"{room} must not import {parts[1]}"
+def _layers(declared: tuple[str, ...]) -> dict[str, int]:
+    return {name: layer for layer, names in enumerate(declared) for name in names.split()}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.glob("ui/**/*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_inside_the_page(path: Path) -> None:
-    room = (*path.relative_to(PACKAGE / "ui").parts, "")[0].removesuffix(".py")
-    for name in _imports(path):
-        parts = name.split(".")
-        if parts[:2] != ["attnviz", "ui"] or room == "__init__":
+def _imports_from_above(declared: tuple[str, ...], inside: tuple[str, ...] = ()) -> list[str]:
+    """Return the imports between the packages directly `inside` a package that do not go to a lower layer."""
+    layers, depth, prefix = _layers(declared), len(inside), ("attnviz", *inside)
+    faults = []
+    for path, name in _imports():
+        if path.parts[:depth] != inside or (inside and path.name == "__init__.py" and len(path.parts) == depth + 1):
             continue
-        if room in ("components", "pages") and parts[2] == room and len(parts) > 4:
-            assert parts[3] in ("loader", path.parent.name), f"{room} never import one another sideways: {name}"
-        elif parts[2] != room:
-            assert UI_FLOORS[parts[2]] < UI_FLOORS[room], f"{room} must not import {parts[2]}"
+        importer, parts = path.parts[depth].removesuffix(".py"), tuple(name.split("."))
+        if parts[: depth + 1] != prefix or len(parts) == depth + 1:
+            continue
+        imported = parts[depth + 1]
+        # What is in no layer is a name of the package's own __init__.py, such as attnviz.AttnvizError.
+        if imported != importer and imported in layers and layers[imported] >= layers[importer]:
+            faults.append(f"{path} imports {name}")
+    return faults
 
 
-def test_the_ui_never_touches_the_network() -> None:
-    for path in (*PACKAGE.glob("ui/**/*.py"), REPOSITORY / "app.py"):
-        for name in _imports(path):
-            assert not name.startswith(("attnviz.network", "attnviz.decoding", "attnviz.checkpoint")), f"{path}: {name}"
+def test_every_package_is_in_one_layer() -> None:
+    for folder, declared in ((PACKAGE, LAYERS), (PACKAGE / "ui", UI_LAYERS)):
+        there = {path.relative_to(folder).parts[0].removesuffix(".py") for path in folder.rglob("*.py")}
+        names = " ".join(declared).split()
+        assert sorted(names) == sorted(there if folder == PACKAGE else there - {"__init__"})
 
 
-def test_the_entry_point_of_the_page_is_small() -> None:
-    assert len((REPOSITORY / "app.py").read_text(encoding="utf-8").splitlines()) < 80
+def test_imports_go_to_lower_layers() -> None:
+    assert _imports_from_above(LAYERS) == []
+    assert _imports_from_above(UI_LAYERS, ("ui",)) == []
+
+
+def test_components_and_pages_do_not_import_one_another() -> None:
+    faults = []
+    for path, name in _imports():
+        parts = name.split(".")
+        for package in ("components", "pages"):
+            if path.parts[:2] == ("ui", package) and parts[:3] == ["attnviz", "ui", package] and len(parts) > 4:
+                own = path.parts[2].removesuffix(".py")
+                faults += [f"{path} imports {name}"] if parts[3] not in ("loader", own) else []
+    assert faults == []
+
+
+def test_no_package_imports_what_it_must_not() -> None:
+    forbidden = {package: names.split() for packages, names in FORBIDDEN.items() for package in packages.split()}
+    faults = []
+    for path, name in _imports():
+        packages = forbidden.get(path.parts[0].removesuffix(".py"), [])
+        if any(f"{name}.".startswith(f"{other}.") for other in (*packages, *UNPICKLING)) or name.startswith("."):
+            faults.append(f"{path} imports {name}")
+    assert faults == []
+
+
+WORDS = (
+    "attnviz attnviz.trace attnviz.text attnviz.model_folder attnviz.analysis.measures attnviz.analysis.recomputation"
+    " attnviz.wording attnviz.wording.stages attnviz.wording.findings attnviz.commands.program"
+)
 
 
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [
-        ("attnviz attnviz.trace attnviz.text attnviz.model_folder", "torch streamlit plotly safetensors"),
-        ("attnviz.analysis.measures attnviz.analysis.recomputation", "torch streamlit plotly"),
-        ("attnviz.wording attnviz.wording.stages attnviz.wording.findings", "torch streamlit plotly pandas"),
+        (WORDS, "torch streamlit plotly pandas safetensors sacrebleu"),
         ("attnviz.figures attnviz.export", "torch streamlit safetensors"),
         ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),
-        ("attnviz.commands.program", "torch streamlit plotly sacrebleu pandas safetensors"),
     ],
+    ids=["words", "pictures", "models"],
 )
 def test_what_can_be_imported_without_what(modules: str, absent: str) -> None:
     program = (

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import REPOSITORY
 
 PACKAGE = REPOSITORY / "attnviz"
@@ -26,11 +24,14 @@ def _functions(path: Path) -> Iterator[ast.FunctionDef]:
         yield from (one for one in inside if isinstance(one, ast.FunctionDef) and not one.name.startswith("_"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_shapes_are_said(path: Path) -> None:
-    for function in _functions(path):
-        kinds = [ast.unparse(one.annotation) for one in function.args.args if one.annotation is not None]
-        # Weights by name have the shapes of the network's own.
-        taken = [kind for kind in kinds if ARRAYS.search(kind) and "Mapping" not in kind and "Callable" not in kind]
-        if taken and function.name != "backward":  # of an autograd function: the gradients of what forward gave
-            assert SHAPE.search(ast.get_docstring(function) or ""), f"{path.name}: {function.name}"
+def test_shapes_are_said() -> None:
+    faults = []
+    for path in FILES:
+        for function in _functions(path):
+            kinds = [ast.unparse(one.annotation) for one in function.args.args if one.annotation is not None]
+            # Weights by name have the shapes of the network's own.
+            taken = [kind for kind in kinds if ARRAYS.search(kind) and "Mapping" not in kind and "Callable" not in kind]
+            # The arguments of an autograd function's `backward` are the gradients of what `forward` returned.
+            if taken and function.name != "backward" and not SHAPE.search(ast.get_docstring(function) or ""):
+                faults.append(f"{path.relative_to(PACKAGE)}: {function.name}")
+    assert faults == []
