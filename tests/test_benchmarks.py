@@ -17,6 +17,8 @@ from tests.benchmarks.visitor import Mistake, Visitor
 from tests.browser.server import running_server
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.mark.parametrize("name", ["page_load", "visitors"])
 @pytest.mark.parametrize(
@@ -62,7 +64,6 @@ def test_tables_have_a_heading_for_every_column() -> None:
         assert len(visitors.row("this", each)) == len(visitors.HEAD.splitlines()[-1])
 
 
-@pytest.mark.slow
 def test_visitors_get_what_they_ask_for(tmp_path: Path, model_folder: Path) -> None:
     shutil.copytree(model_folder, tmp_path / "en-fr")
     options = argparse.Namespace(visitors=2, sentences=2, steps=2, within=0.0, seconds=60)

@@ -138,7 +138,6 @@ ORDER = (
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, at_night(True)], ids=["light", "dark"])
 def test_the_whole_page_is_gone_through_by_tab_and_the_focus_is_seen(open_page: Opener, dark: bool) -> None:
     page = open_page(f"?sentence={quote(SHORT)}", dark=dark)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from tests.browser.views import NARROW_DARK, WIDE
 from tests.browser.walker import Walker
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.nightly]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 Opener = Callable[..., Page]
 
 ACTIONS, FEWEST = 45, 12

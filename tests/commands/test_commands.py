@@ -383,7 +383,6 @@ def test_figure_has_the_faces_of_the_heatmap(run, tmp_path: Path, model_folder: 
     assert not page.exists()
 
 
-@pytest.mark.slow
 def test_train_then_translate(tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text(PAIRS * 5, encoding="utf-8")
@@ -445,7 +444,6 @@ def test_help_does_not_wait_for_torch() -> None:
         assert "usage: attnviz" in done.stdout
 
 
-@pytest.mark.slow
 def test_app_serves_the_page() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

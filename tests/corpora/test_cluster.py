@@ -21,7 +21,7 @@ from attnviz.errors import AttnvizError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
+pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
 
 by_actors = functools.partial(analyse_folder, settings=Settings(beam=1), cluster=Cluster(actors=2), window=4)
 

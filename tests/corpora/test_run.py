@@ -199,7 +199,7 @@ def _still_run(script: Path) -> bool:
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_killed_at_any_moment_the_same_bytes_come_in_the_end(
     pairs_file: Path, model_folder: Path, tmp_path: Path
 ) -> None:

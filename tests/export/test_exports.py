@@ -79,14 +79,14 @@ def _compiled(source: str, folder: Path) -> str:
     ).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_latex_sets_what_was_written(hard: Trace, tmp_path: Path) -> None:
     text = _compiled(export.heatmap_tikz(hard, by="words", root=True, step=1), tmp_path)
     for word in ("reçu", "naïf", "Œuvre", "Ňž", "où", "€12"):
         assert word in text, word
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_latex_takes_it_into_a_document(trace: Trace, tmp_path: Path) -> None:
     snippet = export.heatmap_tikz(trace, colours="cividis", end=False, standalone=False)
     needed = "\n".join(line[2:] for line in snippet.splitlines() if line.startswith(("% \\", "% %")))
@@ -299,7 +299,6 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.browser
-@pytest.mark.slow
 def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
     for ending, beginning in BEGINNINGS.items():
         path = tmp_path / f"x.{ending}"

@@ -15,6 +15,8 @@ from tests.fuzzing.bench import PAGES, Bench
 from tests.fuzzing.kinds import KINDS, refused
 from tests.fuzzing.mutations import JSON
 
+pytestmark = pytest.mark.nightly
+
 CASES = {"addresses": 12, "checkpoints": 25, "imports": 40, "models": 300, "strings": 100, "targets": 100}
 
 

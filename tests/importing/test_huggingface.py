@@ -19,6 +19,8 @@ except ImportError:
         raise
     pytest.skip("transformers is not installed", allow_module_level=True)
 
+pytestmark = pytest.mark.nightly
+
 WORDS = ("<pad>", "<unk>", "</s>", "▁the", "▁gre", "en", "▁house", "▁la", "▁maison", "▁ver", "te", "fr_XX")
 TEXT = "▁the ▁gre en ▁house"
 

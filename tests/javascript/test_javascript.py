@@ -16,8 +16,8 @@ from deno import find_deno_bin
 
 from attnviz.figures.browser import constants_script
 from attnviz.ui.components.loader import program_files
-from tests.conftest import REPOSITORY
 
+REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
 CONFIG = Path(__file__).with_name("deno.json")
 COMPONENTS = sorted(path.parent.name for path in (PACKAGE / "ui" / "components").glob("*/__init__.py"))

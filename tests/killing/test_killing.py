@@ -10,8 +10,9 @@ import pytest
 from tests.killing.kinds import KINDS
 from tests.killing.runs import Trial
 
+pytestmark = pytest.mark.nightly
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("name", sorted(KINDS.keys() - {"corpus"}))  # which tests/corpora kills, in smaller windows
 def test_killed_twice_it_ends_with_the_same_bytes(name: str, tmp_path: Path) -> None:
     trial = Trial(KINDS[name], tmp_path, random.Random(f"{name} 2"))

@@ -148,7 +148,7 @@ def test_the_rate_stays_level_then_falls_in_a_line(files: tuple[Path, Path], tmp
     assert rates[80:] == pytest.approx([1 - i / 20 for i in range(21)])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path / "run", updates=250, validate_every=125, dropout=0.0)
     script = tmp_path / "train.py"

@@ -133,7 +133,7 @@ def test_sizes_that_do_not_go_together(files: tuple[Path, Path], tmp_path: Path)
         _config(files, tmp_path, model_size=30)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = _config(files, tmp_path / "run", updates=40, validate_every=40)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "attnviz"]

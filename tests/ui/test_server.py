@@ -167,7 +167,6 @@ def test_getting_ready_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sys.getswitchinterval() == usual
 
 
-@pytest.mark.slow
 def test_the_real_server_hands_it_out(tmp_path: Path) -> None:
     (tmp_path / "en-fr").mkdir()
     (tmp_path / "en-fr" / "config.json").write_text("{", encoding="utf-8")

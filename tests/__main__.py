@@ -1,0 +1,89 @@
+"""Run the checks: those of a push, or with `--all` everything.
+
+    python -m tests [--all] [--only PART] [-- PYTEST_ARGUMENT ...]
+
+Every part runs, also after one that failed; the exit status is 1 if any failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PARTS = {
+    "format": ["ruff", "format", "--check"],
+    "lint": ["ruff", "check"],
+    "types": ["mypy"],
+    "javascript": ["pytest", "tests/javascript", "--numprocesses=0", "--noconftest", "-p", "no:cacheprovider"],
+    "tests": ["pytest", "--ignore=tests/javascript", "--durations=10"],
+}
+"""The command of each part, by `python -m`."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a part ended, and what it printed if that was held back."""
+
+    part: str
+    seconds: float
+    passed: bool
+    output: str
+
+    def __str__(self) -> str:
+        return f"{self.part:<12}{self.seconds:>8.1f} s   {'passed' if self.passed else 'FAILED'}"
+
+
+def run(part: str, *more: str, quiet: bool = True) -> Result:
+    """Run one part; hold its output back if `quiet`."""
+    started = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", *PARTS[part], *more],
+        cwd=REPOSITORY,
+        # Idle OpenMP threads that spin would take the cores from everything else.
+        env={"OMP_WAIT_POLICY": "PASSIVE", **os.environ},
+        stdout=subprocess.PIPE if quiet else None,
+        stderr=subprocess.STDOUT if quiet else None,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    return Result(part, time.perf_counter() - started, done.returncode == 0, done.stdout or "")
+
+
+def report(result: Result) -> Result:
+    """Print how a part ended, after its output if it failed."""
+    print(result if result.passed else f"{result.output}{result}", flush=True)
+    return result
+
+
+def main() -> int:
+    """Run the parts, print each as it ends and all in a table, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests", description="Run the checks of a push.")
+    parser.add_argument("--all", action="store_true", help="run the nightly tests too, and try more generated input")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part only; may be repeated")
+    parser.add_argument("pytest", nargs="*", metavar="-- ARGUMENT", help="arguments for pytest")
+    options = parser.parse_args()
+    chosen = ["--hypothesis-profile=nightly"] if options.all else ["-m", "not nightly"]
+    wanted = [part for part in PARTS if part in (options.only or PARTS)]
+    started = time.perf_counter()
+    results = [report(run(part)) for part in wanted if part in ("format", "lint")]
+    with ThreadPoolExecutor() as pool:
+        # In the background: browser tests leave the cores idle for much of their time.
+        held = [pool.submit(run, part) for part in wanted if part in ("types", "javascript")]
+        tests = [run("tests", *chosen, *options.pytest, quiet=False)] if "tests" in wanted else []
+        results += [report(future.result()) for future in held]
+    results += [report(result) for result in tests]
+    print(f"\n{'part':<12}{'time':>10}   result", *results, sep="\n")
+    print(f"{'together':<12}{time.perf_counter() - started:>8.1f} s")
+    return int(not all(result.passed for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
