@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 # Read by OpenMP when torch is first imported: idle threads that spin would take the cores from everything else.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -22,10 +23,10 @@ from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.snapshots import SentenceSnapshot
 
-settings.register_profile(
-    "attnviz", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("attnviz")
+_settings = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("push", _settings, derandomize=True, max_examples=30)
+settings.register_profile("nightly", _settings, print_blob=True, max_examples=300)
+settings.load_profile("push")
 
 SENTENCES = (
     "A girl is riding a red bicycle.",
@@ -48,9 +49,17 @@ SHIPPED_MODEL = REPOSITORY / "models" / "en-fr"
 ModelFactory = Callable[..., RNNsearch]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import a file whose tests are all nightly if those are left out: some import Ray or transformers."""
+    if config.option.markexpr != "not nightly" or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return bool(re.search(r"^pytestmark = .*\bpytest\.mark\.nightly\b", text, re.MULTILINE)) or None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In CI, which installs a browser and LaTeX first, make a skipped test a failure."""
+    """In CI, which installs Chromium first, make a skipped test a failure."""
     report = yield
     if report.skipped and os.environ.get("CI"):
         report.outcome, report.longrepr = "failed", f"{item.nodeid} must not be skipped in CI: {report.longrepr}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attnviz.errors import AttnvizError
@@ -34,7 +34,6 @@ def test_normalise(typed: str, expected: str) -> None:
     assert normalise(typed) == expected
 
 
-@settings(max_examples=2000)
 @given(texts)
 @example("\u00b4\u0301a")
 @example("\u2019\u0301")
@@ -43,7 +42,6 @@ def test_normalise_twice_changes_nothing(text: str) -> None:
     assert normalise(once) == once
 
 
-@settings(max_examples=1500)
 @given(text=texts)
 def test_any_text_is_encoded(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
@@ -139,7 +137,6 @@ pieces_of_any_kind = st.lists(
 )
 
 
-@settings(max_examples=1500)
 @given(pieces_of_any_kind)
 def test_groups_are_a_partition_in_order(pieces: list[str]) -> None:
     groups = word_groups(pieces)

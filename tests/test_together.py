@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import translator as translator_module
@@ -57,7 +57,6 @@ def assert_alike(one: Trace, other: Trace) -> None:
     assert [h.translation for h in one.hypotheses] == [h.translation for h in other.hypotheses]
 
 
-@settings(max_examples=60)
 @given(texts=st.lists(sentences, max_size=6), beam=st.sampled_from([1, 2, 5]), kind=st.sampled_from(KINDS))
 def test_each_has_the_trace_that_it_has_alone(
     translators: dict[tuple[str, str], Translator], texts: list[str], beam: int, kind: tuple[str, str]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
@@ -252,7 +252,6 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
             Trace.load(path)
 
 
-@settings(max_examples=200)
 @given(st.integers(0, 10**6), st.integers(0, 255))
 def test_one_changed_byte_is_told_or_harmless(trace: Trace, place: int, value: int) -> None:
     change_a_byte(trace, place, value)
@@ -265,7 +264,6 @@ REPLACEMENTS = st.recursive(
 )
 
 
-@settings(max_examples=300)
 @given(st.data())
 def test_whatever_stands_in_a_field_is_told_or_can_be_drawn(trace: Trace, data: st.DataObject) -> None:
     record = json.loads(trace.to_json())

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from safetensors.numpy import load_file, save_file
 
 from attnviz.errors import AttnvizError
@@ -93,7 +93,6 @@ def _translate(translator: Translator, text: str, target: str | None = None) -> 
         return None, str(error)
 
 
-@settings(max_examples=2000)
 @given(text=texts)
 @example(text="\ud800")
 @example(text="x" * 10_000)
@@ -110,14 +109,12 @@ def test_any_string_is_translated_or_refused_with_a_sentence(quick: Translator, 
     assert np.allclose(trace.words().alignment.sum(axis=1), 1, atol=1e-4)
 
 
-@settings(max_examples=150)
 @given(source=texts, target=texts)
 def test_any_string_may_be_the_target(quick: Translator, source: str, target: str) -> None:
     trace, refusal = _translate(quick, source, target)
     assert trace.target_pieces[-1] == "</s>" if trace else refusal.endswith(".")
 
 
-@settings(max_examples=150)
 @given(text=texts)
 @example(text="a lone \ud800 surrogate")
 def test_any_translation_is_saved_and_opened(quick: Translator, saved: Path, text: str) -> None:

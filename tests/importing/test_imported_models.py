@@ -111,7 +111,7 @@ def test_every_number_of_a_translation_is_proved_and_kept(tmp_path: Path, kind: 
     name=st.sampled_from(("energies", "alignment", "contexts", "layer_states", "gates", "readouts", "keys")),
     place=st.integers(0, 10**6),
 )
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_number_that_was_altered_is_found(tmp_path_factory: Any, name: str, place: int) -> None:
     trace, weights = _one(tmp_path_factory)
     array = getattr(trace, name).copy()

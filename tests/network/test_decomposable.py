@@ -19,7 +19,6 @@ from tests.detectors import random_detector, sizes
 IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids, EOS])
 
 
-@settings(max_examples=50)
 @given(config=sizes(), source=IDS, target=IDS, seed=st.integers(0, 99))
 def test_it_computes_the_equations(config: DecomposableConfig, source: list[int], target: list[int], seed: int) -> None:
     network = random_detector(config, seed).double()
@@ -31,7 +30,6 @@ def test_it_computes_the_equations(config: DecomposableConfig, source: list[int]
     np.testing.assert_allclose(torch.softmax(found.logits[0], -1), expected["probabilities"], atol=1e-9)
 
 
-@settings(max_examples=50)
 @given(source=IDS, target=IDS, seed=st.integers(0, 99), random=st.randoms(use_true_random=False))
 def test_the_order_of_the_pieces_changes_nothing(
     source: list[int], target: list[int], seed: int, random: object

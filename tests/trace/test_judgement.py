@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
@@ -134,7 +134,6 @@ def test_damage_is_told(judgement: Judgement, damage: Damage, message: str) -> N
         Judgement.from_json(json.dumps(record))
 
 
-@settings(max_examples=60)
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_changed_byte_never_ends_in_a_traceback(judgement: Judgement, place: int, value: int) -> None:
     change_a_byte(judgement, place, value)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
@@ -209,7 +209,6 @@ def test_damaged_files_are_told(trace: TransformerTrace, tmp_path: Path, damage:
     assert_damage_is_told(trace, damage, tmp_path / "damaged.json")
 
 
-@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.integers(0, 255))
 def test_one_changed_byte_is_told_or_harmless(trace: TransformerTrace, place: int, value: int) -> None:
     change_a_byte(trace, place, value)

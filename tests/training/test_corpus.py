@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.errors import AttnvizError
@@ -70,7 +70,6 @@ def test_weights_are_read_from_the_path() -> None:
 sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=60)
 
 
-@settings(deadline=None)
 @given(sizes, st.integers(1, 200), st.integers(0, 3), st.integers(0, 3))
 def test_an_epoch_shows_every_pair_once_in_batches_that_fit(
     lengths: list[tuple[int, int]], batch_tokens: int, seed: int, epoch: int

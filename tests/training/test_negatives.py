@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError
@@ -61,7 +61,6 @@ def test_words_are_found(tokenizer: Tokenizer) -> None:
     assert words == PAIRS[0][0].replace(",", "").replace(".", "").split()
 
 
-@settings(max_examples=100)
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
 def test_one_word_is_exchanged_for_another_of_its_kind(
     negatives: Negatives, encoded: list[Sentences], place: int, seed: int
@@ -83,7 +82,6 @@ def test_one_word_is_exchanged_for_another_of_its_kind(
         assert {old, new} != {"singing", "eating"}, "linked to the same piece"
 
 
-@settings(max_examples=50)
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
 def test_a_clause_is_dropped(negatives: Negatives, encoded: list[Sentences], place: int, seed: int) -> None:
     made = negatives.make(DROPPED, encoded, place, np.random.default_rng(seed))
@@ -95,7 +93,6 @@ def test_a_clause_is_dropped(negatives: Negatives, encoded: list[Sentences], pla
     assert len(list(negatives.finder.words(other))) >= 3
 
 
-@settings(max_examples=50)
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
 def test_swapped_clauses_are_the_same_bag(
     negatives: Negatives, encoded: list[Sentences], place: int, seed: int

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -254,7 +254,6 @@ def test_a_damaged_model_is_a_sentence_that_names_the_file(en_fr: Path) -> None:
     assert "tokenizer.model" in texts(app)
 
 
-@pytest.mark.slow
 def test_nothing_typed_raises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
@@ -266,7 +265,6 @@ def test_nothing_typed_raises(
     app = open_page()
     written = {element.value for element in app.markdown}
 
-    @settings(max_examples=100)
     @given(st.text(min_size=1, max_size=40))
     @example("🦄 $x$ **b** <b>x</b> :red[r] `c` \\frac{1}{2}")
     @example("\x00\x07\u202e\ud7ff\uffff")
