@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.languages import LANGUAGES, set_language
+from attnviz.languages import set_language
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -75,9 +75,9 @@ def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(SentenceSnapshot)
 
 
-@pytest.fixture(params=[*LANGUAGES])
+@pytest.fixture(params=["en", "fr"])
 def each_language(request: pytest.FixtureRequest) -> Generator[str, None, None]:
-    """Run the test once in each language of the interface, with a snapshot file for each."""
+    """Run the test in English and in French, with a snapshot file for each."""
     set_language(request.param)
     yield request.param
     set_language("en")

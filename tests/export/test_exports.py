@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.analysis.ledger import ledger
@@ -163,7 +164,7 @@ def test_a_difference_makes_one_of_the_other(one: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
-def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
+def test_a_lecture_holds_all_that_it_shows(attention: str, snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace(HARD, attention=attention)
     page = _Page(text := export.lecture_html(trace, step=2, margins=True))
     assert page.asked == []
@@ -173,12 +174,12 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
     assert len(record["target"]) == len(trace.target_pieces)
     shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
     for code in LANGUAGES:
-        assert "no logit ledger" in record["words"]["en"]["footers"]["before"]
+        assert record["words"][code]["footers"]["before"] == snapshot(name=f"footer, {code}")
         for theme in ("light", "dark"):
             drawn = _changed(record["figures"], record["changes"].get(f"{code}-{theme}"))
             set_language(code)
             assert set(drawn) == shown | {"faces"}
-            assert set(drawn["faces"]) == {"before"}, "the others need the weights"
+            assert set(drawn["faces"]) == {"before"}  # the others need the weights
             for name in shown:
                 expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
                 assert drawn[name][1] == json.loads(expected.to_json())
@@ -188,15 +189,14 @@ def test_a_lecture_holds_all_that_it_shows(attention: str) -> None:
             assert palette(theme).paper in text.split("</style>")[0]
 
 
-def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None) -> None:
+def test_a_lecture_speaks_both_languages(trace: Trace, in_french: None, snapshot: SnapshotAssertion) -> None:
     text = export.lecture_html(trace)
     assert '<html lang="fr">' in text
-    assert language() == "fr", "the language in use is what it was"
+    assert language() == "fr"
     record = json.loads(_Page(text).texts["record"])
     assert record["language"] == "fr"
     assert set(record["words"]) == set(LANGUAGES)
-    assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"
-    assert record["words"]["en"]["heading"] == "Step {i} of {n}"
+    assert {code: words["heading"] for code, words in record["words"].items()} == snapshot
     assert set(record["changes"]) == {"en-light", "en-dark", "fr-dark"}
 
 
@@ -244,9 +244,9 @@ def test_every_picture_of_a_step_can_be_drawn_tabulated_and_printed(trace: Trace
                 printed = for_print(figure)
                 assert printed.layout.width >= figure.layout.meta["narrowest"]
                 assert printed.layout.height > 0
-                assert figure.layout.width is None, "the page's figure is left as it was"
+                assert figure.layout.width is None, "changed in place"
             assert len(picture.table(one)) > 0
-            assert re.fullmatch(r"[a-z]+", name), "it is part of a file's name"
+            assert re.fullmatch(r"[a-z]+", name)  # part of a file's name
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -254,16 +254,16 @@ def test_a_saved_picture_has_a_title_above_it(trace: Trace, theme: str) -> None:
     figure = STEP_FIGURES["softmax"].draw(Subject(trace, 2), theme=theme)
     sheet = printed(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
     lines = sheet.layout.title.text.split("<br>")
-    assert "Softmax: step 3 of 7, “a”" in lines[0]
-    assert "attnviz, model synthetic" in lines[0]
+    assert step_heading(trace, 2, "Softmax") in lines[0]
+    assert "synthetic" in lines[0]
     assert trace.source_text in lines[1]
     assert trace.translation in html.unescape(lines[2])
     assert sheet.layout.paper_bgcolor == ("#ffffff" if theme == "light" else palette("dark").paper)
     room = sheet.layout.margin.t - figure.layout.margin.t
     inner = [one.layout.height - one.layout.margin.t - one.layout.margin.b for one in (figure, sheet)]
-    assert room > 3 * 16, "the title takes no room from the picture"
+    assert room > 3 * 16  # room for the title, besides the picture's own
     assert inner[0] == inner[1]
-    assert figure.layout.title.text is None, "the page's figure is left as it was"
+    assert figure.layout.title.text is None, "changed in place"
 
 
 def test_a_title_is_cut_where_it_would_not_fit() -> None:
@@ -278,12 +278,13 @@ def test_a_title_is_cut_where_it_would_not_fit() -> None:
     long_heading = "Microscope de l’énergie: étape 3 sur 46, « ·accord » regardant « agreement »"
     assert long_heading in printed(figures.heatmap(long), long, long_heading).layout.title.text
     assert fit("short", 100, 10) == "short"
-    assert fit("a few words too many", 70, 10) == "a few …"
+    assert fit("far too many words", 70, 10) == "far too …"
 
 
-def test_a_title_speaks_french(trace: Trace, in_french: None) -> None:
-    assert step_heading(trace, 0, "Softmax").startswith("Softmax\u00a0: étape 1 sur 7, «")
-    assert heading(trace, Look(by="pieces", root=True)) == "Alignement\u00a0: poids d’attention √α, pièce par pièce"
+@pytest.mark.usefixtures("each_language")
+def test_titles_of_files(trace: Trace, snapshot: SnapshotAssertion) -> None:
+    assert step_heading(trace, 0, "Softmax") == snapshot(name="step")
+    assert heading(trace, Look(by="pieces", root=True)) == snapshot(name="pieces, root")
 
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
@@ -305,24 +306,28 @@ def test_images(trace: Trace, tmp_path: Path, browser: str) -> None:
         save(trace, path, Look(picture="softmax", step=1, theme="dark") if ending == "png" else None)
         assert path.read_bytes().startswith(beginning)
     drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
-    for text in ("Alignment: attention weights α, word by word", trace.source_text):
+    for text in (heading(trace, Look()), trace.source_text):
         assert text in drawn
     save(trace, tmp_path / "y.svg", Look(title=False, margins=True))
     drawn = (tmp_path / "y.svg").read_text(encoding="utf-8")
     assert "H, bits" in drawn
-    assert "Alignment: " not in drawn
+    assert heading(trace, Look(margins=True)) not in drawn
     assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20], "big") == 3 * 760
 
 
-def test_no_browser_is_a_sentence_that_says_what_to_do(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_browser_is_a_sentence_that_says_what_to_do(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     figure = for_print(figures.heatmap(trace))
     monkeypatch.setenv(BROWSER_VARIABLE, "/nowhere/chromium")
-    with pytest.raises(AttnvizError, match=r"BROWSER_PATH names /nowhere/chromium, which is no program\."):
+    with pytest.raises(AttnvizError) as error:
         image(figure, "png")
+    assert str(error.value) == snapshot(name="no program at the path")
     monkeypatch.delenv(BROWSER_VARIABLE)
     monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
-    with pytest.raises(AttnvizError, match=r"none is found here\. Install one, or name it .*BROWSER_PATH\. Files that"):
+    with pytest.raises(AttnvizError) as error:
         find_browser()
+    assert str(error.value) == snapshot(name="none installed")
 
 
 def test_no_kaleido_is_a_sentence(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,25 +358,26 @@ def test_with_the_weights_links_are_those_after_the_word(
     save(trace, tmp_path / "x.pharaoh", weights=weights)
     after, before = pharaoh(words_after(trace, weights)), pharaoh(trace.words())
     assert (tmp_path / "x.pharaoh").read_text() == f"{after}\n"
-    assert after != before, "or this shows nothing"
+    assert after != before
 
 
-@pytest.mark.parametrize(
-    ("name", "look", "said"),
-    [
-        ("x.gif", Look(), r"must end in one of \.png"),
-        ("x", Look(), r"must end in one of \.png"),
-        ("x.csv", Look(step=99), "no step 100: .* steps 1 to 7"),
-        ("x.csv", Look(picture="candidates"), "is of one step: say which"),
-        ("x.csv", Look(picture="pie", step=0), "no picture 'pie'"),
-        ("x.tex", Look(picture="candidates", step=0), "of the whole translation"),
-        ("x.tex", Look(margins=True), r"A \.tex file has no margins"),
-        ("x.json", Look(margins=True), r"A \.json file has no margins"),
-        ("x.svg", Look(picture="candidates", step=0, margins=True), "belong to the heatmap"),
-        ("nowhere/x.csv", Look(), "cannot be written: No such file"),
-    ],
-)
-def test_what_cannot_be_saved(trace: Trace, tmp_path: Path, name: str, look: Look, said: str) -> None:
-    with pytest.raises(AttnvizError, match=said):
+UNSAVEABLE = {
+    "unknown ending": ("x.gif", Look()),
+    "no ending": ("x", Look()),
+    "no such step": ("x.csv", Look(step=99)),
+    "no step": ("x.csv", Look(picture="candidates")),
+    "no such picture": ("x.csv", Look(picture="pie", step=0)),
+    "TikZ of a step": ("x.tex", Look(picture="candidates", step=0)),
+    "TikZ with margins": ("x.tex", Look(margins=True)),
+    "JSON with margins": ("x.json", Look(margins=True)),
+    "a step with margins": ("x.svg", Look(picture="candidates", step=0, margins=True)),
+    "no such folder": ("nowhere/x.csv", Look()),
+}
+
+
+@pytest.mark.parametrize(("name", "look"), UNSAVEABLE.values(), ids=UNSAVEABLE.keys())
+def test_what_cannot_be_saved(trace: Trace, tmp_path: Path, name: str, look: Look, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
         save(trace, tmp_path / name, look)
+    assert str(error.value).replace(str(tmp_path), "<tmp>") == snapshot
     assert list(tmp_path.iterdir()) == []

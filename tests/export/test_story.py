@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.browser_programs import KATEX, PLOTLY
 from attnviz.export.story import MOST_ROWS, Chapter, Story, StoryPicture, story_html
@@ -103,7 +105,15 @@ def test_a_long_table_is_cut_and_says_so(rows: int) -> None:
     text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
     (found,) = record_of(text)["words"]["en"]["chapters"][0]["tables"]
     assert len(found["rows"]) == min(rows, MOST_ROWS)
-    assert found["more"] == (f"{rows - MOST_ROWS} more rows are left out." if rows > MOST_ROWS else "")
+    assert re.findall(r"\d+", found["more"]) == ([str(rows - MOST_ROWS)] if rows > MOST_ROWS else [])
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_cut_table_counts_the_rows_left_out(code: str, snapshot: SnapshotAssertion) -> None:
+    table = pd.DataFrame({"x": np.arange(MOST_ROWS + 5)})
+    text = story_html(lambda _: Story("t", "s", (Chapter("c", (), (), (("all", table),)),)))
+    (found,) = record_of(text)["words"][code]["chapters"][0]["tables"]
+    assert found["more"] == snapshot
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -127,15 +127,15 @@ def test_a_change_of_a_change_keeps_what_was_done_before_it_and_drops_what_came_
     first = translator.translate(SENTENCES[2])
     late = made(translator, first, LookOnly(3, 1), held=True)
     early = made(translator, late, LookOnly(1, 0), held=True)
-    assert early.alignment[3, 1] == 1, "held: all that was done stays"
+    assert early.alignment[3, 1] == 1  # held: all earlier changes stay
     anew = made(translator, late, LookOnly(1, 0))
     assert [one.step for one in anew.interventions if hasattr(one, "weights")] == [1]
     other = made(translator, late, LookOnly(3, 2))
-    assert other.alignment[3, 2] == 1, "weights that are set again are those set last"
+    assert other.alignment[3, 2] == 1  # the weights set last replace those set before
     hot = made(translator, made(translator, first, SetTemperature(3.0), held=True), SetTemperature(1.0), held=True)
     assert_same(hot, first)
     longer = made(translator, late, WriteWords(0, (9, 9)), held=True)
-    assert longer.alignment[4, 1] == 1, "what was done to a word goes where the word goes"
+    assert longer.alignment[4, 1] == 1  # a change to a word moves with the word
 
 
 def test_a_hypothesis_is_taken_as_it_is(translator: Translator) -> None:
@@ -252,7 +252,7 @@ def test_a_file_gives_all_branches_back_bit_for_bit(translator: Translator, tmp_
     for number in (1, 2):
         change, held = again.branches[number - 1].change, again.branches[number - 1].held
         anew = made(translator, again.parent(number), change, held=held, beam=1)
-        assert anew.fingerprint == again.trace(number).fingerprint, "in Python the same interventions: the same numbers"
+        assert anew.fingerprint == again.trace(number).fingerprint
 
 
 def test_a_file_opens_as_a_trace_and_a_trace_as_branches(translator: Translator, tmp_path: Any) -> None:

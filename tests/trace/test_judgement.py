@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.decomposable_recomputation import DecomposableRecomputation
@@ -93,11 +94,13 @@ def test_the_fingerprint_is_of_every_number_but_the_time(judgement: Judgement) -
         assert dataclasses.replace(judgement, **{quantity.name: array}).fingerprint != judgement.fingerprint
 
 
-def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator) -> None:
-    with pytest.raises(AttnvizError, match="another kind of network, decomposable attention"):
+def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
         Trace.from_json(judgement.to_json())
-    with pytest.raises(AttnvizError, match="another kind of network, RNNsearch"):
+    assert str(error.value) == snapshot(name="a judgement as a trace")
+    with pytest.raises(AttnvizError) as error:
         Judgement.from_json(translator.translate(SENTENCES[0]).to_json())
+    assert str(error.value) == snapshot(name="a trace as a judgement")
 
 
 def test_opens_without_torch(judgement: Judgement, tmp_path: Path) -> None:
@@ -113,25 +116,26 @@ def _with(name: str, value: object) -> Damage:
     return lambda record: record.update({name: value})
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (_without("energies"), "energies"),
-        (_with("source_ids", [1]), "ids do not fit"),
-        (_with("target_pieces", []), "no pieces"),
-        (_with("version", 2), "version 2"),
-        (_with("config", {"vocabulary_size": 150}), "embedding_size"),
-        (_with("model", 3), "wrong type"),
-        (_with("source_text", None), "wrong type"),
-        (lambda record: record["config"].update(vocabulary_size=5), "no piece in the vocabulary"),
-        (lambda record: record.update(source_alignment=record["energies"]), "does not sum to 1"),
-    ],
-)
-def test_damage_is_told(judgement: Judgement, damage: Damage, message: str) -> None:
+DAMAGE: dict[str, Damage] = {
+    "no energies": _without("energies"),
+    "ids too few": _with("source_ids", [1]),
+    "no pieces": _with("target_pieces", []),
+    "a newer version": _with("version", 2),
+    "sizes left out": _with("config", {"vocabulary_size": 150}),
+    "a number as model": _with("model", 3),
+    "no source text": _with("source_text", None),
+    "a small vocabulary": lambda record: record["config"].update(vocabulary_size=5),
+    "energies as weights": lambda record: record.update(source_alignment=record["energies"]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damage_is_told(judgement: Judgement, damage: Damage, snapshot: SnapshotAssertion) -> None:
     record = json.loads(judgement.to_json())
     damage(record)
-    with pytest.raises(AttnvizError, match=message):
+    with pytest.raises(AttnvizError) as error:
         Judgement.from_json(json.dumps(record))
+    assert str(error.value) == snapshot
 
 
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))

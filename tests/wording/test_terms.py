@@ -35,10 +35,10 @@ def test_every_symbol_of_the_equations_has_a_place(attention: str, readout: str)
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
     symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(machine_terms(trace), 2))
     assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
-    assert {"Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"} <= symbols, "they are found in LaTeX"
+    assert {"Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"} <= symbols  # they are found in LaTeX
     assert {"additive": {"Wa", "Ua", "va"}, "dot": {"P"}, "none": set()}[attention] <= symbols
     letters = {one for one in found if one[0].isalpha()}
-    assert letters <= symbols | {"hj"}, "and nothing that the equations have not"
+    assert letters <= symbols | {"hj"}  # and nothing that the equations have not
 
 
 def test_signs_are_letters_with_their_indices_and_what_stands_between() -> None:
