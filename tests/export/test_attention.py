@@ -23,6 +23,7 @@ from attnviz.wording.findings import finding_sentence, nothing_found, step_look,
 from attnviz.wording.given import inside_is_missing
 from attnviz.wording.kinds import told
 from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.snapshots import plain
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_the_command_draws_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     def written() -> str:
-        return capsys.readouterr().err.replace(str(tmp_path), "<tmp>")
+        return plain(capsys.readouterr().err, tmp_path)
 
     soft, made = tmp_path / "soft.txt", tmp_path / "made.json"
     soft.write_text(marian(matrix(1)) + "\n" + marian(matrix(2) / 2), encoding="utf-8")
