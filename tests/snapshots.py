@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -39,6 +41,19 @@ class SentenceSnapshot(AmberSnapshotExtension):
         return Path(snapshot_location).parent == Path(cls.dirname(test_location=test_location))
 
 
-def plain(text: object, tmp_path: Path) -> str:
-    """Return a message without what differs from run to run: `<tmp>` stands for the temporary folder."""
-    return str(text).replace(str(tmp_path), "<tmp>")
+# What the operating system or a library says of an error, in parentheses or at the end of our own message.
+_CAUSE = re.compile(r"\((?:\w+(?:Error|Warning)|'utf-8' codec [^()]*|EOF: [^()]*|File is not a zip file)\)")
+_OS_ERRORS = [os.strerror(code) for code in errno.errorcode]
+
+
+def plain(text: object, *folders: Path) -> str:
+    """Return a message or an output without what differs by run, system or version of a library.
+
+    `<tmp>` stands for the path of a temporary folder, `<cause>` for what the system or a library says of an error.
+    """
+    found = str(text)
+    for folder in folders:
+        found = found.replace(str(folder), "<tmp>")
+    for cause in _OS_ERRORS:
+        found = found.replace(f": {cause}", ": <cause>")
+    return _CAUSE.sub("(<cause>)", found)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.decoding import force, longest_target
 from attnviz.errors import AttnvizError
@@ -144,7 +145,7 @@ def test_width_one_is_greedy(translator: Translator) -> None:
         assert [node.fate for node in tree.nodes] == ["continued"] * (tree.steps - 1) + ["finished"]
 
 
-def test_the_search_of_a_transformer_is_recorded_too(tokenizer: Tokenizer) -> None:
+def test_the_search_of_a_transformer_is_recorded_too(tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 6)
     network.output.bias[EOS] += 4
     translator = Translator(network, tokenizer, "small")
@@ -152,8 +153,9 @@ def test_the_search_of_a_transformer_is_recorded_too(tokenizer: Tokenizer) -> No
         tree, trace = translator.beam_tree(sentence, beam=4), translator.translate(sentence, beam=4)
         assert tree.hypotheses == trace.hypotheses
         _assert_rules(tree, 10**6)
-        with pytest.raises(AttnvizError, match="transformer"):
+        with pytest.raises(AttnvizError) as error:
             translator.beam_tree(sentence, interventions=[Temperature(2.0)])
+        assert str(error.value) == snapshot
 
 
 def test_what_is_dropped_is_told_when(translator: Translator) -> None:
@@ -197,15 +199,19 @@ def test_the_search_goes_on_from_any_leaf(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("acting", [[Temperature(0.5, 10**6)], [ExcludePosition(99)]])
-def test_what_cannot_be_changed_is_refused(translator: Translator, acting: Sequence[Intervention]) -> None:
-    with pytest.raises(AttnvizError, match=r"nothing can be changed|no source piece"):
+def test_what_cannot_be_changed_is_refused(
+    translator: Translator, acting: Sequence[Intervention], snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
         translator.beam_tree(SENTENCES[0], beam=2, interventions=acting)
+    assert str(error.value) == snapshot
 
 
 @pytest.mark.parametrize("beam", [0, 101])
-def test_a_beam_has_a_width(translator: Translator, beam: int) -> None:
-    with pytest.raises(AttnvizError, match="from 1 to 100"):
+def test_a_beam_has_a_width(translator: Translator, beam: int, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
         translator.beam_tree(SENTENCES[0], beam=beam)
+    assert str(error.value) == snapshot
 
 
 def test_to_record_it_changes_nothing_of_the_search(translator: Translator) -> None:

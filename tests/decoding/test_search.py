@@ -50,8 +50,9 @@ def test_forced_decoding_of_the_translation_gives_its_numbers(kind: Translator) 
 def test_a_given_translation_is_the_target(translator: Translator) -> None:
     trace = translator.translate(SENTENCES[0], target="  Une fille\nfait du  vélo. ")
     assert trace.search.method == "forced"
-    assert trace.translation == "Une fille fait du vélo."
-    assert trace.target_ids == (*translator.tokenizer.encode("Une fille fait du vélo."), EOS)
+    given = "Une fille fait du vélo."
+    assert trace.translation == given
+    assert trace.target_ids == (*translator.tokenizer.encode(given), EOS)
     assert trace.score == pytest.approx(float(trace.log_probabilities.sum()), rel=1e-5)
 
 

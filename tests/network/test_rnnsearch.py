@@ -100,7 +100,7 @@ def test_gradients_reach_every_weight(make_network: ModelFactory, attention: str
     ],
 )
 def test_a_bad_config_names_the_field(field: str, value: object) -> None:
-    with pytest.raises(ValueError, match=rf"^{field} must be .*, not "):
+    with pytest.raises(ValueError, match=rf"^{field} "):
         ModelConfig.from_dict({"vocabulary_size": 10, field: value})
 
 
