@@ -100,7 +100,7 @@ def test_the_command_draws_a_file(
     said = written()
     assert "--normalise" in said
     assert "--source-tokens" not in said
-    assert said == snapshot(name="rows that do not add up to 1")
+    assert said == snapshot(name="rows of another sum")
     assert main([*common, "--sentence", "3"]) == 2
     said = written()
     assert "--" not in said  # no option helps

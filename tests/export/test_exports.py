@@ -323,7 +323,7 @@ def test_no_browser_is_a_sentence_that_says_what_to_do(
     monkeypatch.setenv(BROWSER_VARIABLE, "/nowhere/chromium")
     with pytest.raises(AttnvizError) as error:
         image(figure, "png")
-    assert str(error.value) == snapshot(name="no program at the path")
+    assert str(error.value) == snapshot(name="no program there")
     monkeypatch.delenv(BROWSER_VARIABLE)
     monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
     with pytest.raises(AttnvizError) as error:

@@ -97,10 +97,10 @@ def test_the_fingerprint_is_of_every_number_but_the_time(judgement: Judgement) -
 def test_one_kind_is_not_the_other(judgement: Judgement, translator: Translator, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         Trace.from_json(judgement.to_json())
-    assert str(error.value) == snapshot(name="a judgement as a trace")
+    assert str(error.value) == snapshot(name="judgement as trace")
     with pytest.raises(AttnvizError) as error:
         Judgement.from_json(translator.translate(SENTENCES[0]).to_json())
-    assert str(error.value) == snapshot(name="a trace as a judgement")
+    assert str(error.value) == snapshot(name="trace as judgement")
 
 
 def test_opens_without_torch(judgement: Judgement, tmp_path: Path) -> None:

@@ -146,10 +146,10 @@ def test_one_kind_is_not_the_other(
 ) -> None:
     with pytest.raises(AttnvizError) as error:
         Trace.from_json(trace.to_json())
-    assert str(error.value) == snapshot(name="a transformer's trace as an RNN's")
+    assert str(error.value) == snapshot(name="transformer as RNNsearch")
     with pytest.raises(AttnvizError) as error:
         TransformerTrace.from_json(translator.translate(SENTENCES[0]).to_json())
-    assert str(error.value) == snapshot(name="an RNN's trace as a transformer's")
+    assert str(error.value) == snapshot(name="RNNsearch as transformer")
 
 
 def test_opens_without_torch(trace: TransformerTrace, tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def test_where_a_translation_is_that_did_not_win(snapshot: SnapshotAssertion) ->
     tree = small()
     assert where_it_is(tree, tree.ids(tree.winner)) == ""
     assert where_it_is(tree, (8, EOS)) == snapshot(name="finished second")
-    assert where_it_is(tree, (8, CHAT, ASSIS, EOS)) == snapshot(name="leaves the tree at step 3")
-    assert where_it_is(tree, (9, NOIR, EOS)) == snapshot(name="leaves the tree at a dropped hypothesis")
+    assert where_it_is(tree, (8, CHAT, ASSIS, EOS)) == snapshot(name="leaves at step 3")
+    assert where_it_is(tree, (9, NOIR, EOS)) == snapshot(name="leaves where one dropped")
     assert where_it_is(tree, tree.ids(12)) == snapshot(name="dropped at step 4")
     assert where_it_is(tree, (77, EOS)) == snapshot(name="not in the tree")
 

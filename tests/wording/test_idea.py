@@ -123,9 +123,9 @@ def test_what_was_given_or_ends_the_sentence_is_told_as_that(snapshot: SnapshotA
     assert idea_sentence(trace, len(trace.target_pieces) - 1, "-") == snapshot(name="the end")
     assert idea_sentence(given, 0, "-") == snapshot(name="given")
     other = dataclasses.replace(trace, target_ids=(trace.top_ids[0][3],) * len(trace.target_ids))
-    assert idea_stages(other, 0)[-1].sentence == snapshot(name="written, though another was likelier")
+    assert idea_stages(other, 0)[-1].sentence == snapshot(name="unlikely, written")
     forced = dataclasses.replace(other, search=Search("forced"))
-    assert idea_stages(forced, 0)[-1].sentence == snapshot(name="given, though another was likelier")
+    assert idea_stages(forced, 0)[-1].sentence == snapshot(name="unlikely, given")
 
 
 @EACH_LANGUAGE
