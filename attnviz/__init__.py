@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from attnviz.translator import Translator
 
 __all__ = ["Attention", "AttnvizError", "Trace", "Translator", "attention", "from_huggingface"]
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:

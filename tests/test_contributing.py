@@ -1,0 +1,73 @@
+"""What contributors are told: the paths exist, the commands are real, the forms and hooks parse."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import attnviz
+from tests.conftest import REPOSITORY
+
+GITHUB = REPOSITORY / ".github"
+GUIDE = (GITHUB / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TO_WRITE = ("NAME", "THE/FILE", "locales/de.po", "OWNER", "<module>")
+"""Parts of paths that the reader fills in."""
+
+
+def test_every_path_in_the_guide_exists() -> None:
+    named = {text.removeprefix("./") for text in re.findall(r"`([\w./-]+(?:/|\.\w+))`", GUIDE)}
+    named |= {f".github/{link}" for link in re.findall(r"\]\(([^)#:]+)\)", GUIDE)}
+    paths = {path for path in named if not any(part in path for part in TO_WRITE)}
+    assert len(paths) > 20
+    roots = (REPOSITORY, REPOSITORY / "attnviz", REPOSITORY / "attnviz" / "ui", REPOSITORY / "attnviz" / "importing")
+    assert sorted(path for path in paths if not any((root / path).exists() for root in roots)) == []
+
+
+def test_every_module_in_the_guides_commands_exists() -> None:
+    modules = re.findall(r"python -m ((?:tests|attnviz)[\w.]*)", GUIDE)
+    assert {"tests", "tests.catalogs", "attnviz"} <= {*modules}
+    for module in modules:
+        path = REPOSITORY.joinpath(*module.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
+
+
+def test_the_newest_version_of_the_changelog_is_this_one() -> None:
+    versions = re.findall(
+        r"^## (\d+\.\d+\.\d+) \((?:\d{4}-\d\d-\d\d|unreleased)\)$", _text("CHANGELOG.md"), re.MULTILINE
+    )
+    assert versions[0] == attnviz.__version__
+    assert versions == sorted(versions, reverse=True)
+
+
+@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem)
+def test_an_issue_form_has_what_github_requires(path: Path) -> None:
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert {"name", "description", "body"} <= form.keys()
+    for field in form["body"]:
+        assert field["type"] in ("textarea", "input", "dropdown", "checkboxes", "markdown")
+        assert re.fullmatch(r"[\w-]+", field["id"])
+        assert field["attributes"]["label"]
+
+
+def test_the_workflow_runs_the_command_of_ci() -> None:
+    workflow = yaml.safe_load(_text("workflows/ci.yml"))
+    push, nightly = (
+        "\n".join(step.get("run", "") for step in workflow["jobs"][job]["steps"]) for job in ("push", "nightly")
+    )
+    assert ".ci/run" in push
+    assert "python -m tests --all" in nightly
+
+
+def test_the_hooks_run_tools_of_the_environment() -> None:
+    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
+    for hook in hooks:
+        assert hook["language"] == "system"
+        assert hook["entry"].startswith("python -m ")
+    assert {hook["id"] for hook in hooks} >= {"ruff-format", "ruff-check", "javascript", "catalogs"}
+
+
+def _text(name: str) -> str:
+    return (GITHUB / name).read_text(encoding="utf-8")
