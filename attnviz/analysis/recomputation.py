@@ -6,7 +6,6 @@ torch.nn.GRU's (the reset gate acts after the recurrent product, and z keeps the
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,9 @@ from numpy.typing import NDArray
 
 from attnviz import model_folder
 from attnviz.analysis.interventions import changed_energies
-from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.scorers import scorer_of
 from attnviz.text import BOS
-from attnviz.trace import Trace
 from attnviz.trace.interventions import AttentionIntervention, Intervention, acting_on
-from attnviz.trace.quantities import RECORDED
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
@@ -94,20 +90,6 @@ def encode(encoder: Weights, source_ids: Sequence[int]) -> Array:
     for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
         backward[name] = forward[f"{name}_reverse"]
     return np.concatenate([_run_gru(forward, words), _run_gru(backward, words[::-1])[::-1]], axis=1)
-
-
-def deviations(trace: Trace, recomputed: Recomputation) -> dict[str, float]:
-    """Return, for each quantity of `trace`, the largest difference to `recomputed` over the largest number in it.
-
-    Infinite where the two disagree about which energies are -inf.
-    """
-    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
-    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
-    chosen = recomputed.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
-    expected["log_probabilities"] = np.log(chosen)
-    shown = {quantity.name: getattr(trace, quantity.name) for quantity in RECORDED if quantity.name in expected}
-    shown |= {"entropy": entropy(trace.alignment), "coverage": coverage(trace.alignment)}
-    return {name: deviation(values, expected[name]) for name, values in shown.items()}
 
 
 def decode_step(

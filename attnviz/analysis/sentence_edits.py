@@ -20,13 +20,6 @@ def without_word(text: str, word: int) -> str:
     return " ".join(((before if after[:1].isspace() else before.rstrip()) + after).split())
 
 
-def with_word(text: str, word: int, written: str) -> str:
-    """Return a sentence with `written` in the place of 0-based `word`; raise IndexError where there is none."""
-    text = normalise(text)
-    start, end = word_spans(text)[word]
-    return normalise(text[:start] + written + text[end:])
-
-
 def next_word(text: str, word: int) -> int | None:
     """Return the word after 0-based `word` that is no mark of punctuation, or None where there is none or `word` is
     one itself: marks keep their places."""

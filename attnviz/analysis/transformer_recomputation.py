@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, below, deviation
+from attnviz.analysis.recomputation import Weights, below
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.transformer_quantities import RECORDED
@@ -165,15 +165,6 @@ def expected_arrays(trace: TransformerTrace, recomputed: TransformerRecomputatio
     expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
     expected["log_probabilities"] = np.log(recomputed.probabilities[steps, list(trace.target_ids)])
     return {quantity.name: expected[quantity.name] for quantity in RECORDED if quantity.name in expected}
-
-
-def transformer_deviations(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, float]:
-    """Return, for each quantity of `trace`, the largest difference to `recomputed` over the largest number in it.
-
-    Infinite where the two disagree about which scores are -inf.
-    """
-    expected = expected_arrays(trace, recomputed)
-    return {name: deviation(getattr(trace, name), values) for name, values in expected.items()}
 
 
 def _softmax(scores: Array) -> Array:

@@ -8,14 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnviz.trace.saved import Saved
 
-INDICES = {
-    "Tx": "source position",
-    "Ty": "step",
-    "k": "rank",
-    "K": "piece of the vocabulary",
-}
-"""What an index runs over, by the size it goes up to; every other size counts units of a vector."""
-
 
 @dataclass(frozen=True)
 class Quantity:
@@ -39,11 +31,6 @@ class Quantity:
     def per_step(self) -> bool:
         """Whether each step has its own."""
         return self.shape[0] == "Ty"
-
-    @property
-    def first_index(self) -> str:
-        """What the first index runs over: "step", "source position", "rank", "unit" …"""
-        return INDICES.get(self.shape[0], "unit")
 
     @property
     def of_positions(self) -> bool:

@@ -55,11 +55,6 @@ class Seq2SeqTrace(Recurrent):
         return self.layer_states[:, -1]
 
     @property
-    def asking_states(self) -> FloatArray:
-        """What the attention of each step asks with, (Ty, n): s_{i-1} or, of Joey NMT, s_i."""
-        return self.previous_states if self.asks_before else self.states
-
-    @property
     def asks_before(self) -> bool:
         """Whether the query of a step is of the state before it."""
         return bool(self.config["family"] == "tutorial")

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz.analysis.recomputation import deviations, load_weights, recompute
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.recomputation import deviation, load_weights, recompute
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
+from attnviz.trace.quantities import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 
@@ -38,7 +40,15 @@ MEASURES = {"entropy", "coverage"}
 
 
 def _deviations(folder: Path, trace: Trace) -> dict[str, float]:
-    return deviations(trace, recompute(load_weights(folder), trace.config, trace.source_ids, trace.target_ids))
+    """Return, for each quantity, the largest difference to the recomputation over the largest number in it."""
+    found = recompute(load_weights(folder), trace.config, trace.source_ids, trace.target_ids)
+    expected = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    expected["top_probabilities"] = np.take_along_axis(found.probabilities, trace.top_ids.astype(np.int64), axis=1)
+    chosen = found.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    expected["log_probabilities"] = np.log(chosen)
+    shown = {quantity.name: getattr(trace, quantity.name) for quantity in RECORDED if quantity.name in expected}
+    shown |= {"entropy": entropy(trace.alignment), "coverage": coverage(trace.alignment)}
+    return {name: deviation(values, expected[name]) for name, values in shown.items()}
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))

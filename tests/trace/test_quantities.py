@@ -62,9 +62,6 @@ def test_an_array_of_another_shape_is_named(translator: Translator, quantity: ty
 
 
 def test_indices_are_told_apart() -> None:
-    assert QUANTITIES["alignment"].first_index == "step"
-    assert QUANTITIES["annotations"].first_index == "source position"
-    assert QUANTITIES["initial_state"].first_index == "unit"
     of_positions = {name for name, quantity in QUANTITIES.items() if quantity.of_positions}
     assert of_positions >= {"annotations", "keys", "energies", "energy sums", "alignment"}
     assert not of_positions & {"queries", "contexts", "log_probabilities", "score_vector"}
