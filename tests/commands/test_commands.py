@@ -71,11 +71,10 @@ def test_translate_an_argument(model_folder: Path, translator: Translator) -> No
     assert done.stdout == translator.translate(SENTENCES[0], beam=5).translation + "\n"
 
 
-def test_translate_lines(model_folder: Path, translator: Translator) -> None:
-    given = "\n".join(SENTENCES)
-    done = _process("translate", "--beam", "3", "--model", str(model_folder), given=given)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == translator.translate_batch(SENTENCES, beam=3)
+def test_translate_lines(run, translator: Translator) -> None:
+    code, out, errors = run("translate", "--beam", "3", given="\n".join(SENTENCES))
+    assert (code, errors) == (0, "")
+    assert out.splitlines() == translator.translate_batch(SENTENCES, beam=3)
 
 
 def test_translate_as_json(run, translator: Translator) -> None:
@@ -185,13 +184,13 @@ def test_bad_input_is_one_sentence_and_code_2(
     assert _one_sentence(errors)
 
 
-def test_missing_and_damaged_models(tmp_path: Path) -> None:
+def test_missing_and_damaged_models(run, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     for folder, named in ((tmp_path / "nowhere", "nowhere"), (tmp_path, "config.json")):
-        done = _process("translate", "A dog.", "--model", str(folder))
-        assert (done.returncode, done.stdout) == (2, "")
-        assert named in done.stderr
-        assert _one_sentence(done.stderr)
+        code, out, errors = run("translate", "A dog.", "--model", str(folder))
+        assert (code, out) == (2, "")
+        assert named in errors
+        assert _one_sentence(errors)
 
 
 def test_nothing_on_standard_input(run) -> None:
@@ -214,13 +213,13 @@ def test_a_beam_too_wide_is_refused_before_a_line_is_read(run, translator: Trans
 
 
 def test_align_refuses_a_model_without_attention(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+    run, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
     save_model(tmp_path / "fixed", make_network("none"), tokenizer)
-    done = _process("align", "--model", str(tmp_path / "fixed"), given=PAIRS)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "fixed has no attention" in done.stderr
-    assert _one_sentence(done.stderr)
+    code, out, errors = run("align", "--model", str(tmp_path / "fixed"), given=PAIRS)
+    assert (code, out) == (2, "")
+    assert "fixed has no attention" in errors
+    assert _one_sentence(errors)
 
 
 def test_a_reader_that_leaves_is_no_error(model_folder: Path) -> None:
@@ -286,21 +285,19 @@ def test_align_names_a_bad_line(run, line: str) -> None:
     assert _one_sentence(errors)
 
 
-def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder: Path, translator: Translator) -> None:
+def test_figure_of_a_sentence_and_of_a_saved_trace(run, tmp_path: Path, translator: Translator) -> None:
     saved = tmp_path / "trace.json"
-    options = ["--model", str(model_folder), "--device", "cpu"]
     given = ["--target", SENTENCES[1]]
-    done = _process("figure", SENTENCES[0], "-o", str(saved), *given, *options)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = run("figure", SENTENCES[0], "-o", str(saved), *given)
+    assert done == (0, "", "")
     trace = Trace.load(saved)
     assert trace.fingerprint == translator.translate(SENTENCES[0], target=SENTENCES[1]).fingerprint
-    done = _process(
+    done = run(
         "figure",
         SENTENCES[0],
         "-o",
         str(tmp_path / "x.tex"),
         *given,
-        *options,
         "--by",
         "pieces",
         "--colours",
@@ -310,7 +307,7 @@ def test_figure_of_a_sentence_and_of_a_saved_trace(tmp_path: Path, model_folder:
         "--step",
         "2",
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done == (0, "", "")
     expected = export.heatmap_tikz(trace, by="pieces", colours="cividis", root=True, end=False, step=1)
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
     # A saved trace needs no model, nor torch.
@@ -432,16 +429,24 @@ def test_training_options_are_the_fields_of_the_config() -> None:
 
 
 def test_help_does_not_wait_for_torch() -> None:
-    program = "import sys\nsys.modules['torch'] = None\nfrom attnviz.commands.program import main\nmain(sys.argv[1:])"
-    for arguments in (
-        ["--help"],
-        *([name, "--help"] for name in ("translate", "align", "figure", "evaluate", "train", "app")),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert "usage: attnviz" in done.stdout
+    program = """
+import contextlib, sys
+sys.modules["torch"] = None
+from attnviz.commands.program import main
+for name in sys.argv[1:]:
+    with contextlib.suppress(SystemExit):
+        main([name, "--help"] if name else ["--help"])
+    print(chr(12))
+"""
+    names = ["", "translate", "align", "figure", "evaluate", "train", "app"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *names], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    usages = done.stdout.split("\f\n")
+    assert len(usages) == len(names) + 1
+    for name, usage in zip(names, usages, strict=False):
+        assert usage.startswith(f"usage: attnviz {name}".rstrip())
 
 
 def test_app_serves_the_page() -> None:
