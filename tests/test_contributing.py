@@ -18,7 +18,7 @@ TO_WRITE = ("NAME", "THE/FILE", "locales/de.po", "OWNER", "<module>")
 
 
 def test_every_path_in_the_guide_exists() -> None:
-    named = {text.removeprefix("./") for text in re.findall(r"`([\w./-]+(?:/|\.\w+))`", GUIDE)}
+    named = {text.removeprefix("./") for text in re.findall(r"`([\w./-]+(?:/|\.(?:py|md|js|toml|txt|yml)))`", GUIDE)}
     named |= {f".github/{link}" for link in re.findall(r"\]\(([^)#:]+)\)", GUIDE)}
     paths = {path for path in named if not any(part in path for part in TO_WRITE)}
     assert len(paths) > 20
