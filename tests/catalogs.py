@@ -1,27 +1,38 @@
-"""Update the message catalogs from the code: `python -m tests.catalogs`."""
+"""The message catalogs and the code: `python -m tests.catalogs` brings each `.po` file up to date.
+
+`--check` only says what is not up to date, and fails; `--pseudo FOLDER` writes a generated language there, which the
+app shows with `ATTNVIZ_LOCALES=FOLDER`.
+"""
 
 from __future__ import annotations
 
+import argparse
 import ast
+import re
+import string
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import write_po
 
 import attnviz
-from attnviz.languages.catalogs import catalog_files, read_catalog
+from attnviz.languages.catalogs import LOCALES, read_catalog
 
 PACKAGE = Path(attnviz.__file__).parent
 MESSAGES = {"gettext": 1, "ngettext": 2}
 """How many of a function's arguments are English sentences."""
 
+PSEUDO = "eo"
+"""Code of the generated language: Babel must know it, and nobody has translated the app to Esperanto."""
+
 
 def messages_of(path: Path) -> Iterator[tuple[str, ...]]:
     """Yield the English sentences of each call of `gettext` or `ngettext` in a module.
 
-    Babel's own extraction for Python misses calls inside f-strings, and is silent about a sentence that is no literal.
+    Babel's own extraction for Python misses calls inside f-strings, and passes over a sentence that is no literal.
 
     Raises:
         ValueError: a sentence is not a literal.
@@ -55,7 +66,7 @@ def update(catalog: Catalog, template: Catalog) -> None:
     What the code has no more stays as obsolete while something is untranslated, which it may be the translation of.
     """
     catalog.update(template, update_creation_date=False)
-    if all(message.string and not message.fuzzy for message in catalog if message.id):
+    if all(all(forms(message)) and not message.fuzzy for message in catalog if message.id):
         catalog.obsolete.clear()
 
 
@@ -65,12 +76,93 @@ def write(catalog: Catalog, path: Path) -> None:
         write_po(file, catalog, width=120, sort_by_file=True, include_lineno=False, include_previous=True)
 
 
-def main() -> None:
-    template = extract()
-    for path in catalog_files().values():
+def problems(catalog: Catalog, template: Catalog) -> list[str]:
+    """Return what is missing in a catalog, fuzzy, obsolete, or has other placeholders than the English."""
+    found = [f"obsolete: {message.id}" for message in catalog.obsolete.values()]
+    found += [f"obsolete: {message.id}" for message in catalog if message.id and message.id not in template]
+    for message in template:
+        own = catalog.get(message.id) if message.id else None
+        if not message.id:
+            continue
+        if own is None or own.id != message.id or not all(forms(own)):
+            found.append(f"missing: {message.id}")
+        elif own.fuzzy:
+            found.append(f"fuzzy: {message.id}")
+        elif not same_placeholders(own):
+            found.append(f"placeholders: {message.id}")
+    return found
+
+
+def forms(message: Message) -> tuple[str, ...]:
+    """Return the translations of a message: one, or one for each plural form."""
+    return message.string if isinstance(message.string, tuple) else (message.string or "",)
+
+
+def same_placeholders(message: Message) -> bool:
+    """Return whether translations have the placeholders of the English; a singular may leave out the count."""
+    english = message.id if isinstance(message.id, tuple) else (message.id,)
+    try:
+        expected = placeholders(english[-1])
+    except ValueError:  # braces of LaTeX or CSS
+        return True
+    first, *others = (placeholders(text) for text in forms(message))
+    if len(english) == 1:
+        return first == expected
+    return first | {"count"} == expected | {"count"} and all(one == expected for one in others)
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names in braces."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+_KEPT = re.compile(r"(<[^>]*>|%?\{[^{}]*\}|&\w+;)")
+_ACCENTED = str.maketrans(
+    {pair[2]: pair[:2] for pair in "áàa éèe íìi óòo úùu ýÿy ñnn šss ÁàA ÉèE ÍìI ÓòO ÚùU ÝÿY".split()}  # noqa: SIM905
+)
+
+
+def pseudo(text: str) -> str:
+    """Return a text with accents, 40 % longer, in brackets; its placeholders and markup stay. LaTeX stays as it is."""
+    if "\\" in text:
+        return text
+    parts = (part if _KEPT.fullmatch(part) else part.translate(_ACCENTED) for part in _KEPT.split(text))
+    return f"[{''.join(parts)}]"
+
+
+def write_pseudo(folder: Path) -> Path:
+    """Write a catalog of the whole app in the generated language into `folder`."""
+    made = datetime(2000, 1, 1, tzinfo=UTC)
+    catalog = Catalog(locale=PSEUDO, fuzzy=False, creation_date=made, revision_date=made)
+    for message in extract():
+        if message.id:
+            english = message.id if isinstance(message.id, tuple) else (message.id,)
+            translated = tuple(map(pseudo, english))
+            catalog.add(message.id, translated if len(english) > 1 else translated[0], message.locations)
+    path = folder / f"{PSEUDO}.po"
+    write(catalog, path)
+    return path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.catalogs", description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where something is not up to date")
+    parser.add_argument("--pseudo", type=Path, metavar="FOLDER", help="write a generated language into FOLDER")
+    options = parser.parse_args(arguments)
+    if options.pseudo:
+        print(write_pseudo(options.pseudo))
+        return 0
+    template, status = extract(), 0
+    for path in sorted(LOCALES.glob("*.po")):
         catalog = read_catalog(path)
-        update(catalog, template)
-        write(catalog, path)
+        if not options.check:
+            update(catalog, template)
+            write(catalog, path)
+        found = problems(catalog, template)
+        print(f"{path.name}: {len(template)} messages, {len(found)} to review", *found, sep="\n  ")
+        status = status or int(bool(found))
+    return status if options.check else 0
 
 
 if __name__ == "__main__":

@@ -1,49 +1,115 @@
-"""No language lacks a sentence, keeps one that nobody says, or loses a number on the way."""
+"""Each catalog has every sentence of the code and no other; numbers and plurals are those of the language."""
 
 from __future__ import annotations
 
+import os
 import re
-import string
+import subprocess
+import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
+from babel.numbers import format_decimal, format_percent
 
 import attnviz
-from attnviz.languages import gettext, language, set_language
-from attnviz.languages.catalogs import catalog_files, read_catalog
-from tests.catalogs import extract
+from attnviz.languages import (
+    LANGUAGES,
+    catalogs,
+    decimal_mark,
+    format_number,
+    format_share,
+    gettext,
+    language,
+    ngettext,
+    set_language,
+)
+from attnviz.languages.catalogs import LOCALES, read_catalog
+from tests.catalogs import PSEUDO, extract, forms, main, problems, pseudo, update, write, write_pseudo
 
 PACKAGE = Path(attnviz.__file__).parent
-CODES = list(catalog_files())
+CATALOGS = sorted(LOCALES.glob("*.po"))
 
 
-@pytest.fixture(scope="module", params=CODES)
-def catalog(request: pytest.FixtureRequest) -> Catalog:
-    return read_catalog(catalog_files()[request.param])
+def test_every_catalog_is_up_to_date() -> None:
+    template = extract()
+    assert {path.name: problems(read_catalog(path), template) for path in CATALOGS} == {
+        path.name: [] for path in CATALOGS
+    }
 
 
-def fields(sentence: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
+def test_a_catalog_is_written_the_same_again(tmp_path: Path) -> None:
+    for path in CATALOGS:
+        write(read_catalog(path), tmp_path / path.name)
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_catalog_has_every_sentence_and_no_other(catalog: Catalog) -> None:
-    assert {message.id for message in catalog if message.string} == {message.id for message in extract()}
+def module(folder: Path, *lines: str) -> Path:
+    package = folder / "package"
+    package.mkdir(exist_ok=True)
+    (package / "texts.py").write_text("\n".join(lines), encoding="utf-8")
+    return package
 
 
-def test_a_sentence_keeps_its_numbers_in_every_language(catalog: Catalog) -> None:
-    for message in catalog:
-        assert message.string.strip(), message.id
-        try:
-            expected = fields(message.id)
-        except ValueError:  # braces of LaTeX or CSS, kept as they are
-            continue
-        assert not message.id or fields(message.string) == expected, message.id
+def test_a_changed_sentence_keeps_its_translation_to_be_reviewed(tmp_path: Path) -> None:
+    package = module(tmp_path, 'gettext("Two dogs play in the snow.")', 'ngettext("{count} dog", "{count} dogs", 2)')
+    catalog = Catalog(locale="fr")
+    update(catalog, extract(package))
+    assert len(problems(catalog, extract(package))) == 2, "both are missing"
+    catalog["Two dogs play in the snow."].string = "Deux chiens jouent dans la neige."
+    catalog["{count} dog"].string = ("{count} chien", "{count} chiens")
+    assert not problems(catalog, extract(package))
+
+    changed = extract(
+        module(tmp_path, 'gettext("Two dogs play in snow.")', 'ngettext("{count} dog", "{count} dogs", 2)')
+    )
+    update(catalog, changed)
+    path = tmp_path / "fr.po"
+    write(catalog, path)
+    again = read_catalog(path)
+    kept = again["Two dogs play in snow."]
+    assert kept.fuzzy
+    assert kept.string == "Deux chiens jouent dans la neige."
+    assert '#| msgid "Two dogs play in the snow."' in path.read_text(encoding="utf-8")
+    assert problems(again, changed) == ["fuzzy: Two dogs play in snow."]
+
+    fewer = extract(module(tmp_path, 'gettext("Two dogs play in snow.")'))
+    assert any(problem.startswith("obsolete: ") for problem in problems(again, fewer))
+
+
+def test_a_translation_must_keep_the_placeholders(tmp_path: Path) -> None:
+    package = module(tmp_path, 'gettext("{a} and {b}", a=1, b=2)', 'ngettext("One dog", "{count} dogs", 2)')
+    catalog = Catalog(locale="fr")
+    update(catalog, extract(package))
+    catalog["{a} and {b}"].string = "{a} et {c}"
+    catalog["One dog"].string = ("Un chien", "Des chiens")
+    assert len(problems(catalog, extract(package))) == 2
+    catalog["{a} and {b}"].string = "{b} et {a}"
+    catalog["One dog"].string = ("Un chien", "{count} chiens")
+    assert not problems(catalog, extract(package))
+
+
+@pytest.mark.parametrize("call", ['gettext(f"{n} dogs")', "gettext(text)", 'ngettext("{count} dog", many, 2)'])
+def test_a_sentence_that_is_no_literal_is_refused(tmp_path: Path, call: str) -> None:
+    with pytest.raises(ValueError, match="literal"):
+        extract(module(tmp_path, call))
+
+
+def test_check_changes_nothing_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.catalogs.LOCALES", tmp_path)
+    write(Catalog(locale="fr"), tmp_path / "fr.po")
+    before = (tmp_path / "fr.po").read_bytes()
+    assert main(["--check"]) == 1
+    assert (tmp_path / "fr.po").read_bytes() == before
+    assert main([]) == 0
+    assert len(read_catalog(tmp_path / "fr.po")) == len(extract())
 
 
 def test_french_sets_its_signs_apart_without_a_line_break() -> None:
-    for message in read_catalog(catalog_files()["fr"]):
-        assert not message.id or not re.search(r" [;:!?%»]|« |«(?=\S)(?!\u00a0)", message.string), message.id
+    for message in read_catalog(LOCALES / "fr.po"):
+        for french in forms(message) if message.id else ():
+            assert not re.search(r" [;:!?%»]|« |«(?=\S)(?!\u00a0)", french), french
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)
@@ -58,3 +124,67 @@ def test_a_language_that_is_unknown_is_english() -> None:
     assert language() == "en"
     assert gettext("Nothing {here} is replaced") == "Nothing {here} is replaced"
     assert gettext("{count} words", count=3) == "3 words"
+
+
+@pytest.mark.parametrize(
+    ("code", "count", "plural"),
+    [
+        ("en", 0, True),
+        ("en", 1, False),
+        ("en", 1.9, True),
+        ("en", 2, True),
+        ("fr", 0, False),
+        ("fr", 1, False),
+        ("fr", 1.9, False),
+        ("fr", -1.9, False),
+        ("fr", 2, True),
+        ("fr", 1_000_000, True),
+    ],
+)
+def test_plural_forms(code: str, count: float, plural: bool) -> None:
+    set_language(code)
+    try:
+        word = ngettext("{count} step", "{count} steps", count).split()[-1]
+    finally:
+        set_language("en")
+    assert word == {"en": ("step", "steps"), "fr": ("étape", "étapes")}[code][plural]
+
+
+@pytest.mark.parametrize("each_language", [*LANGUAGES], indirect=True)
+def test_numbers_are_those_of_babel(each_language: str) -> None:
+    for value in (0.5, -0.25, 1234.5678, 2.675, 0.0):
+        for places in (0, 1, 2, 4):
+            # Babel rounds the decimal number that Python prints, Python the number itself: 2.675 is a little less.
+            expected = format_decimal(Decimal(value), f"0.{'0' * places}" if places else "0", locale=each_language)
+            assert format_number(value, f".{places}f") == expected.replace("-", "−")
+    assert format_number(1234567, ",") == format_decimal(1234567, locale=each_language)
+    assert gettext("{count:,}", count=1234567) == format_number(1234567, ",")
+    if each_language != "en":
+        assert format_share(0.256) == format_percent(0.256, locale=each_language)
+    assert format_share(0.9994, 1).startswith(f"99{decimal_mark()}9\u00a0")
+
+
+def test_a_third_language_is_one_file(tmp_path: Path) -> None:
+    program = (
+        "from attnviz.languages import *; set_language('eo');"
+        "print(LANGUAGES['eo'], gettext('Step'), ngettext('{count} step', '{count} steps', 2), format_number(0.5))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, catalogs.MORE_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    assert PSEUDO == "eo"
+    assert told == f"Esperanto {pseudo('Step')} {pseudo('2 steps')} 0,5"
+
+
+def test_the_generated_language_keeps_placeholders_and_is_longer() -> None:
+    text = "<b>{count}</b> steps of this translation are on show here"
+    made = pseudo(text)
+    assert made.startswith("[")
+    assert made.endswith("]")
+    assert re.findall(r"<[^>]*>|\{[^}]*\}", made) == re.findall(r"<[^>]*>|\{[^}]*\}", text)
+    assert 1.3 < len(made) / len(text) < 1.5
