@@ -18,7 +18,7 @@ from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
 from attnviz.figures.registry import StepFigure
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, set_language
+from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings.findings import findings_record
@@ -85,7 +85,9 @@ def test_a_fraction_in_a_sentence_has_a_comma_and_a_word_keeps_its_point() -> No
     ("count", "said"), [(1.94, "1,9 pièce"), (1.96, "2,0 pièces"), (1.0, "1,0 pièce"), (3.0, "3,0 pièces")]
 )
 def test_a_plural_is_from_2_upwards_as_written(count: float, said: str) -> None:
-    assert f" {said} " in gettext("as widely as {count:.1f} pieces alike", count=count)
+    assert f" {said} " in ngettext(
+        "as widely as {count:.1f} pieces alike", "as widely as {count:.1f} pieces alike", count
+    )
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1,23", "0,012", "+0,50")
     assert number(0.25) == "0{,}250"
     set_language("en")

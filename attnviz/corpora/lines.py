@@ -24,7 +24,7 @@ from attnviz.analysis.pharaoh import read_gold_links
 from attnviz.decoding import LONGEST_SENTENCE
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, gold_of
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 
 ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """And the first three followed by `.gz` or `.xz`."""
@@ -192,10 +192,11 @@ def _checked(number: int, source: str, target: str | None = None) -> Line | Skip
         if (words := len(text.split())) > LONGEST_SENTENCE or len(text) > 20 * LONGEST_SENTENCE:
             return Skipped(
                 number,
-                gettext(
-                    "{what} has {words} words and {characters} characters: too long",
+                ngettext(
+                    "{what} has {count} word and {characters} characters: too long",
+                    "{what} has {count} words and {characters} characters: too long",
+                    words,
                     what=what,
-                    words=words,
                     characters=len(text),
                 ),
             )

@@ -11,9 +11,8 @@ import plotly.graph_objects as go
 
 from attnviz.browser_programs import KATEX
 from attnviz.export.offline_page import difference, in_every_language, offline_page, plain, variants
-from attnviz.languages import LANGUAGES, gettext, language
+from attnviz.languages import LANGUAGES, format_number, gettext, language, ngettext
 from attnviz.palette import ThemeName
-from attnviz.wording.numbers import localised
 
 MOST_ROWS = 200
 """Rows of a table that are in the file."""
@@ -135,7 +134,7 @@ def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
     return {
         "head": [*names, *map(str, numbers.columns)],
         "rows": rows,
-        "more": gettext("{n} more rows are left out.", n=left) if left else "",
+        "more": ngettext("{count} more row is left out.", "{count} more rows are left out.", left) if left else "",
     }
 
 
@@ -143,4 +142,4 @@ def _cell(value: object) -> str:
     """Return a value of a table in the language in use: four digits of a number that is not whole."""
     if isinstance(value, bool) or not isinstance(value, float):
         return str(value)
-    return "" if pd.isna(value) else localised(f"{value:.4g}")
+    return "" if pd.isna(value) else format_number(value, ".4g")

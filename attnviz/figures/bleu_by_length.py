@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, thousands
 
@@ -105,7 +105,7 @@ def _mark(place: int, words: int, ink: Palette) -> Spec:
         ],
         "annotations": [
             {
-                "text": gettext("your sentence: {count} words", count=words),
+                "text": ngettext("your sentence: {count} word", "your sentence: {count} words", words),
                 "x": place,
                 "yref": "paper",
                 "y": 1,

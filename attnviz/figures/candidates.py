@@ -13,12 +13,11 @@ from attnviz.figures.bar_numbers import number_values, numbers
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, emphasise
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Record
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal
 
 _ROW = 20
 _CANDIDATE = 13
@@ -144,5 +143,5 @@ def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
 def _percent(p: float) -> str:
     """Return a probability as a percentage that never claims to be 0 or 100 when it is not."""
     if 0 < p < 0.0005:
-        return f"<{decimal(0.1, 1)} %"
-    return f">{decimal(99.9, 1)} %" if 0.9995 <= p < 1 else f"{decimal(100 * p, 1)} %"
+        return f"<{format_share(0.001, 1)}"
+    return f">{format_share(0.999, 1)}" if 0.9995 <= p < 1 else format_share(p, 1)

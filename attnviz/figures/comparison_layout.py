@@ -13,11 +13,12 @@ from attnviz.analysis.shared_words import SharedAxis
 from attnviz.figures.build import Spec, base_axis, base_layout
 from attnviz.figures.labels import label_stride, literal
 from attnviz.figures.margins import SEAM
+from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
 from attnviz.wording.comparison import panel_captions
 from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import localised, significant
+from attnviz.wording.numbers import significant
 
 WORDS = "words"
 """The kind of the panel of log p; the others are "first", "other" and "difference"."""
@@ -157,7 +158,7 @@ def colour_axis(
     signed = kind == "difference" or face == "difference"
     if signed:
         places = np.linspace(-limit, limit, 5).tolist()
-        names = [localised(f"{t:+.2g}" if t else "0") for t in places]
+        names = [format_number(t, "+.2g") if t else "0" for t in places]
     else:
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
         places = [float(np.sqrt(t)) if root else t for t in ticks]

@@ -13,6 +13,7 @@ from attnviz.languages import gettext
 from attnviz.wording.comparison import comparison_sentences, plain_names
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import signed
+from attnviz.wording.weights import size_told
 
 
 def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -51,12 +52,10 @@ def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = 
     `end=False` leaves out `</s>`."""
     if compared.looks:
         start = gettext(
-            "“{first}” and “{other}” as heatmaps of {rows} target and {columns} source words, their difference, and "
-            "log p of each word.",
+            "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.",
             first=names[0],
             other=names[1],
-            rows=len(compared.target.names),
-            columns=len(compared.source.names),
+            size=size_told("words", len(compared.target.names), len(compared.source.names)),
         )
     else:
         start = gettext("log p of each word in “{first}” and in “{other}”.", first=names[0], other=names[1])

@@ -17,12 +17,13 @@ from attnviz.figures.gold import GoldMarks, gold_marks
 from attnviz.figures.heatmap_table import heatmap_alt
 from attnviz.figures.labels import axis_labels, label_stride, literal
 from attnviz.figures.margins import make_room, margin_bars, seam
+from attnviz.languages import format_number
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, ThemeName, palette, scale
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS, face_names
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal, localised, signed, significant
+from attnviz.wording.numbers import decimal, signed, significant
 from attnviz.wording.weights import merged
 
 MOST_TEXTS = 10_000
@@ -192,7 +193,7 @@ def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
     if face == "difference":
         # Its numbers are coloured by their root, not their places on the bar.
         places = np.linspace(*cells.range, 5).tolist()
-        names = [localised(f"{t:+.2g}" if t else "0") for t in places[:-1]]
+        names = [format_number(t, "+.2g") if t else "0" for t in places[:-1]]
         names.append(f"{SYMBOLS[face]} = {significant(places[-1])}")
     else:
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]

@@ -12,8 +12,10 @@ from attnviz.languages import gettext
 from attnviz.trace import FloatArray
 from attnviz.trace.looks import Looks
 from attnviz.wording.faces import SYMBOLS
+from attnviz.wording.gold import links_told
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, signed
+from attnviz.wording.weights import size_told
 
 
 def heatmap_alt(
@@ -41,35 +43,16 @@ def heatmap_alt(
     shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
     if gold:
         shown += ". " + gettext(
-            "Marked are {sure} sure and {possible} possible links that people drew",
-            sure=len(gold.sure),
-            possible=len(gold.possible),
+            "Marked are {sure} and {possible} that people drew", **links_told(len(gold.sure), len(gold.possible))
         )
-    told = {"rows": len(cells.target), "columns": len(cells.source), "shown": shown}
+    told = {"size": size_told(by, len(cells.target), len(cells.source)), "shown": shown}
     if cells.face == "after":
-        if by == "words":
-            return gettext(
-                "After the word: alignment of {rows} target and {columns} source words. Largest shares: {shown}.",
-                **told,
-            )
-        return gettext(
-            "After the word: alignment of {rows} target and {columns} source pieces. Largest shares: {shown}.", **told
-        )
+        return gettext("After the word: alignment of {size}. Largest shares: {shown}.", **told)
     if cells.face == "difference":
-        if by == "words":
-            return gettext(
-                "Difference of the alignment of {rows} target and {columns} source words, after less before the "
-                "word. Largest gains: {shown}.",
-                **told,
-            )
         return gettext(
-            "Difference of the alignment of {rows} target and {columns} source pieces, after less before the "
-            "word. Largest gains: {shown}.",
-            **told,
+            "Difference of the alignment of {size}, after less before the word. Largest gains: {shown}.", **told
         )
-    if by == "words":
-        return gettext("Alignment of {rows} target and {columns} source words. Largest weights: {shown}.", **told)
-    return gettext("Alignment of {rows} target and {columns} source pieces. Largest weights: {shown}.", **told)
+    return gettext("Alignment of {size}. Largest weights: {shown}.", **told)
 
 
 def _amount(cells: Grid, number: float) -> str:

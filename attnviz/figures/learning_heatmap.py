@@ -14,11 +14,12 @@ from attnviz.figures.cells import LEGEND, cell_sizes
 from attnviz.figures.heatmap import cells_layout
 from attnviz.figures.labels import literal
 from attnviz.figures.template import Slot, Values, filled
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import ColourScale, ThemeName, palette
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
+from attnviz.wording.weights import size_told
 
 _TICKS = (0.25, 0.5, 1)
 ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
@@ -93,11 +94,11 @@ def learning_values(run: Snapshots, sentence: int, moment: int) -> Values:
         )
         for word, row in zip(cells.target, cells.alpha, strict=True)
     ]
-    alt = gettext(
-        "After {update} updates: alignment of {rows} target and {columns} source words. Largest weights: {shown}.",
-        update=run.updates[moment],
-        rows=len(cells.target),
-        columns=len(cells.source),
+    alt = ngettext(
+        "After {count} update: alignment of {size}. Largest weights: {shown}.",
+        "After {count} updates: alignment of {size}. Largest weights: {shown}.",
+        run.updates[moment],
+        size=size_told("words", len(cells.target), len(cells.source)),
         shown="; ".join(strongest[:60]),
     )
     return {"weights": cells.alpha.astype(np.float64), "alt": alt}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.grid import Face, Grid
 from attnviz.figures.build import Spec, base_axis, rectangle
 from attnviz.figures.labels import literal
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette
 from attnviz.wording.faces import SYMBOLS
 from attnviz.wording.labels import shorten
@@ -70,23 +70,46 @@ def _sum(face: Face, name: str, amount: float) -> str:
             amount=signed(amount),
         )
     if face == "after":
-        return gettext("{name}: {amount:.2f} steps in all were about it (Σ α′ over the rows)", name=name, amount=amount)
+        return ngettext(
+            "{name}: {count:.2f} steps in all were about it (Σ α′ over the rows)",
+            "{name}: {count:.2f} steps in all were about it (Σ α′ over the rows)",
+            amount,
+            name=name,
+        )
     return gettext("{name}: looked at {amount:.2f} times in all (Σ α over the rows)", name=name, amount=amount)
 
 
 def _spread(face: Face, name: str, bits: float, positions: int) -> str:
     """Return what the bar beside a row says."""
-    told = {"name": name, "bits": bits, "most": np.log2(positions), "count": 2**bits}
     if face == "difference":
-        return gettext("{name}: entropy {bits} bits, that of α′ less that of α", name=name, bits=signed(bits))
-    if face == "after":
-        return gettext(
-            "{name}: entropy H of α′ = {bits:.2f} of at most {most:.2f} bits, as if it was about {count:.1f} "
-            "pieces alike",
-            **told,
+        return ngettext(
+            "{name}: entropy {bits} bits, that of α′ less that of α",
+            "{name}: entropy {bits} bits, that of α′ less that of α",
+            round(bits, 2),
+            name=name,
+            bits=signed(bits),
         )
-    return gettext(
-        "{name}: entropy H = {bits:.2f} of at most {most:.2f} bits, as if it looked at {count:.1f} pieces alike", **told
+    most, alike = np.log2(positions), 2**bits
+    if face == "after":
+        wide = ngettext(
+            "as if it was about {count:.1f} pieces alike", "as if it was about {count:.1f} pieces alike", alike
+        )
+        return ngettext(
+            "{name}: entropy H of α′ = {count:.2f} of at most {most:.2f} bits, {wide}",
+            "{name}: entropy H of α′ = {count:.2f} of at most {most:.2f} bits, {wide}",
+            bits,
+            name=name,
+            most=most,
+            wide=wide,
+        )
+    wide = ngettext("as if it looked at {count:.1f} pieces alike", "as if it looked at {count:.1f} pieces alike", alike)
+    return ngettext(
+        "{name}: entropy H = {count:.2f} of at most {most:.2f} bits, {wide}",
+        "{name}: entropy H = {count:.2f} of at most {most:.2f} bits, {wide}",
+        bits,
+        name=name,
+        most=most,
+        wide=wide,
     )
 
 

@@ -14,7 +14,7 @@ from attnviz.analysis.microscope import SATURATED, Microscope, saturated
 from attnviz.figures.build import Spec, emphasise
 from attnviz.figures.template import filled
 from attnviz.figures.waterfall import panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.wording.numbers import decimal, signed
 
@@ -73,7 +73,7 @@ def microscope_figure(units: Microscope, *, operands: bool = True, theme: ThemeN
     hover = [_hover(units, int(k)) for k in top]
     if rest.size:
         names.append(gettext("{n} more", n=rest.size))
-        hover.append(gettext("{n} more units: {c}", n=rest.size, c=signed(values[-1], 4)))
+        hover.append(ngettext("{count} more unit: {c}", "{count} more units: {c}", rest.size, c=signed(values[-1], 4)))
     labels = [*names, emphasise(gettext("energy e"), ink.ink)]
     panels, axes = _operands(units, top, hover[: len(top)], ink) if operands else ([], {})
     layout = rows_layout(92, ink) | {"barmode": "group", "xaxis": panel(ink, [0, 1], gettext("running sum"))} | axes
@@ -89,7 +89,12 @@ def microscope_alt(units: Microscope) -> str:
     largest, flat = int(units.order[0]), int(saturated(units).sum())
     saturation = ""
     if units.bounded:
-        saturation = gettext(", of which {count} are saturated (|tanh| at least {least})", count=flat, least=SATURATED)
+        saturation = ngettext(
+            ", of which {count} is saturated (|tanh| at least {least})",
+            ", of which {count} are saturated (|tanh| at least {least})",
+            flat,
+            least=SATURATED,
+        )
     return gettext(
         "An energy of {energy:.3f} as the sum of {count} units{saturation}. The largest is unit {largest} with "
         "{contribution:+.3f}.",

@@ -13,11 +13,11 @@ import plotly.graph_objects as go
 from attnviz.analysis.signals import Reach, distances, reach
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.labels import literal
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.trace.attributions import Signals
-from attnviz.wording.numbers import decimal, power_name
+from attnviz.wording.numbers import power_name
 from attnviz.wording.why import attention_name, small_length
 
 _PANEL, _CAPTION, _GAP = 230, 34, 0.05
@@ -101,11 +101,11 @@ def _panel(found: Reach, attention: str, place: int, ink: Palette) -> list[Spec]
                 "line": {"color": colour, "width": 2},
                 "marker": {"size": 7, "color": colour, "symbol": symbol},
                 "customdata": [
-                    [small_length(float(v)), decimal(float(d), 0)]
+                    [small_length(float(v)), ngettext("{count:.0f} step", "{count:.0f} steps", float(d))]
                     for v, d in zip(values[1], found.distances, strict=True)
                 ],
                 "hovertemplate": gettext(
-                    "{name}<br>{length} at {steps} steps",
+                    "{name}<br>{length} at {steps}",
                     name=literal(name),
                     length="%{customdata[0]}",
                     steps="%{customdata[1]}",

@@ -8,11 +8,10 @@ import plotly.graph_objects as go
 from attnviz.analysis.step_change import PieceChange, StepChange
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, build, emphasise
 from attnviz.figures.labels import axis_labels
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.wording.labels import subscript
-from attnviz.wording.numbers import NO_BREAK, decimal
 from attnviz.wording.step_change import change_alt
 
 _ROW, _TOP, _BOTTOM = 30, 30, 8
@@ -98,8 +97,8 @@ def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
 def _share(p: float | None, least: float) -> str:
     """Return a probability in per cent to one place; of None that it is below `least`."""
     if p is None:
-        return f"<{decimal(max(100 * least, 0.1), 1)}{NO_BREAK}%"
-    return f"<{decimal(0.1, 1)}{NO_BREAK}%" if 0 < p < 0.0005 else f"{decimal(100 * p, 1)}{NO_BREAK}%"
+        return f"<{format_share(max(least, 0.001), 1)}"
+    return f"<{format_share(0.001, 1)}" if 0 < p < 0.0005 else format_share(p, 1)
 
 
 def _layout(change: StepChange, now: list[bool], ink: Palette) -> Spec:
@@ -154,6 +153,6 @@ def _notes(change: StepChange, ink: Palette) -> list[Spec]:
         (0.9, f"c{step}", change.context, ink.context),
         (2.9, f"s{step}", change.state, ink.decoder),
     ):
-        text = f"{name} {decimal(100 * moved, 0)}{NO_BREAK}%"
+        text = f"{name} {format_share(moved)}"
         notes.append(at | {"y": row, "text": text, "font": {"size": 12, "color": colour}})
     return notes

@@ -13,7 +13,7 @@ from attnviz.figures.head import scores_template, scores_values
 from attnviz.figures.idea import fit_alt, look_template, look_values, without_scale
 from attnviz.figures.labels import axis_labels, literal
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.wording.labels import quote, shorten
@@ -109,11 +109,12 @@ def looks_values(trace: TransformerTrace, step: int) -> Values:
     ]
     found, counts = np.unique(strongest_words(trace, step), return_counts=True)
     most = int(counts.argmax())
-    alt = gettext(
-        "Where each of {count} looks of step {step} goes, a row for each. {n} of them go most to {word}.",
-        count=len(shares),
+    alt = ngettext(
+        "Where each of {all} looks of step {step} goes, a row for each. {count} of them goes most to {word}.",
+        "Where each of {all} looks of step {step} goes, a row for each. {count} of them go most to {word}.",
+        int(counts[most]),
+        all=len(shares),
         step=step + 1,
-        n=int(counts[most]),
         word=quote(shorten(words[int(found[most])], 30)),
     )
     return {"shares": np.sqrt(shares), "told": told, "alt": alt}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
-from attnviz.trace.given import Tokens, split_tokens
+from attnviz.trace.given import Tokens, size_of_matrix, split_tokens
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.tokens import ENDS
 
@@ -73,9 +73,8 @@ class Found:
         if len(shape) != 2:
             return told
         size = gettext(
-            "The matrix has {rows} rows, of target tokens, and {columns} columns, of source tokens.",
-            rows=shape[0],
-            columns=shape[1],
+            "The matrix has {rows}, of target tokens, and {columns}, of source tokens.",
+            **size_of_matrix(shape[0], shape[1]),
         )
         return f"{told} {size}"
 

@@ -21,7 +21,7 @@ import numpy as np
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 
 MARK = "src_embed.lut.weight"
 """A tensor by which a checkpoint of Joey NMT is known."""
@@ -99,7 +99,12 @@ def _check(weights: Mapping[str, Array], activation: object, start: object) -> t
     if missing := [name for name in shapes if name not in weights]:
         raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(weights) - set(shapes)):
-        told = gettext("it has {count} tensors more, such as {names}", count=len(others), names=", ".join(others[:3]))
+        told = ngettext(
+            "it has {count} tensor more, such as {names}",
+            "it has {count} tensors more, such as {names}",
+            len(others),
+            names=", ".join(others[:3]),
+        )
         raise other_structure(told)
     for name, shape in shapes.items():
         if weights[name].shape != shape:

@@ -22,7 +22,7 @@ import numpy as np
 from attnviz.analysis.cells import names
 from attnviz.importing.checkpoint import Array, Vocabulary
 from attnviz.importing.recomputed import Checkpoint, other_structure, renamed
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 
 _OWN = (
     "encoder.embedding.weight",
@@ -98,7 +98,12 @@ def _understood(tensors: Mapping[str, Array]) -> dict[str, Array]:
     if missing:
         raise other_structure(gettext("it lacks {names}", names=", ".join(missing[:4])))
     if others := sorted(set(tensors) - known):
-        told = gettext("it has {count} tensors more, such as {names}", count=len(others), names=", ".join(others[:3]))
+        told = ngettext(
+            "it has {count} tensor more, such as {names}",
+            "it has {count} tensors more, such as {names}",
+            len(others),
+            names=", ".join(others[:3]),
+        )
         raise other_structure(told)
     if wrong := _wrong_shape(found):
         raise other_structure(gettext("{name} has the shape {shape}", name=wrong, shape=found[wrong].shape))

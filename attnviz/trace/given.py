@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import storage
 from attnviz.trace.attention_record import ROUNDED, Attention, Links
 from attnviz.trace.parts import FloatArray
@@ -119,23 +119,33 @@ def _with_ends(
     if rows - len(target) in (0, 1) and columns - len(source) in (0, 1):
         remarks += ["source-end"] * (columns > len(source)) + ["target-end"] * (rows > len(target))
         return source + ["</s>"] * (columns - len(source)), target + ["</s>"] * (rows - len(target))
-    found = {"rows": rows, "columns": columns, "target": len(target), "source": len(source)}
+    found = size_of_matrix(rows, columns)
     if (rows, columns) == (len(source), len(target)):
         raise AttnvizError(
             gettext(
-                "The matrix has {rows} rows and {columns} columns, as many as source and target have "
-                "tokens: turn it over. A row is a target token.",
+                "The matrix has {rows} and {columns}, as many as source and target have tokens: turn it over. A row is "
+                "a target token.",
                 **found,
             )
         )
     raise AttnvizError(
         gettext(
-            "The matrix has {rows} rows and {columns} columns, but there are {target} target and {source} source "
-            "tokens. There must be a row for each target token and a column for each source token; one more is taken "
-            "for </s>. Where words were cut into pieces, give the pieces.",
+            "The matrix has {rows} and {columns}, but there are {target} and {source}. There must be a row for each "
+            "target token and a column for each source token; one more is taken for </s>. Where words were cut into "
+            "pieces, give the pieces.",
+            target=ngettext("{count} target token", "{count} target tokens", len(target)),
+            source=ngettext("{count} source token", "{count} source tokens", len(source)),
             **found,
         )
     )
+
+
+def size_of_matrix(rows: int, columns: int) -> dict[str, str]:
+    """Return the numbers of rows and columns in words, as "rows" and "columns"."""
+    return {
+        "rows": ngettext("{count} row", "{count} rows", rows),
+        "columns": ngettext("{count} column", "{count} columns", columns),
+    }
 
 
 def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
 
 TEMPERATURES = (0.01, 100.0)
@@ -211,8 +211,11 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
             case ReplaceWeights(weights=row) | ReplaceEnergies(energies=row):
                 if len(row) != source_pieces:
                     raise AttnvizError(
-                        gettext(
-                            "There are {found} numbers for {count} source pieces.", found=len(row), count=source_pieces
+                        ngettext(
+                            "There is {count} number for {pieces} source pieces.",
+                            "There are {count} numbers for {pieces} source pieces.",
+                            len(row),
+                            pieces=source_pieces,
                         )
                     )
                 weights = isinstance(one, ReplaceWeights)

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 
 VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
 """The environment variable with the number; none where it is not there."""
@@ -99,7 +99,7 @@ def _wait(most: int) -> None:
     if not place:
         st.rerun()
     with st.container(key="queue"):
-        st.subheader(gettext("All {most} seats are taken", most=most), anchor=False)
+        st.subheader(ngettext("The only seat is taken", "All {count} seats are taken", most), anchor=False)
         if place == 1:
             st.text(gettext("You are the next. The page opens by itself; keep this window."))
         else:

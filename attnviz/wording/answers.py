@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.analysis.agreement import Agreement, agreement
 from attnviz.analysis.answers import Answer, Answers
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
@@ -115,10 +115,12 @@ def sentence_agreement(found: Agreement, steps: int) -> str:
     told = told_answers()
     (one, other), (here, there) = ([told[name].name for name in pair] for pair in (found.together(), found.apart()))
     top = found.top[np.triu_indices(len(found.names), 1)]
-    start = gettext(
-        "Over {steps} steps “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
+    start = ngettext(
+        "Over {count} step “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
         "and “{there}” least often ({least}).",
-        steps=steps,
+        "Over {count} steps “{one}” and “{other}” name the same source piece first most often ({most}), “{here}” "
+        "and “{there}” least often ({least}).",
+        steps,
         one=one,
         other=other,
         most=percent(float(top.max())),

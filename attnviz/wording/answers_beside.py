@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.analysis.proof import Proof
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import Record
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, power_of_ten, thousands
@@ -94,11 +94,14 @@ def standing(additive: Mapping[str, float], transformer: Mapping[str, float]) ->
         return ""
     if not lacking:
         return gettext("At these small, equal sizes the transformer is nowhere behind the additive model.")
-    named = {"count": len(lacking), "all": len(behind), "most": decimal(max(lacking), 1)}
-    told = gettext(
+    told = ngettext(
         "At these small, equal sizes and after so short a training the transformer is behind the additive "
         "model at {count} of {all} lengths, by up to {most} BLEU.",
-        **named,
+        "At these small, equal sizes and after so short a training the transformer is behind the additive "
+        "model at {count} of {all} lengths, by up to {most} BLEU.",
+        len(lacking),
+        all=len(behind),
+        most=decimal(max(lacking), 1),
     )
     return (
         told

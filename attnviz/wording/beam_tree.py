@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import BeamTree
 from attnviz.wording.labels import quote
 from attnviz.wording.numbers import NO_BREAK, decimal, significant
@@ -105,12 +105,14 @@ def course_of_search(tree: BeamTree) -> str:
     """Say how many hypotheses the search considered, and what became of them."""
     counts: Counter[str] = Counter(node.fate for node in tree.nodes)
     told = gettext(
-        "In {steps} steps the search considered {count} hypotheses.", steps=tree.steps, count=len(tree.nodes)
+        "In {steps} the search considered {hypotheses}.",
+        steps=ngettext("{count} step", "{count} steps", tree.steps),
+        hypotheses=ngettext("{count} hypothesis", "{count} hypotheses", len(tree.nodes)),
     )
     dropped = [
-        gettext("{count} fell out of the beam at once", count=counts["outside"]),
+        ngettext("{count} fell out of the beam at once", "{count} fell out of the beam at once", counts["outside"]),
         gettext("{count} a step later", count=counts["overtaken"]),
-        gettext("{count} still open when it ended", count=counts["pruned"]),
+        ngettext("{count} still open when it ended", "{count} still open when it ended", counts["pruned"]),
     ]
     shown = [part for part, fate in zip(dropped, ("outside", "overtaken", "pruned"), strict=True) if counts[fate]]
     return f"{told} {', '.join(shown)}." if shown else told
@@ -132,11 +134,19 @@ def fate_of(tree: BeamTree, index: int) -> str:
         case "overtaken":
             return gettext("Dropped at step {step}: none of its continuations was among the likeliest.", step=step + 1)
         case "pruned":
-            return gettext(
-                "Open when the search ended at step {step}: {beam} others had finished.", step=step, beam=tree.beam
+            return ngettext(
+                "Open when the search ended at step {step}: {count} other had finished.",
+                "Open when the search ended at step {step}: {count} others had finished.",
+                tree.beam,
+                step=step,
             )
         case "late":
-            return gettext("Ended at step {step}, when {beam} others had finished.", step=step, beam=tree.beam)
+            return ngettext(
+                "Ended at step {step}, when {count} other had finished.",
+                "Ended at step {step}, when {count} others had finished.",
+                tree.beam,
+                step=step,
+            )
     if index == tree.winner:
         return gettext("Finished at step {step}, and won: {score}.", step=step, score=scoring(tree, index))
     return gettext(

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.findings import Finding, Kind, Readable, Summary, cell_of
 from attnviz.analysis.measures import entropy
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Seq2SeqTrace
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -160,11 +160,9 @@ def nothing_found(trace: Aligned) -> str:
 
 def _distance(words: int) -> str:
     """Return in words how far to the right (positive) or left the words of a shifted diagonal look."""
-    if abs(words) == 1:
-        return gettext("1 word to the right") if words > 0 else gettext("1 word to the left")
     if words > 0:
-        return gettext("{count} words to the right", count=words)
-    return gettext("{count} words to the left", count=-words)
+        return ngettext("{count} word to the right", "{count} words to the right", words)
+    return ngettext("{count} word to the left", "{count} words to the left", -words)
 
 
 def summary_sentence(summary: Summary | None) -> str:
@@ -173,16 +171,21 @@ def summary_sentence(summary: Summary | None) -> str:
         return gettext("Without attention there is no alignment to read: every step got the same context vector.")
     told = [
         _order(summary),
-        gettext(
-            "On average a step gives its strongest piece {share}, and looks as widely as at {alike:.1f} pieces alike.",
+        ngettext(
+            "On average a step gives its strongest piece {share}, and looks as widely as at {count:.1f} pieces alike.",
+            "On average a step gives its strongest piece {share}, and looks as widely as at {count:.1f} pieces alike.",
+            summary.alike,
             share=percent(summary.strongest),
-            alike=summary.alike,
         ),
     ]
-    if summary.identical == 1:
-        told.append(gettext("One word is spelled as in the source."))
-    elif summary.identical:
-        told.append(gettext("{count} words are spelled as in the source.", count=summary.identical))
+    if summary.identical:
+        told.append(
+            ngettext(
+                "One word is spelled as in the source.",
+                "{count} words are spelled as in the source.",
+                summary.identical,
+            )
+        )
     return " ".join(told)
 
 
@@ -191,20 +194,18 @@ def _order(summary: Summary) -> str:
     if back == 0:
         return gettext("The sentence was read from left to right, without a step back.")
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
-    if back == 1 and mostly:
-        return gettext("Mostly word by word: 1 of {moves} moves from word to word goes back to the left.", moves=moves)
-    if back == 1:
-        return gettext(
-            "With a change of order: 1 of {moves} moves from word to word goes back to the left.", moves=moves
-        )
     if mostly:
-        return gettext(
-            "Mostly word by word: {back} of {moves} moves from word to word go back to the left.",
-            back=back,
+        return ngettext(
+            "Mostly word by word: {count} of {moves} moves from word to word goes back to the left.",
+            "Mostly word by word: {count} of {moves} moves from word to word go back to the left.",
+            back,
             moves=moves,
         )
-    return gettext(
-        "With changes of order: {back} of {moves} moves from word to word go back to the left.", back=back, moves=moves
+    return ngettext(
+        "With a change of order: {count} of {moves} moves from word to word goes back to the left.",
+        "With changes of order: {count} of {moves} moves from word to word go back to the left.",
+        back,
+        moves=moves,
     )
 
 
@@ -227,13 +228,18 @@ def _look(trace: Aligned, step: int) -> list[str]:
         seen = gettext("{first}, then at {second}", first=seen, second=quoted_name(trace.source_pieces[others[0]]))
     bits = float(entropy(alpha))
     alone = 2**bits < ALONE
-    wide = gettext("at that one alone") if alone else gettext("as widely as {count:.1f} pieces alike", count=2**bits)
+    wide = (
+        gettext("at that one alone")
+        if alone
+        else ngettext("as widely as {count:.1f} pieces alike", "as widely as {count:.1f} pieces alike", 2**bits)
+    )
     told = [
-        gettext(
-            "It looked most at {seen}, {wide} (H = {bits:.2f} of {most:.2f} bits).",
+        ngettext(
+            "It looked most at {seen}, {wide} (H = {count:.2f} of {most:.2f} bits).",
+            "It looked most at {seen}, {wide} (H = {count:.2f} of {most:.2f} bits).",
+            bits,
             seen=seen,
             wide=wide,
-            bits=bits,
             most=np.log2(len(alpha)),
         ),
     ]
@@ -246,15 +252,13 @@ def _move(pieces: int) -> str:
     """Return in words how far on (positive) or back a step looks from the one before."""
     if pieces == 0:
         return gettext("That is where the step before looked.")
-    if abs(pieces) == 1:
-        on, back = (
-            gettext("That is 1 piece on from the step before."),
-            gettext("That is 1 piece back from the step before."),
-        )
-        return on if pieces > 0 else back
     if pieces > 0:
-        return gettext("That is {count} pieces on from the step before.", count=pieces)
-    return gettext("That is {count} pieces back from the step before.", count=-pieces)
+        return ngettext(
+            "That is {count} piece on from the step before.", "That is {count} pieces on from the step before.", pieces
+        )
+    return ngettext(
+        "That is {count} piece back from the step before.", "That is {count} pieces back from the step before.", -pieces
+    )
 
 
 def _certainty(trace: Record, step: int) -> str:

@@ -9,6 +9,7 @@ from attnviz.analysis.measures import looks_alike, weight_order
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Attention
+from attnviz.wording.gold import links_told
 from attnviz.wording.labels import quoted_name, shorten
 from attnviz.wording.numbers import percent
 from attnviz.wording.stages import Stage, parts_of_sum
@@ -61,9 +62,8 @@ def remarks_of(trace: Attention) -> list[str]:
     if trace.sure or trace.possible:
         told.append(
             gettext(
-                "The file has links that people drew: {sure} sure, {possible} possible.",
-                sure=len(trace.sure),
-                possible=len(trace.possible),
+                "The file has links that people drew: {sure}, {possible}.",
+                **links_told(len(trace.sure), len(trace.possible)),
             )
         )
     return told

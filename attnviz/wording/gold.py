@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attnviz.analysis.alignment_error import ErrorRate, Link
 from attnviz.analysis.gold import GoldLinks, LinkErrors
 from attnviz.analysis.grid import Face
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import Words
 from attnviz.wording.faces import face_names
 from attnviz.wording.labels import quote, shorten
@@ -23,12 +23,18 @@ def mark_names() -> dict[str, str]:
     }
 
 
+def links_told(sure: int, possible: int) -> dict[str, str]:
+    """Return how many sure and possible links there are, as "sure" and "possible"."""
+    return {
+        "sure": ngettext("{count} sure link", "{count} sure links", sure),
+        "possible": ngettext("{count} possible link", "{count} possible links", possible),
+    }
+
+
 def gold_summary(gold: GoldLinks, judged: Mapping[Face, LinkErrors]) -> str:
     """Return how far the links of the model are those that people drew: of each face that is on show."""
     drawn = gettext(
-        "People drew {sure} sure and {possible} possible links between these words.",
-        sure=len(gold.sure),
-        possible=len(gold.possible),
+        "People drew {sure} and {possible} between these words.", **links_told(len(gold.sure), len(gold.possible))
     )
     return " ".join((drawn, *(_rates(face, errors) for face, errors in judged.items())))
 
@@ -37,12 +43,14 @@ def _rates(face: Face, errors: LinkErrors) -> str:
     name = face_names()[face]
     if errors.rate is None:
         return gettext("{face}: the model links nothing.", face=name)
-    told = gettext(
-        "{face}: alignment error rate {aer}. Of the model’s {found} links, {precision} are at least possible; of the "
+    told = ngettext(
+        "{face}: alignment error rate {aer}. Of the model’s {count} link, {precision} is at least possible; of the "
         "sure ones it has {recall}.",
+        "{face}: alignment error rate {aer}. Of the model’s {count} links, {precision} are at least possible; of the "
+        "sure ones it has {recall}.",
+        len(errors.found),
         face=name,
         aer=decimal(errors.rate.aer),
-        found=len(errors.found),
         precision=percent(errors.rate.precision),
         recall=percent(errors.rate.recall),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.proof import Proof
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
 from attnviz.wording.equations import Equation
@@ -85,8 +85,10 @@ def pair_badge(proof: Proof) -> str:
             numbers=thousands(proof.numbers),
             largest=power_of_ten(proof.largest_difference),
         )
-    return gettext(
-        "Not all numbers of this verdict check out: {count} quantities are off", count=len(proof.discrepancies)
+    return ngettext(
+        "Not all numbers of this verdict check out: {count} quantity is off",
+        "Not all numbers of this verdict check out: {count} quantities are off",
+        len(proof.discrepancies),
     )
 
 

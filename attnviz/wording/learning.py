@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.analysis.learning import half_way
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.wording.numbers import decimal, significant, thousands
 
@@ -161,16 +161,19 @@ def counted(runs: Sequence[Snapshots]) -> str:
     if "aer" not in counts:
         return ""
     return gettext(
-        "Measured on {sentences} sentence pairs with links that people drew: {marks} links of punctuation, {content} "
-        "of content words, {nouns} of them of nouns after an article, {articles} of articles, and {pairs} pairs of "
-        "neighbours that change places. Loss and BLEU are of {validation} validation sentences.",
-        sentences=counts["aer"],
-        marks=counts.get("marks", 0),
+        "Measured on {sentences} with links that people drew: {marks}, {content} of content words, {nouns} of them of "
+        "nouns after an article, {articles} of articles, and {pairs}. Loss and BLEU are of {validation}.",
+        sentences=ngettext("{count} sentence pair", "{count} sentence pairs", counts["aer"]),
+        marks=ngettext("{count} link of punctuation", "{count} links of punctuation", counts.get("marks", 0)),
         content=counts.get("content", 0),
         nouns=counts.get("nouns", 0),
         articles=counts.get("articles", 0),
-        pairs=counts.get("order", 0),
-        validation=counts.get("bleu", 0),
+        pairs=ngettext(
+            "{count} pair of neighbours that change places",
+            "{count} pairs of neighbours that change places",
+            counts.get("order", 0),
+        ),
+        validation=ngettext("{count} validation sentence", "{count} validation sentences", counts.get("bleu", 0)),
     )
 
 

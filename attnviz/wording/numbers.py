@@ -1,13 +1,13 @@
-"""Numbers as they are written in sentences and labels: a true minus, and the decimal mark of the language in use.
+"""Numbers as sentences and labels write them: rounded, with a true minus, in the language in use.
 
-Fractions inside a sentence of `gettext` get that mark there. Files for machines (CSV, JSON, TikZ) do not come here.
+Files for machines (CSV, JSON, TikZ) do not come here.
 """
 
 from __future__ import annotations
 
 import math
 
-from attnviz.languages import decimal_mark, gettext, thousands_mark
+from attnviz.languages import format_number, format_share, gettext
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NO_BREAK = "\u00a0"
@@ -16,12 +16,12 @@ NO_BREAK = "\u00a0"
 
 def decimal(value: float, places: int = 2) -> str:
     """Return `value` with that many decimal places."""
-    return localised(f"{value:.{places}f}")
+    return format_number(value, f".{places}f")
 
 
 def significant(value: float, digits: int = 2) -> str:
     """Return `value` to that many significant digits, trailing zeros left out."""
-    return "∞" if value == math.inf else localised(f"{value:.{digits}g}")
+    return "∞" if value == math.inf else format_number(value, f".{digits}g")
 
 
 def small(value: float) -> str:
@@ -46,32 +46,27 @@ def power_of_ten(amount: float) -> str:
 def power_name(exponent: int) -> str:
     """Return a power of ten as an axis names it: 100, 1, 0.01, 10⁻⁴."""
     if exponent >= -3:
-        return localised(f"{10.0**exponent:g}")
+        return format_number(10.0**exponent, "g")
     return "10" + str(exponent).translate(_RAISED)
 
 
 def thousands(count: int) -> str:
-    """Return a whole number with its thousands set apart, as the language in use does it."""
-    return f"{count:,}".replace(",", thousands_mark())
-
-
-def localised(number: str) -> str:
-    """Return a number as Python writes it in the writing of the language in use."""
-    return number.replace("-", "−").replace(".", decimal_mark())
+    """Return a whole number with its thousands set apart."""
+    return format_number(count, ",")
 
 
 def signed(amount: float, places: int = 2) -> str:
     """Return a number with its sign; what rounds to 0 has none."""
-    text = localised(f"{amount:+.{places}f}")
+    text = format_number(amount, f"+.{places}f")
     return text if any(digit in text for digit in "123456789") else text[1:]
 
 
 def percent(share: float, *, short: bool = False) -> str:
     """Return a share in whole per cent, never 0 or 100 when it is not quite; `short` has signs for words."""
     if 0 < share < 0.005:
-        least = f"1{NO_BREAK}%"
+        least = format_share(0.01)
         return f"<{NO_BREAK}{least}" if short else gettext("less than {share}", share=least)
     if 0.995 <= share < 1:
-        most = f"99{NO_BREAK}%"
+        most = format_share(0.99)
         return f">{NO_BREAK}{most}" if short else gettext("more than {share}", share=most)
-    return f"{100 * share:.0f}{NO_BREAK}%"
+    return format_share(share)

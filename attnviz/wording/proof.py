@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.analysis.proof import TOLERANCE, Discrepancy, Proof
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Record
 from attnviz.trace.quantities import QUANTITIES
@@ -111,14 +111,13 @@ def badge_text(proof: Proof, step: int) -> str:
     what = quantity_names()[first.quantity]
     if first.index:
         what = gettext("{what}, no. {number}", what=what, number=first.index[0] + 1)
-    if len(others) == 1:
-        return gettext("Step {step}: {what} does not check out (nor does 1 other quantity)", step=step + 1, what=what)
     if others:
-        return gettext(
+        return ngettext(
+            "Step {step}: {what} does not check out (nor does {count} other quantity)",
             "Step {step}: {what} does not check out (nor do {count} other quantities)",
+            len(others),
             step=step + 1,
             what=what,
-            count=len(others),
         )
     return gettext("Step {step}: {what} does not check out", step=step + 1, what=what)
 

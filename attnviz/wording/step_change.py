@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from attnviz.analysis.step_change import PieceChange, StepChange
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.wording.labels import quoted_name
-from attnviz.wording.numbers import NO_BREAK, percent
+from attnviz.wording.numbers import percent
 
 
 def change_sentence(change: StepChange) -> str:
@@ -79,4 +79,4 @@ def probability(p: float | None, least: float) -> str:
     """Return a probability in per cent; of None that it is below `least`."""
     if p is not None:
         return percent(p)
-    return gettext("less than {share}", share=f"{max(1, math.ceil(100 * least))}{NO_BREAK}%")
+    return gettext("less than {share}", share=format_share(max(1, math.ceil(100 * least)) / 100))

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.heads import OpenHead, open_head, strongest_words
 from attnviz.analysis.measures import weight_order
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import TransformerTrace
 from attnviz.wording.idea import shared_out, written
 from attnviz.wording.labels import quote, quoted_name, shorten
@@ -96,10 +96,11 @@ def _looks(trace: TransformerTrace, opened: OpenHead, step: int) -> tuple[str, s
     )
     most = strongest_words(trace, step)
     word = int(most[opened.layer, opened.head])
-    outcome = gettext(
-        "{n} of {count} looks go most to {word}",
-        n=int((most == word).sum()),
-        count=most.size,
+    outcome = ngettext(
+        "{count} of {all} looks goes most to {word}",
+        "{count} of {all} looks go most to {word}",
+        int((most == word).sum()),
+        all=most.size,
         word=quote(shorten(trace.words().source[word], 30)),
     )
     if most.size == 1:

@@ -10,7 +10,7 @@ from attnviz.analysis.firmness import Firmness
 from attnviz.analysis.looks import Trial
 from attnviz.analysis.shuffled import Shuffled
 from attnviz.analysis.trials import Trials
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace import Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import decimal, percent
@@ -47,12 +47,14 @@ def trials_sentence(tried: Trials, spelling: Spelling) -> str:
     name, count = quoted_name(spelling(tried.real.piece_id)), len(tried.permuted)
     kept = sum(trial.piece_id == tried.real.piece_id for trial in tried.permuted)
     parts = [
-        gettext(
-            "Shuffled {count} times, this step’s weights write {name} {kept} times; the probabilities move by "
+        ngettext(
+            "Shuffled {all} times, this step’s weights write {name} {count} time; the probabilities move by "
             "{change} (total variation, median).",
-            count=count,
+            "Shuffled {all} times, this step’s weights write {name} {count} times; the probabilities move by "
+            "{change} (total variation, median).",
+            kept,
+            all=count,
             name=name,
-            kept=kept,
             change=decimal(tried.change_when_permuted),
         )
     ]
@@ -95,11 +97,13 @@ def shuffled_sentence(found: Shuffled) -> str:
     """Return in words what shuffling does to the steps of a sentence."""
     steps = len(found.change)
     survived = int((found.kept > 0.5).sum())
-    told = gettext(
-        "Of {steps} steps, {survived} write their word under most shufflings, and at {unmoved} the probabilities move "
-        "by less than {little} (total variation, median).",
-        steps=steps,
-        survived=survived,
+    told = ngettext(
+        "Of {steps}, {count} writes its word under most shufflings, and at {unmoved} the probabilities move by less "
+        "than {little} (total variation, median).",
+        "Of {steps}, {count} write their word under most shufflings, and at {unmoved} the probabilities move by less "
+        "than {little} (total variation, median).",
+        survived,
+        steps=ngettext("{count} step", "{count} steps", steps),
         unmoved=int((found.change < LITTLE).sum()),
         little=LITTLE,
     )

@@ -6,10 +6,22 @@ one look has three numbers: wherever they meet, each says which it is.
 
 from __future__ import annotations
 
-from attnviz.languages import gettext
+from attnviz.analysis.grid import By
+from attnviz.languages import gettext, ngettext
 from attnviz.trace.looks import Looks
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
+
+
+def size_told(by: By, rows: int, columns: int) -> str:
+    """Return the size of an alignment: so many target and source words, or pieces."""
+    if by == "words":
+        target = ngettext("{count} target word", "{count} target words", rows)
+        source = ngettext("{count} source word", "{count} source words", columns)
+    else:
+        target = ngettext("{count} target piece", "{count} target pieces", rows)
+        source = ngettext("{count} source piece", "{count} source pieces", columns)
+    return gettext("{target} and {source}", target=target, source=source)
 
 
 def merged(steps: int, pieces: int) -> str:

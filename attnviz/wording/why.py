@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.clauses import Growth
 from attnviz.analysis.forced_words import ForcedWords
 from attnviz.analysis.signals import Reach
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, percent, significant, small
 
@@ -112,7 +112,9 @@ def _reach(kind: str, found: Reach) -> str:
     told = {"name": attention_name(kind), "start_near": near[0], "start_far": far[0], "near": near[1], "far": far[1]}
     told["fall"] = ""
     if np.isfinite(found.tenth):
-        told["fall"] = " " + gettext("(a tenth every {steps} steps)", steps=decimal(found.tenth, 0))
+        told["fall"] = " " + ngettext(
+            "(a tenth every {count:.0f} step)", "(a tenth every {count:.0f} steps)", found.tenth
+        )
     if kind == "none":
         return gettext(
             "{name}: by the recurrence alone {start_near} and {start_far}{fall}, by the vector {near} and {far}.",
@@ -177,9 +179,10 @@ def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
     """Return where in the picture of BLEU by length a sentence of so many words stands: in this bucket, where each kind
     of attention has this BLEU."""
     listed = ", ".join(f"{short_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
-    return gettext(
-        "Your sentence has {words} words, which puts it among those of {bucket}: {listed} BLEU.",
-        words=words,
+    return ngettext(
+        "Your sentence has {count} word, which puts it among those of {bucket}: {listed} BLEU.",
+        "Your sentence has {count} words, which puts it among those of {bucket}: {listed} BLEU.",
+        words,
         bucket=bucket,
         listed=listed,
     )

@@ -94,7 +94,7 @@ def test_panels_stand_side_by_side_or_under_one_another_and_nothing_leaves_the_w
     }
     assert len(lefts) == (1 if narrow else 4)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
-    expect(page.get_by_role("img", name=re.compile("as heatmaps of 8 target and 9 source words"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("as heatmaps of 8 target words and 9 source words"))).to_be_visible()
 
 
 @pytest.mark.nightly

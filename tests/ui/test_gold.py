@@ -43,7 +43,7 @@ def test_links_are_given_shown_told_and_taken_off(page: Run, translator: Transla
     give(app, LINKS)
     found = told(app)
     assert found is not None
-    assert found["summary"].startswith("People drew 1 sure and 1 possible links between these words. Before the word:")
+    assert found["summary"].startswith("People drew 1 sure link and 1 possible link")
     words = translator.translate(SOURCE, target=TARGET).words()
     errors = link_errors(words, GoldLinks(frozenset({(0, 0)}), frozenset({(1, 2)})))
     assert [one["kind"] for one in found["findings"]] == ["missed"] * len(errors.missed) + ["false"] * len(errors.false)
@@ -125,11 +125,11 @@ def test_links_of_a_record_are_shown_and_can_be_taken_off(page: Run) -> None:
     app.run().get("file_uploader")[0].set_value(("a.json", record.to_json().encode(), "application/json")).run()
     found = told(app)
     assert found is not None
-    assert "People drew 1 sure and 1 possible links" in found["summary"]
+    assert "People drew 1 sure link and 1 possible link" in found["summary"]
     assert counted_words(record.words())[0] == ("the", "green", "house", ".")
     assert app.text_area(key="gold_text").value == "0-0 2?1"
     app.button(key="gold_off").click().run()
     assert told(app) is None
     give(app, "1-2")
     assert (found := told(app)) is not None
-    assert "People drew 1 sure and 0 possible links" in found["summary"]
+    assert "People drew 1 sure link and 0 possible links" in found["summary"]

@@ -171,7 +171,7 @@ def test_other_words(page: Run) -> None:
         ({"kind": "typed", "step": 0, "text": "a" * 99}, "80 characters"),
         ({"kind": "only", "step": 99, "source": 0}, "no step 100"),
         ({"kind": "only", "step": 0, "source": 99}, "no source piece 100"),
-        ({"kind": "weights", "step": 0, "weights": [1.0]}, "1 numbers for"),
+        ({"kind": "weights", "step": 0, "weights": [1.0]}, "1 number for"),
         ({"kind": "weights", "step": 0, "weights": "x"}, "finite numbers"),
         ({"kind": "weights", "step": 0}, "no change that can be made"),
         ({"kind": "temperature", "step": 0, "temperature": 0}, "temperature must be"),

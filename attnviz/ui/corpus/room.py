@@ -12,7 +12,7 @@ import pyarrow.csv
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.ui.corpus import choices, table
 from attnviz.ui.corpus.choices import all_of_it, key
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, Job, begin, job_of
@@ -166,7 +166,7 @@ def _progress(job: Job) -> None:
             st.progress(0.0, gettext("Another table is being made. This one is next, or after it."))
         else:
             when = "" if left is None else gettext("{seconds} s left", seconds=round(left))
-            count = gettext("{done} of {total} pairs", done=told.done, total=told.total)
+            count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", told.done, all=told.total)
             st.progress(told.done / max(told.total, 1), " · ".join(filter(None, (count, when))))
         st.button(gettext("Cancel"), on_click=job.cancel, key="corpus_cancel")
 
@@ -217,7 +217,13 @@ def _said(job: Job, whole: Any, listed: table.Listed, chosen: table.Choice) -> N
     """Say how many pairs are listed of how many, and what leads back to all that are drawn."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(
-            gettext("{listed} of {all} pairs of {name}", listed=len(listed), all=len(whole), name=job.name),
+            ngettext(
+                "{count} of {all} pairs of {name}",
+                "{count} of {all} pairs of {name}",
+                len(listed),
+                all=len(whole),
+                name=job.name,
+            ),
             width="content",
         )
         if job.progress and job.progress.skipped:

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.export.sheet import titled
 from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.copy_link.copy_link import copy_link
 from attnviz.ui.components.picture_files.picture_files import PictureFile
@@ -143,7 +143,7 @@ def _files(chosen: Chosen) -> Iterator[PictureFile]:
     for number, run in enumerate(runs, 1):
         moment, name = run.moment(update), run_name(run, alone=len(runs) == 1)
         sentence, figure = run.sentences[chosen.sentence], learning_heatmap(run, chosen.sentence, moment)
-        heading = gettext("After {update} updates, {run}", update=run.updates[moment], run=name)
+        heading = ngettext("After {count} update, {run}", "After {count} updates, {run}", run.updates[moment], run=name)
         yield PictureFile(
             f"{gettext('Heatmap')}, {name}",
             f"attnviz-learns-heatmap-{number}-{run.updates[moment]}",
@@ -177,10 +177,11 @@ def _numbers(chosen: Chosen) -> Iterator[tuple[str, pd.DataFrame]]:
     runs, update = chosen.runs, _update_on_show(chosen)
     for run in runs:
         moment = run.moment(update)
-        name = gettext(
-            "{run}: where it looks after {update} updates",
+        name = ngettext(
+            "{run}: where it looks after {count} update",
+            "{run}: where it looks after {count} updates",
+            run.updates[moment],
             run=run_name(run, alone=len(runs) == 1),
-            update=run.updates[moment],
         )
         yield name, learning_heatmap_table(run, chosen.sentence, moment)
     yield gettext("What was measured at the moments"), learning_table(runs)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnviz.export.story import Chapter, Story, StoryPicture
 from attnviz.figures.learning_curves import learning_table, learnt_figure, levels_table, quality_figure
 from attnviz.figures.learning_heatmap import learning_heatmap, learning_heatmap_table
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.choices import Chosen
@@ -69,7 +69,7 @@ def lead() -> str:
 
 def moment_told(runs: Sequence[Snapshots], update: int) -> str:
     """Return what is said of a moment: its update, and of a run alone how good it is."""
-    after = gettext("After {update} updates", update=grouped(update))
+    after = ngettext("After {update} update", "After {update} updates", update, update=grouped(update))
     if update == 0:
         after = gettext("Before the first update")
     found = measured_at(runs[0], update) if len(runs) == 1 else ""

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz import figures
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import By, Face, grid
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Record, Trace
 from attnviz.ui.components.chart.chart import steady_chart
@@ -188,11 +188,13 @@ def _how_to_read(trace: Trace, chosen: HeatmapChoices) -> str:
     told = list(filter(None, (about_face(chosen.face) if knows_after(trace) else "", _whose(trace))))
     if steps > rows:
         told.append(
-            gettext(
-                "It took {steps} steps to write these {rows} words: a step writes one piece, and the row of a word of "
+            ngettext(
+                "It took {steps} steps to write this word: a step writes one piece, and the row of a word of several "
+                "is their mean.",
+                "It took {steps} steps to write these {count} words: a step writes one piece, and the row of a word of "
                 "several is their mean.",
+                rows,
                 steps=steps,
-                rows=rows,
             )
         )
     told.append(_sum_of_a_row(chosen))

@@ -16,7 +16,7 @@ from attnviz.analysis.proving import prover_of
 from attnviz.figures.bleu_by_length import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.heatmap_table import heatmap_table
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
@@ -108,7 +108,9 @@ def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
     drawn = []
     for trace in traces:
         notes = [note(trace, step) for step in range(len(trace.target_pieces))]
-        notes += [gettext("finished after {steps} steps", steps=len(notes))] * (view.steps - len(notes))
+        notes += [ngettext("finished after {count} step", "finished after {count} steps", len(notes))] * (
+            view.steps - len(notes)
+        )
         drawn.append(written_lane(trace, model_name(trace), facts_told(_facts(trace, rows)), "", notes))
     return lanes_record("-".join(trace.fingerprint for trace in traces), labels, drawn)
 
@@ -123,10 +125,10 @@ def _facts(trace: Any, rows: Rows) -> Facts:
 def _cell(trace: Any) -> dict[str, Any]:
     words = trace.words()
     label = gettext(
-        "{model}: alignment of {rows} French and {columns} English words",
+        "{model}: alignment of {target} and {source}",
         model=trace.model,
-        rows=len(words.target),
-        columns=len(words.source),
+        target=ngettext("{count} French word", "{count} French words", len(words.target)),
+        source=ngettext("{count} English word", "{count} English words", len(words.source)),
     )
     return cell(trace.model, words.alignment, trace.model, "", label, (words.target, words.source))
 

@@ -15,7 +15,7 @@ from attnviz.analysis.clauses import Growth, beginnings, clauses
 from attnviz.evaluation.sentences import LONG, TABLE_3
 from attnviz.figures.sentence_growth import sentence_growth_figure, sentence_growth_table
 from attnviz.kept import Kept, kept_in, size_of
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart.chart import EVERY_STEP, chart, steady_record
@@ -49,7 +49,9 @@ def growth_record(asked: Asked) -> dict[str, Any]:
     are none."""
     found = _asked(asked)
     labels = [
-        gettext("{count} of {all} clauses, {words} words", count=place + 1, all=len(found.clauses), words=words)
+        ngettext("{count} of {all} clauses", "{count} of {all} clauses", place + 1, all=len(found.clauses))
+        + ", "
+        + ngettext("{count} word", "{count} words", words)
         for place, words in enumerate(found.words)
     ]
     drawn = [

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz import Trace
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext, language, ngettext
 from attnviz.ui.components.lanes.lanes import lanes, lanes_record, written_lane
 from attnviz.ui.page_state.view import View
 from attnviz.ui.pictures import made_once
@@ -65,7 +65,7 @@ def _notes(trace: Trace, count: int) -> list[str]:
         else:
             looks = gettext("looks nowhere")
         notes.append(gettext("{looks}; {sure}", looks=looks, sure=sure))
-    return notes + [gettext("finished after {steps} steps", steps=steps)] * (count - steps)
+    return notes + [ngettext("finished after {count} step", "finished after {count} steps", steps)] * (count - steps)
 
 
 def race_tables(three: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
