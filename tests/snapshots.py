@@ -16,7 +16,7 @@ from attnviz.languages import LANGUAGES, language
 
 def without_numbers(text: str) -> str:
     """Return `text` with each number as `#`, for numbers that random weights make: CPUs differ in the last digit."""
-    return re.sub(r"[−-]?\d+(?:[.,]\d+)*", "#", text)
+    return re.sub(r"[−-]?\d+(?:[.,]\d+)*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*", "#", text)
 
 
 class SentenceSnapshot(AmberSnapshotExtension):

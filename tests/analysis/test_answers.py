@@ -106,7 +106,7 @@ def test_agreement_is_that_of_its_definition() -> None:
     over_all = analysis.agreement(found)
     assert over_all.top[0, 1] == 0.5
     assert over_all.variation[0, 1] == pytest.approx(np.mean([0.3, 0.2]))
-    assert np.isnan(over_all.variation[0, 2]), "nothing speaks for the word in any of its rows"
+    assert np.isnan(over_all.variation[0, 2])  # no entry of its rows is positive
     assert over_all.tau[0, 1] == pytest.approx(np.mean([-1, counted(one[1], two[1])]))
     first = analysis.agreement(found, 0)
     assert (first.top[0, 1], first.tau[0, 1]) == (0, -1)

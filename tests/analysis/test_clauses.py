@@ -29,11 +29,9 @@ def test_each_beginning_has_one_clause_more(words: list[str]) -> None:
 
 
 def test_by_hand() -> None:
-    assert clauses("I think that he is right, but nobody else in the town does.") == (
-        "I think that he is right,",
-        "but nobody else in the town does.",
-    )
-    assert clauses("Two dogs play in the snow.") == ("Two dogs play in the snow.",)
+    two, one = ("I think that he is right,", "but nobody else in the town does."), ("Two dogs play in the snow.",)
+    assert clauses(" ".join(two)) == two
+    assert clauses(*one) == one
     assert clauses("  ") == ()
 
 

@@ -72,7 +72,8 @@ def test_what_the_model_cannot_read_is_not_left_out() -> None:
 def test_a_word_of_english_grammar_need_not_be_looked_at() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
-    assert findings_of(aligned("cats do drink very cold milk", "chats ne boivent lait bien froid", matrix)) == []
+    trace = aligned("cats do drink very cold milk", "chats ne boivent lait bien froid", matrix)
+    assert findings_of(trace) == []
 
 
 def test_several_words_for_one_are_a_mistake_only_where_the_model_was_unsure() -> None:
@@ -85,17 +86,19 @@ def test_several_words_for_one_are_a_mistake_only_where_the_model_was_unsure() -
 
 def test_a_word_written_again_nearby_is_told_unless_the_source_has_two_forms_of_it() -> None:
     matrix = np.eye(6)
-    again = "le chat de chat du lait"
-    (finding,) = findings_of(aligned("the small cat drinks cold milk", again, matrix))
+    again, at_the_end = "le chat de chat du lait", "le chat boit du lait chat"
+    two_forms = aligned("the wire or wires cold milk", again, matrix)
+    (finding,) = findings_of(aligned(SOURCE, again, matrix))
     assert (finding.kind, finding.target, finding.source, finding.strong) == (Kind.REPEATED, 3, None, True)
-    assert findings_of(aligned("the wire or wires cold milk", again, matrix)) == []
-    assert findings_of(aligned("the small cat drinks cold milk", "le chat boit du lait chat", matrix)) == []
+    assert findings_of(two_forms) == []
+    assert findings_of(aligned(SOURCE, at_the_end, matrix)) == []
 
 
 def test_punctuation_is_never_missed() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
-    assert findings_of(aligned("the , cat drinks cold milk", TARGET, matrix)) == []
+    trace = aligned("the , cat drinks cold milk", TARGET, matrix)
+    assert findings_of(trace) == []
 
 
 def test_a_word_looked_at_too_often() -> None:
@@ -121,8 +124,10 @@ def test_a_word_written_twice_for_one(second: str, looked: int, found: list[tupl
 
 def test_a_word_of_grammar_may_be_written_twice() -> None:
     matrix = np.eye(6)[[0, 0, 2, 3, 4, 5]]
-    assert Kind.REPEATED not in kinds(aligned("you now must go home soon", "vous vous devez rentrer chez toi", matrix))
-    assert Kind.REPEATED in kinds(aligned("you now must go home soon", "chat chat devez rentrer chez toi", matrix))
+    source = "you now must go home soon"
+    grammar, content = "vous vous devez rentrer chez toi", "chat chat devez rentrer chez toi"
+    assert Kind.REPEATED not in kinds(aligned(source, grammar, matrix))
+    assert Kind.REPEATED in kinds(aligned(source, content, matrix))
 
 
 def test_two_target_words_for_one_are_common_and_three_are_told() -> None:

@@ -68,7 +68,7 @@ def test_a_noun_is_what_follows_an_article_on_both_sides(english: str, french: s
     classes = link_classes(pair)
     assert classes["nouns"] == ({(1, 1)} if nouns else set())
     alone = Pair(pair.source[1:], pair.target[1:], frozenset({(0, 0)}))
-    assert link_classes(alone)["nouns"] == set(), "at the beginning nothing comes before"
+    assert link_classes(alone)["nouns"] == set()  # no article comes before the first word
 
 
 def test_the_measures_are_means_over_the_links() -> None:

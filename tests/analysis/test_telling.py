@@ -85,7 +85,7 @@ def test_words_that_change_places_are_told_of_first() -> None:
     assert [looks.crosses(word) for word in range(5)] == [False, True, True, False, False]
     assert not any(Looks(straight, straight.words().alignment).crosses(word) for word in range(5))
     assert telling_word(crossed).word == 1
-    assert telling_word(straight).word == 1, "the article, the mark and the end tell less"
+    assert telling_word(straight).word == 1  # article, mark and end tell less
 
 
 def test_a_look_that_was_changed_by_hand_is_not_told_of() -> None:
@@ -93,7 +93,7 @@ def test_a_look_that_was_changed_by_hand_is_not_told_of() -> None:
     changed = dataclasses.replace(trace, interventions=(ExcludePosition(2, step=1),))
     assert telling_word(changed).word == 2
     everywhere = dataclasses.replace(trace, interventions=tuple(ExcludePosition(2, step=i) for i in range(5)))
-    assert telling_word(everywhere).word == 1, "where all are, the best of them"
+    assert telling_word(everywhere).word == 1  # all are changed: the best of them
 
 
 @given(traces(), st.integers(0, 99))
@@ -135,7 +135,7 @@ def test_questions_have_one_answer_and_are_of_as_many_kinds_as_there_are(trace: 
             assert one.kind != "turned" or not set(one.meant) & set(one.looked)
     texts = [words.target[one.word].lower() for one in asked]
     if len({words.target[word].lower() for word in fit}) >= QUESTIONS:
-        assert len(set(texts)) == QUESTIONS, "no word twice where there are others"
+        assert len(set(texts)) == QUESTIONS, "a word twice"
         some = {one.kind for one in questions(trace, after, most=len(fit))}
         assert {one.kind for one in asked} <= some
 
@@ -152,7 +152,7 @@ def test_what_needs_no_guess_is_asked_only_where_there_is_too_little_else(trace:
     if len(others) >= 2:
         assert not asked & easy
     elif others:
-        assert asked - easy, "what there is of others comes first"
+        assert asked - easy, "an easy word first"
 
 
 def test_a_word_spelled_alike_comes_after_the_others() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.proof import Proof
@@ -106,9 +107,13 @@ def test_a_score_let_through_the_mask_is_infinitely_wrong(small: tuple[Transform
         lambda weights: weights.update(more=np.zeros(1)),
         lambda weights: weights.update({"decoder.0.cross.key.weight": np.zeros((3, 3))}),
     ],
+    ids=["a weight too few", "a weight too many", "a weight of another shape"],
 )
-def test_weights_of_another_model(small: tuple[TransformerTrace, Weights], change: Callable[[Weights], object]) -> None:
+def test_weights_of_another_model(
+    small: tuple[TransformerTrace, Weights], change: Callable[[Weights], object], snapshot: SnapshotAssertion
+) -> None:
     trace, weights = small[0], dict(small[1])
     change(weights)
-    with pytest.raises(MisfitError, match="does not fit the weights of “small”"):
+    with pytest.raises(MisfitError) as error:
         TransformerProver(trace, weights)
+    assert str(error.value) == snapshot

@@ -37,7 +37,7 @@ def test_a_bar_begins_where_those_above_it_end(source: str) -> None:
     np.testing.assert_allclose(base[-1], rows - 1)
     np.testing.assert_allclose(length[-1], base[-2] + length[-2] - lines[-2], atol=1e-5)
     np.testing.assert_allclose(length[-1] / length[-1][0], found.context / found.context[0], rtol=1e-6)
-    assert np.abs(np.concatenate([base - lines, base - lines + length])).max() < 0.5, "a bar crosses the next line"
+    assert np.abs(np.concatenate([base - lines, base - lines + length])).max() < 0.5, "a bar crosses a line"
 
 
 @SOURCES

@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
 from attnviz.languages import set_language
 from attnviz.palette import palette
+from attnviz.wording.numbers import decimal, signed
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
+from tests.snapshots import without_numbers
 
 
 @pytest.fixture(scope="module")
@@ -75,18 +78,17 @@ def test_the_root_colours_a_difference_and_keeps_its_numbers(trace: Trace, weigh
     assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root
 
 
-def test_the_table_and_the_alternative_are_of_the_face(trace: Trace, weights) -> None:
+@pytest.mark.usefixtures("each_language")
+def test_the_table_and_the_alternative_are_of_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     tables = {face: figures.translation_table(trace, face=face, weights=weights, margins=True) for face in FACES}
     body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
     np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)
     assert [table.index[-1] for table in tables.values()] == ["Σ α", "Σ α′", "Σ (α′ − α)"]
     alts = [figures.translation_figure(trace, face=face, weights=weights).layout.meta["alt"] for face in FACES]
-    assert alts[0].startswith("Alignment of")
-    assert alts[1].startswith("After the word: ")
+    assert [without_numbers(alt) for alt in alts] == snapshot
     strongest = trace.words().source[int(body["after"][0].argmax())]
-    assert f"{trace.words().target[0]} at {strongest} {body['after'][0].max():.2f}" in alts[1]
-    assert "after less before the word" in alts[2]
-    assert f"+{body['difference'].max():.2f}" in alts[2]
+    assert f"{strongest} {decimal(body['after'][0].max())}" in alts[1]
+    assert signed(body["difference"].max()) in alts[2]
 
 
 def test_a_large_difference_has_its_number_alone() -> None:
@@ -108,9 +110,11 @@ def test_in_french_a_face_is_french(trace: Trace, weights) -> None:
     assert "after" not in json.dumps(figure.layout.meta["alt"])
 
 
-def test_without_weights_or_attention_there_is_a_sentence(trace: Trace, weights) -> None:
+def test_without_weights_or_attention_there_is_a_sentence(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     for face in ("after", "difference"):
-        with pytest.raises(AttnvizError, match="weights of the model"):
+        with pytest.raises(AttnvizError) as error:
             figures.translation_figure(trace, face=face)
-        with pytest.raises(AttnvizError, match="has no attention"):
+        assert str(error.value) == snapshot(name=f"{face}, without weights")
+        with pytest.raises(AttnvizError) as error:
             figures.translation_figure(synthetic.trace(attention="none"), face=face, weights=weights)
+        assert str(error.value) == snapshot(name=f"{face}, without attention")

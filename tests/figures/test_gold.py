@@ -38,7 +38,7 @@ def test_marks_stand_in_their_cells_and_false_links_are_crossed(trace: Trace) ->
     assert all(name in legend.text for name in ("◉\u00a0sure link", "○\u00a0possible link", "×\u00a0false link"))
     assert "2 sure links and 1 possible link" in figure.layout.meta["alt"]
     assert figure.data[0].text[1][0].endswith("sure link")
-    assert all(one.hoverinfo == "skip" for one in figure.data[1:]), "a click is for the cell below"
+    assert all(one.hoverinfo == "skip" for one in figure.data[1:])  # a click reaches the cell below
     go.Figure(figure.to_dict())  # Plotly's own check of every property
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, analysis, figures
 from attnviz.figures.registry import STEP_FIGURES
@@ -22,6 +25,7 @@ from attnviz.wording.trials import best_sentence, firmness_sentence, shuffled_se
 from tests.analysis.given import KINDS, translated
 from tests.conftest import ModelFactory
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
+from tests.snapshots import without_numbers
 
 STEP = 2
 
@@ -141,7 +145,8 @@ def test_a_bar_is_how_firm_a_step_is(lab: Lab) -> None:
 def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
     table = figures.answers_table(lab.trace, lab.answers, STEP)
     assert len(table.columns) == 1 + len(analysis.ANSWERS)
-    np.testing.assert_array_equal(table["Erased from the look, nats"], lab.answers.matrices["erased"][STEP])
+    erased = table.columns[1 + analysis.ANSWERS.index("erased")]
+    np.testing.assert_array_equal(table[erased], lab.answers.matrices["erased"][STEP])
     whole = figures.answer_table(lab.trace, lab.answers, "gradient")
     np.testing.assert_array_equal(whole.to_numpy(), lab.answers.matrices["gradient"])
     found = analysis.agreement(lab.answers, STEP)
@@ -151,28 +156,39 @@ def test_tables_have_every_number_of_the_answers(lab: Lab) -> None:
     assert pairs["other answer"].iloc[-1] == told_answers()[analysis.ANSWERS[-1]].name
 
 
-def test_the_words_say_what_the_numbers_are(lab: Lab) -> None:
+@pytest.mark.usefixtures("each_language")
+def test_the_words_say_what_the_numbers_are(lab: Lab, snapshot: SnapshotAssertion) -> None:
     steps = len(lab.trace.target_pieces)
     found = analysis.agreement(lab.answers)
     told = sentence_agreement(found, steps)
     for name in (*found.together(), *found.apart()):
         assert told_answers()[name].name in told
-    first = {int(matrix[STEP].argmax()) for matrix in lab.answers.matrices.values()}
+    first = Counter(int(matrix[STEP].argmax()) for matrix in lab.answers.matrices.values())
     at_step = step_agreement(lab.trace, lab.answers, STEP)
-    assert at_step.startswith("All 6") == (len(first) == 1)
+    assert re.findall(r"\d+", at_step)[0] == str(max(first.values()))
     tau = analysis.agreement(lab.answers, STEP).tau[np.triu_indices(6, 1)].mean()
-    assert f" is {decimal(tau)} in the mean" in at_step
+    assert decimal(tau) in at_step
     tried = trials_sentence(lab.trials, lab.spelling)
     kept = sum(trial.piece_id == lab.trials.real.piece_id for trial in lab.trials.permuted)
-    assert f"{kept} times;" in tried
-    assert tried.endswith("hung on where it looked.") == (lab.trials.change_when_permuted >= 0.5)
+    assert str(kept) in re.findall(r"\d+", tried)
     best = best_sentence(lab.best, lab.trials.real, lab.trace.target_ids[STEP], lab.trace, lab.spelling)
-    assert best.endswith(f"of the weight is on {quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
-    assert f"Of {steps} steps, {int((lab.shuffled.kept > 0.5).sum())} write" in shuffled_sentence(lab.shuffled)
-    for step, distance in enumerate(lab.firmness.distances):
-        assert firmness_sentence(lab.firmness, step, lab.spelling).startswith("No move") == np.isinf(distance)
-    assert "Wiegreffe" in trials_caveat()
-    assert "different questions" in answers_caveat()
+    assert best.endswith(f"{quoted_name(lab.trace.source_pieces[int(lab.best.weights.argmax())])}.")
+    shuffled = shuffled_sentence(lab.shuffled)
+    assert re.findall(r"\d+", shuffled)[:2] == [str(steps), str((lab.shuffled.kept > 0.5).sum())]
+    firm = [firmness_sentence(lab.firmness, step, lab.spelling) for step in range(steps)]
+    for sentence, distance in zip(firm, lab.firmness.distances, strict=True):
+        assert (decimal(distance) in sentence) == np.isfinite(distance)
+    sentences = {
+        "agreement": told,
+        "agreement at the step": at_step,
+        "trials": tried,
+        "best": best,
+        "permuted": shuffled,
+        "minimal change": firm[STEP],
+        "caveat of trials": trials_caveat(),
+        "caveat of answers": answers_caveat(),
+    }
+    assert {name: without_numbers(sentence) for name, sentence in sentences.items()} == snapshot
 
 
 def test_it_is_all_said_in_french(lab: Lab) -> None:
@@ -181,8 +197,6 @@ def test_it_is_all_said_in_french(lab: Lab) -> None:
     try:
         french = [figure.layout.meta["alt"] for figure in lab.drawn("light").values()]
         assert not set(french) & set(english)
-        assert "adversaire" in trials_sentence(lab.trials, lab.spelling)
-        assert "Kendall" in sentence_agreement(analysis.agreement(lab.answers), 9)
     finally:
         set_language("en")
 

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.after_word import AfterWord
@@ -16,6 +17,7 @@ from attnviz.figures.posterior import posterior_bars, posterior_table
 from attnviz.figures.registry import STEP_FIGURES, step_figure
 from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
+from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.wording.after_word import (
     after_equation,
@@ -24,10 +26,14 @@ from attnviz.wording.after_word import (
     texts_of_source,
     texts_of_step,
 )
+from attnviz.wording.labels import quote
+from attnviz.wording.numbers import percent
 from tests.analysis.given import KINDS, translated
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
+from tests.snapshots import without_numbers
 
+EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 LONG = " ".join(f"mot{k}" for k in range(70))
 
 
@@ -87,27 +93,30 @@ def test_a_long_sentence_has_bars_without_numbers() -> None:
     assert len(posterior_table(trace, found, 0)) == len(trace.source_pieces)
 
 
-def test_what_is_said_of_the_word_is_what_the_columns_show() -> None:
+@EACH_LANGUAGE
+def test_what_is_said_of_the_word_is_what_the_columns_show(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     count = len(trace.source_pieces)
     row = np.full(count, 0.1 / (count - 2))
     row[:2] = 0.6, 0.3
     alignment = np.tile(row, (len(trace.target_pieces), 1)).astype(np.float32)
     trace = dataclasses.replace(trace, alignment=alignment)
-    first, second = (f"“{trace.source_pieces[j].lstrip('▁')}”" for j in (0, 1))
+    first, second = (quote(trace.source_pieces[j].lstrip("▁")) for j in (0, 1))
     rest = np.full(count, 0.001)
 
     def told(*likely: float) -> str:
         return after_sentence(trace, after(trace, np.tile(np.r_[likely, rest[2:]], (len(alignment), 1))), 0)
 
     other = told(0.02, 0.9)
-    assert other.startswith(f"Most of the look, 60\u00a0%, was on {first}.")
-    assert f"about {second}: 30\u00a0% before the word, 96\u00a0% after it" in other
+    for text in (first, percent(0.6), second, percent(0.3), percent(0.96)):
+        assert text in other
+    assert other == snapshot(name="another piece")
     same = told(0.9, 0.02)
-    assert f"of {second} alone, 2\u00a0%" in same
-    assert f"share of {first} goes from 60\u00a0% before the word to 99\u00a0% after it" in same
+    for text in (second, percent(0.02), first, percent(0.6), percent(0.99)):
+        assert text in same
+    assert same == snapshot(name="the same piece")
     rest = np.full(count, 0.5)
-    assert told(0.5, 0.5).startswith(f"The word changes little: {first} had 60\u00a0% of the look before it")
+    assert told(0.5, 0.5) == snapshot(name="little change")
 
 
 def test_the_equation_multiplies_out() -> None:
@@ -128,14 +137,15 @@ def test_the_equation_multiplies_out() -> None:
 
 
 def test_a_model_that_reads_from_the_new_state_says_that_the_annotation_goes_through_it(
-    make_network: ModelFactory, tokenizer: Tokenizer
+    make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     notes = {kind: after_equation(translated(make_network, tokenizer, kind)[0]).note for kind in KINDS}
-    for (_, readout_state), note in notes.items():
-        assert ("through the new state too" in note) == (readout_state == "current")
+    by_state = {state: {note for (_, one), note in notes.items() if one == state} for state in READOUT_STATES}
+    assert {state: sorted(found) for state, found in by_state.items()} == snapshot
+    assert not set.intersection(*by_state.values())
 
 
-def test_in_french_the_columns_are_french() -> None:
+def test_in_french_the_columns_are_french(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     found = after(trace, np.full(trace.alignment.shape, 0.25))
     set_language("fr")
@@ -145,22 +155,27 @@ def test_in_french_the_columns_are_french() -> None:
     finally:
         set_language("en")
     assert "0,25" in figure.data[5].text[0]
-    assert "vraisemblance" in figure.layout.meta["alt"]
-    assert "regard" in sentence
+    assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
+    assert without_numbers(sentence) == snapshot(name="sentence, fr")
     assert cells["likelihood"][0] == "0{,}250"
 
 
-def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+def test_what_is_lacking_is_said(make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     picture = STEP_FIGURES["posterior"]
-    assert "nothing to choose from" in picture.lacking(Subject(synthetic.trace(attention="none"), 0))
-    assert "folder of models" in picture.lacking(Subject(synthetic.trace(), 0))
+    assert picture.lacking(Subject(synthetic.trace(attention="none"), 0)) == snapshot(name="no attention")
+    without_weights = picture.lacking(Subject(synthetic.trace(), 0))
+    assert without_weights == snapshot(name="no weights")
     trace, weights = translated(make_network, tokenizer, KINDS[0])
     assert not picture.lacking(Subject(trace, 0, weights))
     table = contents(trace, "csv", Look("posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
     drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
     np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).after_word.posterior[1])
-    with pytest.raises(AttnvizError, match="folder of models"):
-        contents(trace, "csv", Look("posterior", step=1))
-    with pytest.raises(AttnvizError, match="folder of models"):
-        trace.step_figure(1, "posterior")
+    missing = picture.lacking(Subject(trace, 1))
+    for draw in (
+        lambda: contents(trace, "csv", Look("posterior", step=1)),
+        lambda: trace.step_figure(1, "posterior"),
+    ):
+        with pytest.raises(AttnvizError) as error:
+            draw()
+        assert str(error.value) == missing
