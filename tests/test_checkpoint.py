@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import load_model, save_model
 from attnviz.errors import AttnvizError
@@ -17,6 +18,7 @@ from attnviz.network.config import ATTENTION_KINDS
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.snapshots import plain
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
@@ -55,11 +57,12 @@ def test_a_model_written_again_translates_alike(tmp_path: Path, model_folder: Pa
 
 
 def test_a_folder_that_cannot_be_made_is_named(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(AttnvizError, match="file/model cannot be made"):
+    with pytest.raises(AttnvizError) as error:
         save_model(tmp_path / "file" / "model", make_network(), tokenizer)
+    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_a_save_cut_short_leaves_the_model_as_it_was(

@@ -27,20 +27,7 @@ NOT_YET: tuple[str, ...] = (
     "ui/",
     "test_detector.py",
     "test_french_numbers.py",
-    "commands/test_commands.py",
     "corpora/test_cluster.py",
-    "corpora/test_lines.py",
-    "corpora/test_run.py",
-    "corpora/test_vectors.py",
-    "evaluation/test_command.py",
-    "evaluation/test_snapshots.py",
-    "evaluation/test_transformer.py",
-    "test_benchmarks.py",
-    "test_browser_programs.py",
-    "training/test_curve.py",
-    "training/test_run.py",
-    "training/test_start_from.py",
-    "training/test_transformer.py",
 )
 
 MATCHERS = {"expect"} | {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_chrf, sentence_counts
 
@@ -29,9 +30,10 @@ def test_the_signature_is_part_of_the_line() -> None:
 
 
 @pytest.mark.parametrize(("translations", "references"), [([], []), (["a"], []), (["a"], ["a", "b"])])
-def test_nothing_to_score(translations: list[str], references: list[str]) -> None:
-    with pytest.raises(ValueError, match="cannot be scored"):
+def test_nothing_to_score(translations: list[str], references: list[str], snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(ValueError, match="scored") as error:
         corpus_scores(translations, references)
+    assert str(error.value) == snapshot
 
 
 def test_counts_by_hand() -> None:

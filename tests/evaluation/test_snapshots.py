@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.learning import learnt
@@ -14,6 +15,7 @@ from attnviz.commands.program import main
 from attnviz.evaluation.alignment import read_gold, word_alignments
 from attnviz.trace.snapshots import Snapshots
 from tests.small_run import LINKS, MOMENTS, kept_run
+from tests.snapshots import plain
 
 
 @pytest.fixture(scope="module")
@@ -69,16 +71,21 @@ def test_moments_that_the_file_holds_are_not_measured_again(
     assert main([*arguments[:-1], "other"]) == 2  # of another name
 
 
-def test_what_cannot_be_measured_is_said(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_measured_is_said(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     assert main(["snapshots", str(tmp_path), "-o", str(tmp_path / "x.json")]) == 2
-    assert "not the folder of a run" in capsys.readouterr().err
+    assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no run")
     assert main(["snapshots", str(run_folder), "-o", str(tmp_path / "x.csv")]) == 2
-    assert "must be a .json file" in capsys.readouterr().err
+    assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no JSON")
 
 
-def test_a_run_that_kept_nothing_says_how_to_keep(run_folder: Path, tmp_path: Path) -> None:
+def test_a_run_that_kept_nothing_says_how_to_keep(
+    run_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     from attnviz.evaluation.snapshots import kept_moments
 
     (tmp_path / "training.json").write_text((run_folder / "training.json").read_text())
-    with pytest.raises(AttnvizError, match="--keep-at"):
+    with pytest.raises(AttnvizError, match="--keep-at") as error:
         kept_moments(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.detector import Detector
 from attnviz.training import TrainingConfig, run
+from tests.snapshots import plain
 from tests.training.detection import make_config, make_pairs, write_pairs
 from tests.training.resuming import assert_same_state, run_until_validation
 
@@ -118,9 +120,10 @@ def test_damaged_files_of_a_run_are_told(files: Files, tmp_path: Path, file: str
         run(dataclasses.replace(config, validate_every=7))
 
 
-def test_it_starts_from_no_translator(files: Files, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="start_from is for translators"):
+def test_it_starts_from_no_translator(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(ValueError, match="start_from") as error:
         make_config(*files, tmp_path, start_from="models/en-fr")
+    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_the_config_survives_json(files: Files, tmp_path: Path) -> None:

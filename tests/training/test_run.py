@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.errors import AttnvizError
@@ -24,6 +25,7 @@ from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, run
 from attnviz.training.log import read_curves
 from attnviz.training.loop import learning_rate
+from tests.snapshots import plain
 from tests.training.resuming import assert_same_state, run_until_validation
 
 TIMED = ("seconds", "tokens_per_second")
@@ -93,7 +95,8 @@ def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
     np.testing.assert_allclose(found.alignments[0].sum(axis=2), 1, atol=1e-3)
     assert found.translations[-1] == ("le chat voit cela.",)
     assert dict(read_curves(tmp_path / "run/log.csv")["loss"]).keys() == {100, 200, 300}
-    assert Translator.load(model, "cpu").translate("the cat sees the house.").translation == "le chat voit la maison."
+    source, target = "the cat sees the house.", "le chat voit la maison."
+    assert Translator.load(model, "cpu").translate(source).translation == target
 
 
 def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -169,8 +172,8 @@ def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path)
         rows = list(csv.DictReader(file))
     assert int(rows[-1]["update"]) == 250
     assert float(rows[-1]["validation_loss"]) < 0.5
-    translator = Translator.load(tmp_path / "run/model", "cpu")
-    assert translator.translate("a girl likes the sea.").translation == "une fille aime la mer."
+    source, target = "a girl likes the sea.", "une fille aime la mer."
+    assert Translator.load(tmp_path / "run/model", "cpu").translate(source).translation == target
 
 
 def test_training_stops_early_when_validation_no_longer_improves(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -220,9 +223,12 @@ def test_where_no_sentences_are_named_the_snapshots_see_ten_of_the_validation_pa
     assert set(seen) <= set(pairs[3::4])
 
 
-def test_a_sentence_of_the_snapshots_needs_its_translation(files: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(AttnvizError, match="is not source<TAB>translation"):
+def test_a_sentence_of_the_snapshots_needs_its_translation(
+    files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
         run(tiny(files, tmp_path / "run", snapshot_sentences=("the cat sees it.",)))
+    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -238,6 +244,9 @@ def test_weights_are_kept_at_the_updates_asked_for(files: tuple[Path, Path], tmp
 
 
 @pytest.mark.parametrize("keep_at", [(-1,), (2.5,), [5], ("5",)])
-def test_what_is_kept_must_be_whole_numbers(files: tuple[Path, Path], tmp_path: Path, keep_at: object) -> None:
-    with pytest.raises(ValueError, match="keep_at must be"):
+def test_what_is_kept_must_be_whole_numbers(
+    files: tuple[Path, Path], tmp_path: Path, keep_at: object, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(ValueError, match="keep_at") as error:
         tiny(files, tmp_path, keep_at=keep_at)
+    assert plain(error.value, tmp_path) == snapshot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import re
 import shutil
 import signal
 import time
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import load_model, save_model
 from attnviz.errors import AttnvizError
@@ -23,6 +25,7 @@ from attnviz.training.team import team
 from attnviz.training.validation import Validation
 from attnviz.training.warm_start import start_from
 from tests.conftest import SENTENCES, ModelFactory
+from tests.snapshots import plain
 from tests.training.test_run import start, tiny
 
 Files = tuple[Path, Path]
@@ -112,11 +115,12 @@ def test_a_folder_without_a_model_is_named_before_any_work(files: Files, tmp_pat
 
 
 def test_a_model_without_attention_cannot_be_guided(
-    files: Files, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+    files: Files, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
     save_model(tmp_path / "fixed", make_network("none"), tokenizer)
-    with pytest.raises(AttnvizError, match="no attention to guide"):
+    with pytest.raises(AttnvizError) as error:
         run(tiny(files, tmp_path / "run", start_from=str(tmp_path / "fixed"), vocabulary_size=0, guidance=0.5))
+    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_elsewhere(
@@ -153,7 +157,11 @@ def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_els
 
 
 def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
-    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    files: Files,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
 ) -> None:
     config = tiny(files, tmp_path / "run", updates=30, average=3, validate_every=10, snapshots=0)
     seen: dict[int, dict[str, torch.Tensor]] = {}
@@ -184,7 +192,8 @@ def test_the_finished_model_is_the_mean_of_the_last_checkpoints(
         measured = Validation(config, tokenizer, torch.device("cpu")).measure(network)
         assert float(rows[-1]["validation_loss"]) == pytest.approx(measured.loss, rel=1e-3)
         assert float(rows[-1]["validation_loss"]) != float(rows[-2]["validation_loss"])
-        assert "mean of the weights after updates 21, 28, 30: validation loss" in capfd.readouterr().err
+        (said,) = re.findall(r"[^\r\n]*\b21, 28, 30\b[^\r\n]*", capfd.readouterr().err)
+        assert re.sub(r"\d+\.\d+", "<number>", said) == snapshot(name="mean of checkpoints")
     copies = sorted(path.name for path in (tmp_path / "run/copies").iterdir())
     assert copies == ["000000021.safetensors", "000000028.safetensors", "000000030.safetensors"]
     (tmp_path / "run/copies" / copies[0]).write_bytes(b"none")

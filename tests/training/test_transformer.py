@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.checkpoint import load_model
@@ -20,7 +21,10 @@ from attnviz.network import TransformerConfig
 from attnviz.trace import TransformerTrace
 from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, run
+from tests.snapshots import plain
 from tests.training.resuming import assert_same_state, run_until_validation
+
+SOURCE, TARGET = "the cat sees the house.", "le chat voit la maison."
 
 
 def _config(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
@@ -45,7 +49,7 @@ def _config(files: tuple[Path, Path], output: Path, **changes: object) -> Traini
         "bleu_sentences": 8,
         "snapshots": 3,
         "patience": 0,
-        "snapshot_sentences": ("the cat sees the house.\tle chat voit la maison.",),
+        "snapshot_sentences": (f"{SOURCE}\t{TARGET}",),
         "device": "cpu",
         "threads": 1,
     }
@@ -58,9 +62,9 @@ def model(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_it_learns_to_translate(model: Path) -> None:
-    trace = Translator.load(model, "cpu").translate("the cat sees the house.")
+    trace = Translator.load(model, "cpu").translate(SOURCE)
     assert isinstance(trace, TransformerTrace)
-    assert trace.translation == "le chat voit la maison."
+    assert trace.translation == TARGET
 
 
 def test_its_folder_says_what_it_is(model: Path) -> None:
@@ -72,7 +76,7 @@ def test_its_folder_says_what_it_is(model: Path) -> None:
 
 def test_snapshots_are_the_mean_of_the_last_layer_s_heads(model: Path) -> None:
     (found,) = load_folder(model / "snapshots")
-    trace = Translator.load(model, "cpu").translate("the cat sees the house.", target="le chat voit la maison.")
+    trace = Translator.load(model, "cpu").translate(SOURCE, target=TARGET)
     assert isinstance(trace, TransformerTrace)
     # The model is of the weights that validated best, in float16: the last moment's, or like them.
     np.testing.assert_allclose(found.alignments[0][-1], trace.cross_attention(), atol=0.02)
@@ -120,17 +124,20 @@ def test_the_mean_of_the_last_weights(files: tuple[Path, Path], tmp_path: Path) 
         np.testing.assert_allclose(values, np.mean([copy[name] for copy in copies], axis=0), atol=1e-3, err_msg=name)
 
 
-def test_no_guidance(model: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="a transformer has many"):
+def test_no_guidance(model: Path, files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(ValueError, match="transformer") as error:
         _config(files, tmp_path / "run", guidance=0.5)
+    assert plain(error.value, tmp_path) == snapshot
     config = _config(files, tmp_path / "run", guidance=0.5, architecture="rnnsearch", start_from=str(model))
-    with pytest.raises(AttnvizError, match="many attentions to guide"):
+    with pytest.raises(AttnvizError) as error:
         run(config)
+    assert plain(error.value, model.parent) == snapshot
 
 
-def test_sizes_that_do_not_go_together(files: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="multiple of heads"):
+def test_sizes_that_do_not_go_together(files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(ValueError, match="heads") as error:
         _config(files, tmp_path, model_size=30)
+    assert plain(error.value, tmp_path) == snapshot
 
 
 @pytest.mark.nightly
@@ -149,4 +156,4 @@ def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path)
     with (tmp_path / "run" / "log.csv").open(newline="", encoding="utf-8") as file:
         losses = [float(row["validation_loss"]) for row in csv.DictReader(file) if row["validation_loss"]]
     assert losses[-1] < 2.5, "far below log 110, of who guesses among all pieces"
-    assert Translator.load(tmp_path / "run/model", "cpu").translate("the cat sees the house.").target_pieces
+    assert Translator.load(tmp_path / "run/model", "cpu").translate(SOURCE).target_pieces
