@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import settings
 from hypothesis import strategies as st
+
+FEW = settings.default.max_examples // 3
+"""How many examples a slow property gets; the profile in use says how many the others get."""
 
 _MARKUP = (
     "**bold** _it_ `code`",

@@ -18,6 +18,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from tests.analysis.given import KINDS, SIZES, Weights, run_again, translated
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 
 def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -36,7 +37,7 @@ def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, 
     return logarithms, posterior, reading
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(**SIZES)
 def test_the_columns_are_bayes_and_both_computations_agree(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
@@ -53,7 +54,7 @@ def test_the_columns_are_bayes_and_both_computations_agree(
     np.testing.assert_allclose(found.reading, reading, atol=1e-5)
 
 
-@settings(max_examples=10)
+@settings(max_examples=FEW)
 @given(**SIZES)
 def test_a_look_at_one_piece_alone_has_the_context_of_its_annotation(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int

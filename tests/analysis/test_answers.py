@@ -18,6 +18,7 @@ from attnviz.trace.attributions import Attributions
 from attnviz.trace.interventions import ExcludePosition
 from tests.analysis.given import KINDS, SIZES, translated
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 
 def answered(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int):
@@ -26,7 +27,7 @@ def answered(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: in
     return trace, weights, analysis.answers(trace, weights, attributions)
 
 
-@settings(max_examples=12)
+@settings(max_examples=FEW)
 @given(**SIZES)
 def test_every_answer_has_a_row_for_each_step(make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes) -> None:
     trace, weights, found = answered(make_network, tokenizer, kind, **sizes)

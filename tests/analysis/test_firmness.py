@@ -11,13 +11,14 @@ from attnviz.analysis.looks import Look
 from attnviz.text import EOS, Tokenizer
 from tests.analysis.given import KINDS, SIZES, run_again, translated
 from tests.conftest import ModelFactory
+from tests.strategies import FEW
 
 
 def written(probabilities: np.ndarray) -> int:
     return int(probabilities[EOS:].argmax()) + EOS
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(**SIZES)
 def test_the_change_that_is_named_does_write_another_piece(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int

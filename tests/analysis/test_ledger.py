@@ -19,6 +19,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 
@@ -31,7 +32,7 @@ def _translated(
     return Translator(network, tokenizer).translate(SENTENCES[2], target=SENTENCES[3]), weights
 
 
-@settings(max_examples=30)
+@settings(max_examples=FEW)
 @given(
     kind=st.sampled_from(KINDS),
     hidden_size=st.integers(1, 20),
@@ -74,7 +75,7 @@ def test_a_ledger_of_nothing_is_refused(make_network: ModelFactory, tokenizer: T
             ledger(trace, weights, step, piece)
 
 
-@settings(max_examples=30)
+@settings(max_examples=FEW)
 @given(
     kind=st.sampled_from([kind for kind in KINDS if kind[0] != "none"]),
     hidden_size=st.integers(1, 20),

@@ -24,6 +24,7 @@ from attnviz.translator import Translator
 from tests.analysis.given import KINDS as KINDS_OF_MODEL
 from tests.analysis.given import Weights, translated
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 
 def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:
@@ -42,7 +43,7 @@ def one_by_one(trace: Trace, weights: Weights) -> np.ndarray:
     return found
 
 
-@settings(max_examples=12)
+@settings(max_examples=FEW)
 @given(
     kind=st.sampled_from(KINDS_OF_MODEL),
     hidden_size=st.integers(1, 16),
@@ -61,7 +62,7 @@ def test_the_posterior_is_what_bayes_says_of_each_annotation_alone(
     np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), atol=1e-5)
 
 
-@settings(max_examples=30)
+@settings(max_examples=FEW)
 @given(
     kind=st.sampled_from(KINDS_OF_MODEL),
     reading=st.sampled_from(KINDS),

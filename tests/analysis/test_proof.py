@@ -26,6 +26,7 @@ from attnviz.translator import Translator
 from attnviz.wording.labels import quote
 from attnviz.wording.proof import discrepancy_text
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 
 @pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
@@ -129,7 +130,7 @@ def test_the_sums_on_show_are_among_what_is_proved(model_folder: Path, translato
     assert {wrong.quantity for wrong in prove(altered, weights, 1).discrepancies} == {"score_vector", "energy sums"}
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(
     kind=st.sampled_from(list(product(ATTENTION_KINDS, READOUT_STATES))),
     hidden_size=st.integers(1, 24),

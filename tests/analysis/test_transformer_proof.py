@@ -22,6 +22,7 @@ from attnviz.trace import TransformerTrace
 from attnviz.trace.transformer_quantities import QUANTITIES, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
+from tests.strategies import FEW
 from tests.transformers import random_transformer, sizes
 
 Weights = dict[str, np.ndarray]
@@ -38,7 +39,7 @@ def small(tokenizer: Tokenizer) -> tuple[TransformerTrace, Weights]:
     return _translated(tokenizer, TransformerConfig(len(tokenizer), 16, 4, 2, 12))
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(data=st.data(), seed=st.integers(0, 99))
 def test_all_that_is_recorded_is_recomputed(tokenizer: Tokenizer, data: st.DataObject, seed: int) -> None:
     trace, weights = _translated(tokenizer, data.draw(sizes(len(tokenizer))), seed)

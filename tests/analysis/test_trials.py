@@ -15,6 +15,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights
 from tests.analysis.given import KINDS, SIZES, run_again, translated
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 SINGLE = 1e-4
 """The recomputation reads a context in double precision, a trace has its annotations in single."""
@@ -30,7 +31,7 @@ def looks_of(trials: analysis.Trials) -> dict[str, analysis.Trial]:
     }
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(step=st.integers(0, 6), **SIZES)
 def test_every_trial_is_what_a_step_makes_of_these_weights(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int
@@ -65,7 +66,7 @@ def test_the_network_led_by_hand_says_the_same(make_network: ModelFactory, token
                 assert top[piece] == pytest.approx(p, abs=1e-5)
 
 
-@settings(max_examples=25)
+@settings(max_examples=FEW)
 @given(step=st.integers(0, 6), seed=st.integers(0, 99), **SIZES)
 def test_slopes_are_those_of_finite_differences(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, seed: int, **sizes: int
@@ -95,7 +96,7 @@ def test_the_slope_of_the_change_is_that_of_total_variation(make_network: ModelF
     np.testing.assert_allclose((slopes * ways).sum(axis=1), (ends[0] - ends[1]) / (2 * near), rtol=1e-3, atol=1e-5)
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(step=st.integers(0, 6), bound=st.sampled_from([0.0, 0.001, 0.01, 0.1, 0.5, 1.0]), **SIZES)
 def test_the_adversary_keeps_its_bound_and_goes_far(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, bound: float, **sizes: int
@@ -118,7 +119,7 @@ def test_the_adversary_keeps_its_bound_and_goes_far(
         assert found.divergence >= 0.6 * farthest
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(step=st.integers(0, 6), **SIZES)
 def test_the_best_look_is_no_worse_than_any_piece_alone(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int

@@ -27,6 +27,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
 from attnviz.wording.findings import finding_sentence
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 LINES = [Line(number, *pair) for number, pair in enumerate([*PAIRS, ("Une fille", "é 日本 fille")], 1)]
@@ -91,7 +92,7 @@ def test_the_reading_is_that_of_single_sentences(
         np.testing.assert_allclose(near.sum(1), 1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(st.data())
 def test_rows_do_not_depend_on_what_is_computed_with_them(translator: Translator, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(LINES))))

@@ -21,6 +21,7 @@ from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ExcludePosition, ForceWord, Intervention, ReplaceWeights, Temperature
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 from tests.transformers import random_transformer
 
 WIDTHS = st.integers(1, 7)
@@ -41,7 +42,7 @@ def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Inter
     return st.one_of(st.just([]), words, st.tuples(st.lists(attention, max_size=2), words).map(lambda t: t[0] + t[1]))
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(data=st.data())
 def test_the_tree_is_the_search(make_network: ModelFactory, tokenizer: Tokenizer, data: st.DataObject) -> None:
     """On random networks: the hypotheses of `translate`, the numbers of forced decoding, the rules of the search."""

@@ -17,6 +17,7 @@ from attnviz.trace.interventions import Intervention, ReplaceEnergies, ReplaceWe
 from attnviz.trace.quantities import RECORDED
 from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 SEARCHES: tuple[dict[str, Any], ...] = ({"beam": 1}, {"beam": 2}, {"target": SENTENCES[1]})
 EXACT = ("annotations", "keys", "initial_state")
@@ -32,7 +33,7 @@ def assert_same(one: Trace, other: Trace, atol: float) -> None:
             )
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(how=st.sampled_from(SEARCHES), **SIZES)
 def test_no_edit_a_temperature_of_1_and_the_same_weights_change_nothing(
     make_network: ModelFactory, tokenizer: Tokenizer, how: dict[str, Any], kind: tuple[str, str], **sizes: int
@@ -51,7 +52,7 @@ def test_no_edit_a_temperature_of_1_and_the_same_weights_change_nothing(
         assert_same(translator.translate(SENTENCES[0], **how, interventions=changes), first, 1e-5)
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(step=st.integers(0, 3), lender=st.integers(0, 3), **SIZES)
 def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_to_swap(
     make_network: ModelFactory, tokenizer: Tokenizer, step: int, lender: int, kind: tuple[str, str], **sizes: int
@@ -65,7 +66,7 @@ def test_a_borrowed_look_brings_the_context_of_its_lender_and_no_other_is_there_
     np.testing.assert_array_equal(trace.previous_states[step], first.previous_states[step])
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(how=st.sampled_from(SEARCHES), step=st.integers(0, 3), source=st.integers(0, 3), **SIZES)
 def test_all_weight_on_one_piece_makes_its_annotation_the_context_and_is_proved(
     make_network: ModelFactory,

@@ -19,6 +19,7 @@ from attnviz.trace import TransformerTrace
 from attnviz.trace.interventions import ForceWord, Temperature
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
+from tests.strategies import FEW
 from tests.transformers import random_transformer
 
 
@@ -60,7 +61,7 @@ def test_forced_decoding_of_the_translation_gives_its_numbers(translator: Transl
     assert np.array_equal(first.annotations, again.annotations)
 
 
-@settings(max_examples=20)
+@settings(max_examples=FEW)
 @given(texts=st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5), beam=st.integers(1, 3))
 def test_a_batch_gives_each_sentence_what_it_gets_alone(
     translator: Translator[TransformerTrace], texts: list[str], beam: int

@@ -25,6 +25,7 @@ from attnviz.wording.beam_tree import fate_of
 from tests.conftest import SENTENCES
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.figures.trees import small
+from tests.strategies import FEW
 
 PARTS = ("winner", "finished", "dropped", "twig")
 
@@ -34,7 +35,7 @@ def trees(translator: Translator) -> list[BeamTree]:
     return [translator.beam_tree(SENTENCES[k], beam=beam) for k, beam in enumerate((1, 2, 5, 12))]
 
 
-@settings(max_examples=25)
+@settings(max_examples=FEW)
 @given(text=st.sampled_from(SENTENCES), beam=st.integers(1, 12), penalty=st.sampled_from([0.0, 1.0]))
 def test_every_hypothesis_has_a_place_of_its_own(translator: Translator, text: str, beam: int, penalty: float) -> None:
     tree = translator.beam_tree(text, beam=beam, length_penalty=penalty)

@@ -15,6 +15,7 @@ from attnviz.network import Decomposable, DecomposableConfig, build, read_fields
 from attnviz.network.decomposable import PADDING
 from attnviz.text import EOS, PAD
 from tests.detectors import random_detector, sizes
+from tests.strategies import FEW
 
 IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids, EOS])
 
@@ -58,7 +59,7 @@ def test_a_piece_more_does_change_it() -> None:
     assert not torch.allclose(one, other)
 
 
-@settings(max_examples=30)
+@settings(max_examples=FEW)
 @given(pairs=st.lists(st.tuples(IDS, IDS), min_size=2, max_size=4), seed=st.integers(0, 99))
 def test_pairs_judged_together_are_judged_as_alone(pairs: list[tuple[list[int], list[int]]], seed: int) -> None:
     network = random_detector(DecomposableConfig(30, 6, 7), seed).double()

@@ -17,12 +17,13 @@ from attnviz.network import Transformer, TransformerConfig, read_fields
 from attnviz.network.transformer import sinusoids
 from attnviz.network.transformer_stepping import TransformerStepDecoder
 from attnviz.text import BOS, EOS
+from tests.strategies import FEW
 from tests.transformers import random_transformer, sizes
 
 IDS = st.lists(st.integers(4, 29), min_size=0, max_size=7).map(lambda ids: [*ids, EOS])
 
 
-@settings(max_examples=30)
+@settings(max_examples=FEW)
 @given(config=sizes(), source=IDS, target=IDS, seed=st.integers(0, 99))
 def test_it_computes_the_equations(config: TransformerConfig, source: list[int], target: list[int], seed: int) -> None:
     network = random_transformer(config, seed).double()
@@ -43,7 +44,7 @@ def test_it_computes_the_equations(config: TransformerConfig, source: list[int],
     np.testing.assert_allclose(logits, expected.logits, atol=1e-9)
 
 
-@settings(max_examples=30)
+@settings(max_examples=FEW)
 @given(config=sizes(), targets=st.lists(IDS, min_size=2, max_size=2), seed=st.integers(0, 99))
 def test_steps_compute_what_the_whole_pass_computes(
     config: TransformerConfig, targets: list[list[int]], seed: int

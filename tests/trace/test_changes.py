@@ -35,6 +35,7 @@ from attnviz.trace.changes import (
 )
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 
 NUMBERS = ("alignment", "contexts", "states", "readouts", "log_probabilities", "top_ids")
 
@@ -74,7 +75,7 @@ def test_what_is_no_row_of_weights_has_no_shares(bad: Any) -> None:
         shares_of(bad)
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), held=st.booleans(), beam=st.sampled_from([1, 3]))
 def test_no_edit_changes_nothing(
     random_translator: Translator, sentence: str, place: float, held: bool, beam: int
@@ -91,7 +92,7 @@ def test_no_edit_changes_nothing(
     np.testing.assert_allclose(set_once.alignment[step], first.alignment[step], atol=1 / WHOLE)
 
 
-@settings(max_examples=15)
+@settings(max_examples=FEW)
 @given(sentence=st.sampled_from(SENTENCES), place=st.floats(0, 0.999), piece=st.floats(0, 0.999), held=st.booleans())
 def test_looking_at_one_piece_alone_makes_its_annotation_the_context(
     random_translator: Translator, sentence: str, place: float, piece: float, held: bool

@@ -26,6 +26,7 @@ from attnviz.trace.changes import (
 from attnviz.ui.page_state import branch_address
 from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import FEW
 from tests.trace.test_changes import made
 
 
@@ -46,7 +47,7 @@ def fitting(kind: str, parent: Trace) -> st.SearchStrategy[Change]:
     }[kind]
 
 
-@settings(max_examples=25)
+@settings(max_examples=FEW)
 @given(
     data=st.data(),
     kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3),
