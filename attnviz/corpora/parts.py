@@ -15,7 +15,6 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import SCHEMA
 from attnviz.corpora.lines import Line, Skipped
 from attnviz.files import replacing
-from attnviz.memory import return_memory
 
 _TOLD = 1000
 """Skipped lines that the table names; beyond, they are counted only."""
@@ -55,7 +54,6 @@ def write_part(analyser: Analyser, part: Path, window: list[Line | Skipped]) -> 
     named = json.dumps([[line.number, line.reason] for line in skipped])
     with replacing(part) as beside:
         parquet.write_table(table.replace_schema_metadata({_KEY: named}), beside, compression="zstd")
-    return_memory()  # blocks of every length were taken: what is left between them would add up
     return len(window), len(skipped)
 
 

@@ -30,7 +30,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
-from attnviz.memory import return_memory
 from attnviz.ui.unheard import hear_all
 from attnviz.ui.whole_callbacks import keep_callbacks_whole
 
@@ -187,7 +186,7 @@ MIDDLEWARE = [Middleware(_Announcement)]
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Get ready in the background, once the server answers; then give back what visitors leave behind."""
+    """Get ready in the background, once the server answers; then collect what visitors leave behind."""
     keep_callbacks_whole()
     hear_all()
     thread = threading.Thread(target=get_ready, name="getting ready", daemon=True)
@@ -198,16 +197,10 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 async def tidy(seconds: float = 20) -> None:
-    """Collect garbage every so often, until cancelled, and give back to the system what memory it took: where nothing
-    happens any more, Python itself does not."""
+    """Collect garbage every so often, until cancelled: Python itself does not while nothing happens."""
     while True:
         await asyncio.sleep(seconds)
-        await asyncio.to_thread(_give_back)
-
-
-def _give_back() -> None:
-    gc.collect()
-    return_memory()
+        await asyncio.to_thread(gc.collect)
 
 
 def get_ready() -> None:
