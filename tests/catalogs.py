@@ -1,7 +1,7 @@
 """The message catalogs and the code: `python -m tests.catalogs` brings each `.po` file up to date.
 
-`--check` only says what is not up to date, and fails; `--pseudo FOLDER` writes a generated language there, which the
-app shows with `ATTNVIZ_LOCALES=FOLDER`.
+`--check` only says what is not up to date, and fails; `--new de` begins a language; `--pseudo FOLDER` writes a
+generated one there, which the app shows with `ATTNVIZ_LOCALES=FOLDER`.
 """
 
 from __future__ import annotations
@@ -148,12 +148,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.catalogs", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing; fail where something is not up to date")
+    parser.add_argument("--new", metavar="CODE", help="begin the catalog of a language, such as de")
     parser.add_argument("--pseudo", type=Path, metavar="FOLDER", help="write a generated language into FOLDER")
     options = parser.parse_args(arguments)
     if options.pseudo:
         print(write_pseudo(options.pseudo))
         return 0
     template, status = extract(), 0
+    if options.new:
+        made = datetime.now(UTC)
+        new = Catalog(locale=options.new, fuzzy=False, creation_date=made, revision_date=made)
+        write(new, LOCALES / f"{options.new}.po")
     for path in sorted(LOCALES.glob("*.po")):
         catalog = read_catalog(path)
         if not options.check:

@@ -106,6 +106,15 @@ def test_check_changes_nothing_and_fails(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(read_catalog(tmp_path / "fr.po")) == len(extract())
 
 
+def test_a_new_catalog_has_every_message_to_translate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.catalogs.LOCALES", tmp_path)
+    assert main(["--new", "de"]) == 0
+    catalog = read_catalog(tmp_path / "de.po")
+    assert catalog.num_plurals == 2
+    assert {message.id for message in catalog} == {message.id for message in extract()}
+    assert not any(form for message in catalog if message.id for form in forms(message))
+
+
 def test_french_sets_its_signs_apart_without_a_line_break() -> None:
     for message in read_catalog(LOCALES / "fr.po"):
         for french in forms(message) if message.id else ():

@@ -9,7 +9,7 @@ from babel import Locale
 from babel.numbers import NumberPattern, format_decimal, parse_pattern
 
 MINUS = "−"
-"""In every language, where Babel has a hyphen: a hyphen at the start of a line is taken for a bullet."""
+"""The typographic sign, in every language; Babel has a hyphen."""
 
 _locale = functools.cache(Locale.parse)
 
