@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,16 +12,38 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from syrupy.assertion import SnapshotAssertion
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
 
 from attnviz import Trace
 from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
 from tests.browser.views import EXAMPLE, WIDE
 from tests.conftest import SHIPPED_MODEL
+from tests.snapshots import SentenceSnapshot
 
 Opener = Callable[..., Page]
 
-expect.set_options(timeout=15_000)
+PATIENCE = 30_000
+"""Milliseconds that an assertion waits, as an action does: on a busy machine what is below the window is drawn late."""
+expect.set_options(timeout=PATIENCE)
+
+
+class PageSnapshot(SentenceSnapshot):
+    """Snapshots named after the test without its parameters: a page says the same in every window."""
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        """Return the name of an assertion in its test."""
+        suffix = f"[{index}]" if isinstance(index, str) else f".{index}" if index else ""
+        return f"{test_location.methodname}{suffix}"
+
+
+@pytest.fixture
+def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """Compare a text of the page with the snapshot file of the test's module and language."""
+    return snapshot.use_extension(PageSnapshot)
 
 
 def missing(what: str) -> NoReturn:
@@ -63,16 +86,25 @@ def address(start_page: Callable[[str], str], script: str) -> str:
     return start_page(script)
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser for the tests of a module and no longer: while Playwright runs, no other test has an event loop."""
+@pytest.fixture(scope="session")
+def started_chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """Start one Chromium for all tests of a worker; return it with the event loop that Playwright talks to it in."""
     path = find_chromium()
     if path is None:
         missing("there is no Chromium on this machine; name one in CHROMIUM")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
+        loop = asyncio.get_running_loop()
+        yield playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS), loop
+        asyncio._set_running_loop(loop)  # Playwright stops in it, and the browser with it
+
+
+@pytest.fixture(scope="module")
+def chromium(started_chromium: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """Return the worker's browser; hide Playwright's event loop from other modules, whose tests run their own."""
+    browser, loop = started_chromium
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +112,7 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
     """One browser's profile for the tests of a module: what does not change is cached there, as it is for a visitor who
     is not here for the first time."""
     context = chromium.new_context()
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 
@@ -92,9 +124,13 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
     no script failed, and nothing was tried that the page's policy forbids. Nothing that an earlier test kept in the
     browser is there any more.
 
-    The window is wide and light unless the test is for `everywhere` or `on_both`, or says otherwise itself.
+    The window is wide and light unless the test is parametrized with a `View`, or says otherwise itself.
+
+    The page is asked for less motion, unless `motion` or the test is nightly: without a graphics card, drawing the
+    shimmer of charts that wait takes a third of the processor time of an opening (4.8 of 15 s).
     """
     view = getattr(request, "param", WIDE)
+    moves = request.node.get_closest_marker("nightly") is not None
     strays: list[str] = []
 
     def open_at(
@@ -105,10 +141,13 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         width: int = view.width,
         height: int = view.height,
         dark: bool = view.dark,
+        motion: bool = moves,
     ) -> Page:
         page = profile.new_page()
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.emulate_media(
+            color_scheme="dark" if dark else "light", reduced_motion="no-preference" if motion else "reduce"
+        )
         forget = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
         profile.new_cdp_session(page).send("Storage.clearDataForOrigin", forget)
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)

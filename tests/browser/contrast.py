@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page
 
 _CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+_STAYS_FAINT = """async ([moreThan, within]) => {
+  const look = () => {
+    const { count, offenders } = (CONTRAST)();
+    return { count, offenders: offenders.filter((text) => text.includes(within)) };
+  };
+  let found = look();
+  for (const began = performance.now(); performance.now() - began < 5000; found = look()) {
+    if (found.count > moreThan && !found.offenders.length) break;
+    await new Promise((then) => setTimeout(then, 250));
+  }
+  return found;
+}""".replace("CONTRAST", _CONTRAST)
 
 
 def faint(page: Page, *, more_than: int, within: str = "") -> list[str]:
@@ -15,11 +28,6 @@ def faint(page: Page, *, more_than: int, within: str = "") -> list[str]:
 
     What comes and what Streamlit is about to take away fades: only what stays so for five seconds is told.
     """
-    for _ in range(20):
-        found = page.evaluate(_CONTRAST)
-        offenders = [text for text in found["offenders"] if within in text]
-        if found["count"] > more_than and not offenders:
-            break
-        page.wait_for_timeout(250)
-    assert found["count"] > more_than
-    return offenders
+    looked: dict[str, Any] = page.evaluate(_STAYS_FAINT, [more_than, within])
+    assert looked["count"] > more_than
+    return list(looked["offenders"])
