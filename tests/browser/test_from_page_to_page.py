@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import WAYS, go, settled
-from tests.browser.views import EXAMPLE, at_night, on_both
+from tests.browser.views import EXAMPLE, at_night, on_a_telephone, on_both
 
 pytestmark = pytest.mark.browser
 
@@ -62,6 +62,7 @@ def test_the_first_click_of_a_visit_leads_to_another_page(open_page: Opener, fir
     expect(page.locator("[class*='st-key-depth']").locator(CHOSEN)).to_have_text("Everything")
 
 
+@pytest.mark.nightly
 def test_what_is_chosen_for_the_pictures_is_chosen_on_the_next_page(open_page: Opener) -> None:
     page = open_page()
     go(page, "Lab")
@@ -152,7 +153,7 @@ def test_a_link_is_followed_at_once_where_nothing_was_typed(open_page: Opener) -
     expect(page.locator(".st-key-page_here")).to_have_text("Lab")
 
 
-@on_both
+@on_a_telephone
 def test_back_leads_to_what_was_left_also_where_the_server_followed_the_link(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import missing
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, wait_for
+from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -62,7 +64,7 @@ def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Bro
         assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
 
 
-def test_signing_in_and_out(chromium: Browser, tmp_path: Path) -> None:
+def test_signing_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with ExitStack() as stack:
         port, provider = free_port(), free_port()
         _provider(stack, provider, tmp_path)
@@ -78,8 +80,9 @@ def test_signing_in_and_out(chromium: Browser, tmp_path: Path) -> None:
             page.get_by_role("button", name="Sign in").click(timeout=120_000)
             page.wait_for_selector(READY, timeout=60_000)
             page.get_by_role("button", name="Sign out").click()
-            expect(page.get_by_text("This page asks who you are")).to_be_visible()
+            expect(page.get_by_role("button", name="Sign in")).to_be_visible()
             expect(page.locator(".st-key-sentence")).to_have_count(0)
+            assert text_of(page.locator(".st-key-sign_in")) == snapshot(name="signed out")
 
 
 def _provider(stack: ExitStack, port: int, folder: Path) -> None:

@@ -8,11 +8,13 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
 from tests.browser.conftest import Opener
 from tests.browser.server import running_page
 from tests.browser.settled import settled
+from tests.browser.texts import text_of, without_numbers
 from tests.conftest import SHIPPED_MODEL
 from tests.importing import joey_nmt, seq2seq
 
@@ -43,14 +45,14 @@ def address(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield found
 
 
-def test_both_families_are_shown_step_by_step(open_page: Opener) -> None:
+def test_both_families_are_shown_step_by_step(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(f"?model=tutorial&search=greedy&sentence={quote('ein mann schläft im park .')}")
     settled(page)
     badge = page.locator(".st-key-proof_badge, [class*=st-key-proof]").first
     expect(badge).to_contain_text("check out")
     page.keyboard.press("ArrowRight")
     expect(badge).to_contain_text("step 2")
-    expect(page.locator(".st-key-inside_word")).to_contain_text("the readout of this model is linear")
+    expect(page.locator(".st-key-ledger .js-plotly-plot")).to_be_attached()
     expect(page.locator(".st-key-machine_box svg.drawing")).to_be_visible()
 
     page = open_page(
@@ -62,4 +64,5 @@ def test_both_families_are_shown_step_by_step(open_page: Opener) -> None:
     heights = {number: page.locator(f".st-key-stage_{number}").bounding_box() for number in (4, 1, 5)}
     tops = [box["y"] for box in heights.values() if box]
     assert tops == sorted(tops)  # the state moves before it asks
-    expect(page.locator(".st-key-inside_word")).to_contain_text("Ce modèle n’a pas de décompte du logit")
+    expect(page.locator(".st-key-ledger .js-plotly-plot")).to_have_count(0)
+    assert without_numbers(text_of(page.locator(".st-key-inside_word"))) == snapshot

@@ -54,26 +54,24 @@ def start_page(folders: Path) -> Iterator[Callable[[str], str]]:
         yield lambda _: address
 
 
-def learns(open_page: Opener, query: str = "") -> Page:
-    page = open_page(f"?x=1{query}", path="learns", ready=READY)
+def learns(open_page: Opener, query: str = "", **window: Any) -> Page:
+    page = open_page(f"?x=1{query}", path="learns", ready=READY, **window)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     return page
 
 
-def cells(page: Page, number: int = 1) -> list[list[float]]:
-    """Return the weights that a heatmap shows."""
-    found: list[list[float]] = page.locator(f".st-key-heatmap_{number}-learns .js-plotly-plot").evaluate(
-        "chart => chart.data[0].z.map((row) => [...row])"
-    )
-    return found
+CELLS = """([number, kept]) => {
+  const shown = document.querySelector(`.st-key-heatmap_${number}-learns .js-plotly-plot`).data[0].z;
+  return kept.every((row, i) => row.every((share, j) => Math.abs(shown[i][j] - share) < 1e-3));
+}"""
+"""JavaScript for whether a heatmap shows these weights."""
 
 
-def mark(page: Page) -> float:
-    """Return where the mark of the moment stands across the curves, in updates on their scale."""
-    shape: dict[str, Any] = page.locator(".st-key-quality-learns .js-plotly-plot").evaluate(
-        "chart => chart.layout.shapes[0]"
-    )
-    return float(20 * (2 ** ((shape["x0"] + shape["x1"]) / 2) - 1))
+MARKED = """(update) => {
+  const { x0, x1 } = document.querySelector(".st-key-quality-learns .js-plotly-plot").layout.shapes[0];
+  return Math.abs(20 * (2 ** ((x0 + x1) / 2) - 1) / update - 1) < 0.02;
+}"""
+"""JavaScript for whether the mark across the curves stands at an update, on their scale."""
 
 
 def expected(folders: Path, name: str, moment: int) -> list[list[float]]:
@@ -84,7 +82,7 @@ def expected(folders: Path, name: str, moment: int) -> list[list[float]]:
 
 @on_both
 def test_it_plays_from_the_first_moment_to_the_last(open_page: Opener, folders: Path) -> None:
-    page = learns(open_page)
+    page = learns(open_page, motion=True)
     now = page.locator(".timeline .now")
     expect(now).to_contain_text(f"After {MOMENTS[-1]} updates")
     page.locator(".timeline .play").click()
@@ -92,10 +90,8 @@ def test_it_plays_from_the_first_moment_to_the_last(open_page: Opener, folders: 
     expect(page.locator(".timeline .verb")).to_have_text("Pause")
     expect(page.locator(".timeline .verb")).to_have_text("Play", timeout=20_000)
     expect(now).to_contain_text(f"After {MOMENTS[-1]} updates")
-    page.wait_for_timeout(300)
     for number, name in enumerate(("unguided", "guided"), 1):
-        flat = zip(cells(page, number), expected(folders, name, len(MOMENTS) - 1), strict=True)
-        assert all(abs(a - b) < 1e-3 for shown, kept in flat for a, b in zip(shown, kept, strict=True))
+        page.wait_for_function(CELLS, arg=[number, expected(folders, name, len(MOMENTS) - 1)])
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -113,8 +109,7 @@ def test_keys_and_slider_move_all_pictures_and_the_address(open_page: Opener, fo
     assert slider.get_attribute("aria-valuetext") == page.locator(".timeline .now").inner_text()
     expect(page).to_have_url(re.compile(rf"update={MOMENTS[2]}\b"))
     page.locator(".st-key-quality-learns").scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
-    assert mark(page) == pytest.approx(MOMENTS[2], rel=0.02)
+    page.wait_for_function(MARKED, arg=MOMENTS[2])
     page.keyboard.press("End")
     expect(page).not_to_have_url(re.compile("update="))
 
@@ -143,7 +138,6 @@ def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> 
 @everywhere
 def test_words_stand_out_from_what_is_behind_them(open_page: Opener) -> None:
     page = learns(open_page)
-    page.wait_for_timeout(500)
     assert faint(page, more_than=60) == []
 
 
@@ -160,6 +154,7 @@ def test_the_way_to_it_and_back(open_page: Opener) -> None:
     page.wait_for_selector(READY)
 
 
+@pytest.mark.nightly
 def test_the_page_for_a_lecture_opens_without_a_network(
     open_page: Opener, chromium: Browser, folders: Path, tmp_path: Path
 ) -> None:

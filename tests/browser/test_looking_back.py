@@ -13,7 +13,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
-from tests.browser.views import NARROW, NARROW_DARK, WIDE_DARK, on_both, within
+from tests.browser.views import NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, within
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +53,7 @@ def expect_bayes(found: Any) -> None:
         assert share == pytest.approx(p * y / evidence, abs=1e-5)
 
 
-@on_both
+@on_a_telephone
 def test_the_columns_are_unfolded_and_follow_the_step(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import FloatRect, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.views import at_night, on_both
+from tests.browser.views import on_both
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 LINKS = ".st-key-pages a"
 
@@ -18,7 +18,7 @@ def script() -> str:
     return "tests/browser/six_pages.py"
 
 
-@pytest.mark.parametrize("code", ["en", at_night("fr")])
+@pytest.mark.parametrize("code", ["en", "fr"])
 @on_both
 def test_six_links_stand_apart_in_the_window(open_page: Opener, code: str) -> None:
     page = open_page(f"?lang={code}", path="learns", ready=LINKS)

@@ -9,7 +9,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
     expect_step(page, 3)
     for _ in range(2):  # to and fro, and once more
         page.locator(".st-key-pages").get_by_text("Elsewhere").click()
-        expect(page.get_by_text("Nothing of the first page is here.")).to_be_visible()
+        expect(page.get_by_test_id("stText")).to_be_visible()
         page.locator(".st-key-pages").get_by_text("Translate").click()
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
@@ -41,12 +41,11 @@ def test_what_was_chosen_survives_another_page(open_page: Opener) -> None:
     assert query(page)["sentence"] == [NEW]
 
 
-@pytest.mark.nightly
 def test_a_model_survives_another_page(open_page: Opener) -> None:
     page = open_page("?model=small-dot&search=beam+3")
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")
     page.locator(".st-key-pages").get_by_text("Elsewhere").click()
-    expect(page.get_by_text("Nothing of the first page is here.")).to_be_visible()
+    expect(page.get_by_test_id("stText")).to_be_visible()
     page.locator(".st-key-pages").get_by_text("Translate").click()
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")

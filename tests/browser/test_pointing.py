@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace
 from attnviz.translator import Translator
 from tests.browser.settled import settled
-from tests.browser.views import EXAMPLE, at_night, on_both, on_screen
+from tests.browser.views import EXAMPLE, on_both, on_screen
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -121,24 +121,16 @@ def pointer_over(page: Page, key: str, x: float, y: float) -> None:
     page.mouse.move(left, top)
 
 
-@pytest.mark.parametrize(
-    ("key", "x", "y", "piece"),
-    [
-        ("heatmap", 3, 1, None),
-        at_night("energy", 1, 2, 2),
-        at_night("softmax", 1, 2, 2),
-        at_night("growth", 9, 2, 2),
-    ],
-)
-def test_pictures_tell_what_is_pointed_at_in_them(
-    open_page: Opener, opening: Trace, key: str, x: float, y: float, piece: int | None
-) -> None:
+def test_pictures_tell_what_is_pointed_at_in_them(open_page: Opener, opening: Trace) -> None:
     page = opened(open_page)
-    pointer_over(page, key, x, y)
-    page.wait_for_selector(".st-key-growth .pointing", state="attached")
-    found = page.evaluate(LIT, [opening.words().source_groups[3][0] if piece is None else piece])
-    assert found == ALL
-    expect(page.locator(".player .source .pointed")).to_have_count(1)
+    column = opening.words().source_groups[3][0]
+    for key, x, y, piece in (("heatmap", 3, 1, column), ("energy", 1, 2, 2), ("softmax", 1, 2, 2), ("growth", 9, 2, 2)):
+        pointer_over(page, key, x, y)
+        page.wait_for_selector(".st-key-growth .pointing", state="attached")
+        assert page.evaluate(LIT, [piece]) == ALL, key
+        expect(page.locator(".player .source .pointed")).to_have_count(1)
+        page.mouse.move(2, 2)
+        expect(page.locator(".pointing")).to_have_count(0)
 
 
 @on_both

@@ -80,7 +80,9 @@ def press_on(page: Page, key: str, x: float, y: float) -> None:
 
 
 @on_both
-def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, opening: Trace) -> None:
+def test_each_stage_has_what_belongs_to_it_and_follows_a_key_without_the_server(
+    open_page: Opener, opening: Trace
+) -> None:
     page = open_page("?step=3")
     expect_step(page, 3)
     for stage in narrate(opening, 2):
@@ -92,23 +94,19 @@ def test_each_stage_has_title_sentence_picture_and_equation(open_page: Opener, o
         expect(page.locator(".facts .outcome").nth(stage.number - 1)).to_have_text(stage.outcome.replace("\u00a0", " "))
     for key in PICTURES:
         assert len(plot(page, key).get_attribute("aria-label")) > 20
-
-
-def test_pictures_and_sentences_follow_a_key_without_the_server(open_page: Opener, opening: Trace) -> None:
-    page = open_page()
     settled(page)
-    page.context.set_offline(True)
+    page.context.set_offline(True)  # the next step's pictures and sentences are here already
     page.keyboard.press("ArrowRight")
-    for stage in narrate(opening, 1):
+    for stage in narrate(opening, 3):
         sentence = page.locator(f".st-key-stage_{stage.number} .chart-box > p").first
         expect(sentence).to_have_text(stage.sentence.replace("\u00a0", " "))
     drawn = plot(page, "softmax").evaluate("(chart) => Array.from(chart._fullData[1].x)")
-    np.testing.assert_allclose(drawn, opening.alignment[1], atol=1e-6)
+    np.testing.assert_allclose(drawn, opening.alignment[3], atol=1e-6)
 
 
 @on_both
 def test_the_context_vector_grows_to_what_it_is(open_page: Opener, opening: Trace) -> None:
-    page = open_page("?step=2")
+    page = open_page("?step=2", motion=True)
     expect_step(page, 2)
     expect(page.locator(".growth output")).to_have_text(re.compile("^all .* c₂$"))  # drawn below the window, so later
     page.locator(".growth .added").evaluate(

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.select_box import choose
@@ -35,11 +36,13 @@ def choose_model(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, at_night(390)])
-def test_its_heads_its_steps_and_back_to_a_recurrent_model(open_page: Opener, width: int) -> None:
+def test_its_heads_its_steps_and_back_to_a_recurrent_model(
+    open_page: Opener, width: int, snapshot: SnapshotAssertion
+) -> None:
     page = open_page("?model=small-transformer", width=width)
     at_rest(page)
     titles = stage_titles(page)
-    assert titles[2:4] == ["The values are mixed", "Added to the residual stream"]
+    assert titles == snapshot(name="stages")
     expect(page.locator(".proof .badge")).to_contain_text("check out")
     page.evaluate(f"window.before = {CELLS}")
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
+from tests.browser.settled import STAYS
 from tests.browser.test_lab import at_rest
 from tests.browser.test_page import NEW, query
 from tests.browser.views import everywhere, on_both
@@ -56,7 +57,7 @@ def place(page: Page, part: str, number: int) -> dict[str, Any]:
     if not 80 < found["y"] < page.viewport_size["height"] - 20:  # type: ignore[index]
         page.mouse.move(200, 400)
         page.mouse.wheel(0, found["y"] - 400)
-        page.wait_for_timeout(300)
+        chart.evaluate(STAYS)
         found = page.evaluate(PLACE, [part, number])
     return found
 
@@ -67,7 +68,11 @@ def click(page: Page, found: dict[str, Any]) -> None:
     marked = "(count) => document.querySelector('.st-key-tree .cursor polyline')?.points.length === count"
     page.wait_for_function(marked, arg=11 * len(pieces_of(page, found["node"])))
     page.mouse.click(found["x"], found["y"])
-    page.wait_for_timeout(400)  # or Plotly would take the next click for the second of a double one
+    page.wait_for_function(SINGLE, arg=page.evaluate("performance.now()"))
+
+
+SINGLE = "(clicked) => performance.now() - clicked > 400"
+"""JavaScript for whether Plotly takes the next click for one of its own, and not for the second of a double click."""
 
 
 def written(page: Page) -> str:
@@ -135,6 +140,7 @@ def test_it_is_read_and_a_finished_hypothesis_opens_by_mouse_and_by_keyboard(ope
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_dropped_hypothesis_is_gone_on_from_by_a_click(open_page: Opener, address: str) -> None:
     page = open_page()

@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
 from tests.browser.settled import unfold
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
+from tests.browser.texts import text_of, without_numbers
 from tests.browser.views import on_both
 
 pytestmark = pytest.mark.browser
 
 LANES = ".st-key-lanes-why .lane canvas"
 """A selector that matches once the translations are drawn."""
+GIVEN = "Le petit chat noir dort."
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 CHARTS = ("forced_words-why", "signals-why", "by_length-why", "growth_chart-growing")
 
@@ -100,7 +103,7 @@ def test_what_is_pointed_at_is_where_it_looks_and_nothing_moves(open_page: Opene
     assert sum(widths) == pytest.approx(1, abs=0.02)
     top = lanes(page).locator(".transport").bounding_box()
     page.keyboard.press("End")
-    page.wait_for_timeout(300)
+    expect(lanes(page).locator(".at")).not_to_have_value("1")
     assert lanes(page).locator(".transport").bounding_box() == top
 
 
@@ -136,6 +139,7 @@ def test_all_pictures_are_drawn_and_told(open_page: Opener) -> None:
     assert faint(page, more_than=30) == []
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_sentence_grows_by_itself_and_a_click_on_its_picture_goes_there(open_page: Opener) -> None:
     page = why(open_page, "&long=2")
@@ -204,7 +208,7 @@ def test_back_and_forward(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_another_sentence_and_another_translation(open_page: Opener) -> None:
+def test_another_sentence_and_another_translation(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = why(open_page, "&step-why=3")
     box = page.locator(".st-key-sentence textarea")
     box.fill("The little black cat sleeps.")
@@ -213,11 +217,13 @@ def test_another_sentence_and_another_translation(open_page: Opener) -> None:
     at_step(page, 1)
     page.locator(".st-key-own button").click()
     target = page.locator(".st-key-target textarea")
-    target.fill("Le petit chat noir dort.")
+    target.fill(GIVEN)
     target.press("Control+Enter")
-    expect(page.locator(".passage .french")).to_have_text("Le petit chat noir dort.")
-    expect(page.get_by_text("It is the translation that was given.")).to_be_visible()
-    page.wait_for_function("() => new URLSearchParams(location.search).get('target') === 'Le petit chat noir dort.'")
+    expect(page.locator(".passage .french")).to_have_text(GIVEN)
+    page.wait_for_function("(given) => new URLSearchParams(location.search).get('target') === given", arg=GIVEN)
+    at_rest(page)
+    told = page.locator(".passage", has=page.locator(".french"))
+    assert without_numbers(text_of(told)) == snapshot
 
 
 @pytest.mark.nightly
@@ -230,13 +236,14 @@ def test_both_languages_to_and_fro(open_page: Opener) -> None:
     expect(page.locator(".st-key-signals-why p")).to_contain_text("par la seule récurrence")
 
 
+@pytest.mark.nightly
 def test_tables_and_files(open_page: Opener) -> None:
     page = why(open_page)
     unfold(page.locator(".st-key-tables-why"))
     expect(page.locator(".st-key-tables-why .stDataFrame")).to_have_count(7)
     page.locator(".st-key-downloads button").first.click()
     files = page.locator(".st-key-export")
-    expect(files).to_contain_text("How far learning signals travel")
+    expect(files.get_by_text("PNG").nth(1)).to_be_visible()
     with page.expect_download() as saved:
         files.get_by_text("PNG").nth(1).click()
     assert saved.value.suggested_filename.endswith("signals.png")
