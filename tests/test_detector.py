@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.decomposable_proof import prove_judgement
@@ -61,24 +63,24 @@ def test_a_bag_has_no_order(detector: Detector) -> None:
     assert swapped == pytest.approx(lowered, abs=1e-6)
 
 
-def test_sentences_that_cannot_be_judged(detector: Detector) -> None:
-    with pytest.raises(AttnvizError, match="The sentence is empty"):
-        detector.judge(" ", "Oui.")
-    with pytest.raises(AttnvizError, match="The translation has 201 words"):
-        detector.judge("Yes.", "oui " * 201)
-    with pytest.raises(AttnvizError, match="Pair 2: The translation is empty"):
-        detector.judge_batch([("Yes.", "Oui."), ("No.", "")])
+def test_sentences_that_cannot_be_judged(detector: Detector, snapshot: SnapshotAssertion) -> None:
+    for pairs in ([(" ", "Oui.")], [("Yes.", "oui " * 201)], [("Yes.", "Oui."), ("No.", "")]):
+        with pytest.raises(AttnvizError) as error:
+            detector.judge(*pairs[0]) if len(pairs) == 1 else detector.judge_batch(pairs)
+        assert str(error.value) == snapshot
 
 
-def test_a_translator_s_loader_refuses_it(folder: Path, tokenizer: Tokenizer) -> None:
+def test_a_translator_s_loader_refuses_it(folder: Path, tokenizer: Tokenizer, snapshot: SnapshotAssertion) -> None:
     for load in (Translator.load, lambda path: start_from(path, tokenizer, 0.0)):
-        with pytest.raises(AttnvizError, match=r"tiny does not translate: .* Give the folder of a translator"):
+        with pytest.raises(AttnvizError) as error:
             load(folder)
+        assert str(error.value).replace(str(folder.parent), "<tmp>") == snapshot
 
 
-def test_a_detector_s_loader_refuses_a_translator(model_folder: Path) -> None:
-    with pytest.raises(AttnvizError, match=r"is a translator: .* Give the folder of a detector"):
+def test_a_detector_s_loader_refuses_a_translator(model_folder: Path, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
         Detector.load(model_folder, "cpu")
+    assert str(error.value).replace(str(model_folder.parent), "<tmp>") == snapshot
 
 
 def test_it_is_listed_among_no_translators(folder: Path, model_folder: Path, tmp_path: Path) -> None:
@@ -89,45 +91,38 @@ def test_it_is_listed_among_no_translators(folder: Path, model_folder: Path, tmp
     assert architecture(listed) == "rnnsearch"
 
 
-def test_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(AttnvizError, match="There is no model folder"):
+def test_a_missing_folder(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
         Detector.load(tmp_path / "none")
+    assert str(error.value).replace(str(tmp_path), "<tmp>") == snapshot
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("config.json", b"{", "config.json is damaged"),
-        ("model.safetensors", b"\0" * 9, "is damaged or cut short"),
-        ("tokenizer.model", b"x", "tokenizer .* is damaged"),
-        ("config.json", None, "config.json"),
-        ("model.safetensors", None, "is missing"),
-        ("tokenizer.model", None, "cannot be read"),
-    ],
-)
-def test_damaged_folders_are_told(folder: Path, tmp_path: Path, file: str, content: bytes | None, message: str) -> None:
+@pytest.mark.parametrize("content", [b"{", None], ids=["damaged", "missing"])
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.model"])
+def test_damaged_folders_are_told(
+    folder: Path, tmp_path: Path, file: str, content: bytes | None, snapshot: SnapshotAssertion
+) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     if content is None:
         (copy / file).unlink()
     else:
         (copy / file).write_bytes(content)
-    with pytest.raises(AttnvizError, match=message):
+    with pytest.raises(AttnvizError) as error:
         Detector.load(copy, "cpu")
+    told = str(error.value).replace(str(tmp_path), "<tmp>")
+    assert re.sub(r"\(.*\)", "(…)", told) == snapshot  # in brackets, the words of the library that reads the file
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("model_size", 9, "is .* not"),
-        ("vocabulary_size", 151, "belong to different models"),
-        ("heads", 2, "unknown field heads"),
-        ("embedding_size", 0, "whole number"),
-    ],
+    ("field", "value"), [("model_size", 9), ("vocabulary_size", 151), ("heads", 2), ("embedding_size", 0)]
 )
-def test_a_config_that_does_not_fit_is_told(folder: Path, tmp_path: Path, field: str, value: int, message: str) -> None:
+def test_a_config_that_does_not_fit_is_told(
+    folder: Path, tmp_path: Path, field: str, value: int, snapshot: SnapshotAssertion
+) -> None:
     copy = shutil.copytree(folder, tmp_path / "copy")
     record = json.loads((copy / "config.json").read_text())
     record["model"][field] = value
     (copy / "config.json").write_text(json.dumps(record))
-    with pytest.raises(AttnvizError, match=message):
+    with pytest.raises(AttnvizError) as error:
         Detector.load(copy, "cpu")
+    assert str(error.value).replace(str(tmp_path), "<tmp>") == snapshot

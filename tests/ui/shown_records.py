@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -52,6 +53,31 @@ def all_records(app: AppTest) -> Iterator[dict[str, Any]]:
 def texts(app: AppTest) -> str:
     """Return the plain texts of a page."""
     return "\n".join(element.value for element in app.text)
+
+
+def panel_texts(app: AppTest, *keys: str) -> list[str]:
+    """Return the texts, captions and HTML in the containers with these keys, in the order of the page."""
+
+    def within(node: Any, inside: bool) -> Iterator[str]:
+        inside = inside or getattr(node, "key", None) in keys
+        if inside and node.type in ("text", "caption"):
+            yield node.value
+        elif inside and node.type == "html":
+            yield node.proto.body
+        for child in getattr(node, "children", {}).values():
+            yield from within(child, inside)
+
+    return list(within(app.main, False))
+
+
+def texts_with(app: AppTest, word: str) -> list[str]:
+    """Return the plain texts of a page that contain `word`, in the order of the page."""
+    return [element.value for element in app.text if word in element.value]
+
+
+def without_numbers(text: str) -> str:
+    """Return a text with `#` for each number, for a snapshot of numbers that differ in the last digit by machine."""
+    return re.sub(r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:[.,\u202f]\d+)*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*", "#", text)
 
 
 def address(app: AppTest) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention
 from attnviz.figures.registry import step_figures
@@ -15,17 +16,17 @@ from attnviz.figures.subject import Subject
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.reopening import attention_in
+from attnviz.wording.given import inside_is_missing
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.opening import open_lab, open_page
-from tests.ui.shown_records import all_records, fetched, mounted, texts
+from tests.ui.shown_records import all_records, fetched, mounted, panel_texts, texts, texts_with
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages import why
 run_pages([why.page])
 """
-MISSING = "This is attention alone."
 
 
 @pytest.fixture
@@ -46,11 +47,13 @@ def saved(**more: object) -> bytes:
 def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Callable[..., None]) -> None:
     app = open_page(depth=depth)
     upload(app, "mine.json", saved(energies=np.log(matrix())))
-    assert "This is mine.json: attention of My RNN." in texts(app)
-    assert "one column more than there are source tokens" in texts(app)
-    assert MISSING in texts(app)
+    made_by, remarks = panel_texts(app, "notice")
+    assert "mine.json" in made_by
+    assert "My RNN" in made_by
+    assert remarks
+    assert inside_is_missing() in texts(app)
     assert app.slider(key="step").max == 9
-    assert len(list(all_records(app))) == (1 if depth == "idea" else 3), "where it looked, and its energies"
+    assert len(list(all_records(app))) == (1 if depth == "idea" else 3)  # the attention, and its energies
     assert not mounted(app, "proof")
     assert not mounted(app, "machine")
     assert "tour_button" not in [button.key for button in app.button]
@@ -59,54 +62,62 @@ def test_a_file_of_attention_opens_and_says_what_it_lacks(depth: str, upload: Ca
         app.run()
         assert not app.exception
     app.button(key="back").click().run()
-    assert MISSING not in texts(app)
+    assert panel_texts(app, "notice", "inside_is_missing") == []
 
 
-def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(upload: Callable[..., None]) -> None:
+def test_a_file_without_tokens_is_asked_about_and_one_of_several_is_chosen(
+    upload: Callable[..., None], snapshot: SnapshotAssertion
+) -> None:
     app = open_page(depth="numbers")
     upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
-    assert "soft.txt was not opened. The file has no source tokens" in texts(app)
-    assert MISSING not in texts(app), "what was on show stays"
+    without_source = panel_texts(app, "attention_problem")
+    assert without_source == snapshot(name="no source tokens")
+    assert panel_texts(app, "notice", "inside_is_missing") == []
     boxes = {box.key: box for box in app.text_area}
     source = next(key for key in boxes if key.startswith("attention_source"))
     boxes[source].set_value(" ".join(SOURCE)).run()
     app.button(key="attention_open").click().run()
-    assert "This is soft.txt: attention of Marian." in texts(app)
+    assert panel_texts(app, "notice") == snapshot(name="opened")
     number = next(box for box in app.number_input if box.key.startswith("attention_number"))
     number.set_value(2).run()
     assert not app.exception
-    assert "soft.txt was not opened. The file has no source tokens" in texts(app)
+    assert panel_texts(app, "attention_problem") == without_source
     source = next(box.key for box in app.text_area if box.key.startswith("attention_source"))
     app.text_area(key=source).set_value(" ".join(SOURCE)).run()
     app.button(key="attention_open").click().run()
-    assert "Row 1 adds up to 0.5" in texts(app)
+    assert panel_texts(app, "attention_problem") == snapshot(name="row sum")
     toggle = next(one for one in app.toggle if str(one.key).startswith("attention_normalise"))
     toggle.set_value(True).run()
     app.button(key="attention_open").click().run()
-    assert "Every row was scaled to add up to 1." in texts(app)
-    assert MISSING in texts(app)
+    assert panel_texts(app, "notice") == snapshot(name="scaled")
+    assert inside_is_missing() in texts(app)
 
 
-def test_a_file_that_cannot_be_opened_is_left(upload: Callable[..., None]) -> None:
+def test_a_file_that_cannot_be_opened_is_left(upload: Callable[..., None], snapshot: SnapshotAssertion) -> None:
     app = open_page()
     upload(app, "soft.txt", b"La zone ||| 1,2 3")
-    assert "soft.txt was not opened. The groups of weights must have one length" in texts(app)
+    assert panel_texts(app, "attention_problem") == snapshot(name="bad weights")
     app.button(key="attention_cancel").click().run()
     assert "soft.txt" not in texts(app)
     upload(app, "x.bin", b"\xff\xfe")
-    assert "x.bin was not opened. It is neither a text file" in texts(app)
+    assert panel_texts(app, "file_problem") == snapshot(name="no text file")
 
 
-def test_other_pages_show_their_sentence_while_attention_is_open(upload: Callable[..., None]) -> None:
+def test_other_pages_show_their_sentence_while_attention_is_open(
+    upload: Callable[..., None], snapshot: SnapshotAssertion
+) -> None:
     app = open_page()
     upload(app, "mine.json", saved())
     kept = app.session_state["reopened"]
+    told = []
     for other in (open_lab(), AppTest.from_string(_WHY, default_timeout=60)):
         other.session_state["reopened"] = kept
         other.run()
         assert not other.exception
-        assert "The attention in mine.json is on the page Translate" in texts(other)
-        assert MISSING not in texts(other)
+        told += texts_with(other, "mine.json")
+        assert inside_is_missing() not in texts(other)
+    assert told[0] == snapshot
+    assert told == told[:1] * 2
 
 
 def test_saved_traces_are_told_from_attention() -> None:
@@ -125,11 +136,11 @@ def test_its_pictures_are_saved_under_their_names() -> None:
     assert set(step_figures(Subject(attention("a", "b", [[1]]), 0))) == {"look"}
 
 
-def test_no_record_of_a_translation_is_made_of_it(upload: Callable[..., None]) -> None:
+def test_no_record_of_a_translation_is_made_of_it(upload: Callable[..., None], snapshot: SnapshotAssertion) -> None:
     app = open_page(depth="numbers")
     upload(app, "mine.json", saved())
     at = next(given["at"] for given in mounted(app, "chart") if "at" in given)
-    assert fetched(at)["captions"]["0"][1].startswith("Its look, as the file has it: ")
+    assert fetched(at)["captions"]["0"][1] == snapshot
     for name in ("proof", "candidates", "energy", "machine", "equation-1", "rivals"):
         with pytest.raises(LookupError):
             fetched(at.replace("/look?", f"/{name}?"))

@@ -43,7 +43,7 @@ trees = st.lists(st.tuples(st.integers(0, 11), changes, st.booleans()), max_size
 def test_an_address_gives_branches_back_bit_for_bit(branches: tuple[Branch, ...]) -> None:
     text = branch_address.written(branches)
     assert branch_address.read(text) == (branches, ())
-    assert re.fullmatch(r"[A-Za-z0-9._*-]*", text), "nothing that an address would write otherwise"
+    assert re.fullmatch(r"[A-Za-z0-9._*-]*", text)  # nothing that a URL escapes
 
 
 @given(st.text(max_size=60) | st.text("0123456789.*-_owxatvyhAB_", max_size=60))
@@ -84,7 +84,7 @@ def test_what_is_tried_is_on_show_and_can_be_taken_back() -> None:
     assert tried_in(kept, MAIN).on_show == 2
     show(kept, MAIN, 1)
     undo(kept, MAIN)
-    assert tried_in(kept, MAIN).on_show == 0, "it stays where something was made from it"
+    assert tried_in(kept, MAIN).on_show == 0  # kept, as another was made from it
     assert len(tried_in(kept, MAIN).branches) == 2
     undo(kept, MAIN)
     assert tried_in(kept, MAIN).on_show == 0
@@ -113,7 +113,7 @@ def test_a_bar_that_is_dragged_on_is_one_what_if_and_the_same_again_is_shown_whe
     assert [one.change for one in tried_in(kept, MAIN).branches] == [rows[1], SetTemperature(3.0)]
     show(kept, MAIN, 1)
     add(kept, MAIN, Branch(1, rows[2]))
-    assert len(tried_in(kept, MAIN).branches) == 3, "something was made from it: it stays"
+    assert len(tried_in(kept, MAIN).branches) == 3  # kept, as another was made from it
     show(kept, MAIN, 0)
     add(kept, MAIN, Branch(0, rows[1]))
     assert (tried_in(kept, MAIN).on_show, len(tried_in(kept, MAIN).branches)) == (1, 3)

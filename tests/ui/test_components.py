@@ -32,7 +32,7 @@ def test_a_component_is_one_folder(folder: Path) -> None:
             assert path.stem in (name, "__init__"), f"{path.name} is read by nobody"
     assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
     mounted = re.findall(r"component\(\s*\"(\w+)\"", (folder / f"{name}.py").read_text(encoding="utf-8"))
-    assert set(mounted) == {name}, "its Python mounts this component and no other"
+    assert set(mounted) == {name}
 
 
 def test_nobody_mounts_a_component_but_its_own_python() -> None:
@@ -84,7 +84,7 @@ def test_every_file_is_in_the_package() -> None:
         if path.suffix == ".py":
             assert (path.parent / "__init__.py").is_file(), f"{path.parent} is no package"
         elif path.is_file() and "__pycache__" not in path.parts and not path.name.endswith((".d.ts", ".md")):
-            assert path in packed, f"{path.relative_to(REPOSITORY)} is in no package data of pyproject.toml"
+            assert path in packed, f"not in package-data: {path.relative_to(REPOSITORY)}"
 
 
 def test_what_goes_on_is_not_ended_late(tmp_path: Path) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention
 from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, texts
+from tests.ui.shown_records import address, mounted, panel_texts, texts, without_numbers
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
 LINKS = "0-0 1?2"
@@ -37,13 +39,16 @@ def give(app: AppTest, text: str) -> AppTest:
     return app.button(key="gold_show").click().run()
 
 
-def test_links_are_given_shown_told_and_taken_off(page: Run, translator: Translator) -> None:
+def test_links_are_given_shown_told_and_taken_off(
+    page: Run, translator: Translator, snapshot: SnapshotAssertion
+) -> None:
     app = page(sentence=SOURCE, target=TARGET)
     assert told(app) is None
     give(app, LINKS)
     found = told(app)
     assert found is not None
-    assert found["summary"].startswith("People drew 1 sure link and 1 possible link")
+    assert re.findall(r"\d+", found["summary"])[:2] == ["1", "1"]  # sure and possible links
+    assert without_numbers(found["summary"]) == snapshot
     words = translator.translate(SOURCE, target=TARGET).words()
     errors = link_errors(words, GoldLinks(frozenset({(0, 0)}), frozenset({(1, 2)})))
     assert [one["kind"] for one in found["findings"]] == ["missed"] * len(errors.missed) + ["false"] * len(errors.false)
@@ -59,10 +64,10 @@ def test_links_are_given_shown_told_and_taken_off(page: Run, translator: Transla
     assert "gold" not in address(app)
 
 
-def test_a_link_out_of_range_is_named_and_the_links_before_stay(page: Run) -> None:
+def test_a_link_out_of_range_is_named_and_the_links_before_stay(page: Run, snapshot: SnapshotAssertion) -> None:
     app = give(page(sentence=SOURCE, target=TARGET), LINKS)
     give(app, "0-0 99-1")
-    assert "The link 99-1 is out of range: the source words count from 0 to 7." in texts(app)
+    assert panel_texts(app, "gold_problem") == snapshot
     assert app.text_area(key="gold_text").value == "0-0 99-1", "to be mended"
     assert {"sure", "possible"} <= drawn(app)
     assert address(app)["gold"].endswith(".0-0.1p2")
@@ -89,21 +94,23 @@ def test_links_outlive_every_switch(page: Run, key: str) -> None:
     assert app.text_area(key="gold_text").value == LINKS
 
 
-def test_another_translation_sets_links_aside_and_another_sentence_drops_them(page: Run) -> None:
+def test_another_translation_sets_links_aside_and_another_sentence_drops_them(
+    page: Run, snapshot: SnapshotAssertion
+) -> None:
     app = give(page(sentence=SOURCE, target=TARGET), LINKS)
     app.text_area(key="target").set_value(f"{TARGET} Oui.").run()
     assert told(app) is None
     assert not drawn(app)
-    assert "are of another translation of this sentence" in texts(app)
+    assert panel_texts(app, "gold_panel") == snapshot(name="another translation")
     assert address(app)["gold"].endswith(".0-0.1p2"), "a link still has them"
     app.text_area(key="target").set_value(TARGET).run()
     assert told(app) is not None
     app.text_area(key="sentence").set_value(SENTENCES[2]).run()
     assert told(app) is None
-    assert "were of the sentence before, and are taken off" in texts(app)
+    assert panel_texts(app, "gold_panel") == snapshot(name="another sentence")
     assert "gold" not in address(app)
     app.text_area(key="sentence").set_value(SENTENCES[4]).run()
-    assert "are taken off" not in texts(app)
+    assert panel_texts(app, "gold_panel") == []
 
 
 def test_a_link_opens_with_its_links_or_says_what_is_wrong(page: Run) -> None:

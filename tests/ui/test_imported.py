@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from attnviz.commands.program import main
+from attnviz.wording.machine import no_machine
+from attnviz.wording.seq2seq_stages import no_ledger
 from tests.importing import joey_nmt, seq2seq
 from tests.ui.opening import open_page
 from tests.ui.shown_records import all_records, badge, shown_equations, texts
@@ -49,8 +51,8 @@ def test_it_is_shown_step_by_step(imported: Path, name: str) -> None:
     assert list(all_records(app))
     told = texts(app)
     linear = name == "tutorial"
-    assert ("It has no logit ledger" in told) is not linear
-    assert ("machine that is drawn here looks before" in told) is not linear
+    assert (no_ledger() in told) is not linear
+    assert (no_machine(app.session_state["last_trace"]) in told) is not linear
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is not linear
     assert (r"\tanh m_" in equations) is (name == "lstm")

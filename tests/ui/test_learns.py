@@ -5,23 +5,27 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
 from attnviz.commands.snapshots import table_of
 from attnviz.languages import set_language
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
-from attnviz.wording.learning import REFERENCES, SHAPES, SHARES
+from attnviz.wording.learning import REFERENCES, SHAPES, SHARES, said_at
+from attnviz.wording.learning import guided as told_of_guided
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
@@ -63,7 +67,7 @@ def weights(record: dict[str, object], moment: int) -> np.ndarray:
     return whole * packed["scale"]
 
 
-def test_both_runs_stand_side_by_side_at_all_moments(models: Path) -> None:
+def test_both_runs_stand_side_by_side_at_all_moments(models: Path, snapshot: SnapshotAssertion) -> None:
     app = opened()
     (timeline,) = mounted(app, "timeline")
     assert timeline["updates"] == list(MOMENTS)
@@ -79,10 +83,14 @@ def test_both_runs_stand_side_by_side_at_all_moments(models: Path) -> None:
             heading, said = chart["captions"][str(k)]
             assert heading == ("Guided, weight 0.5" if run.guidance else "Left to itself")
             translation = run.translations[run.moment(update)][0]
-            assert said == (f"By itself it writes: {translation}" if translation else "By itself it writes nothing.")
+            assert translation in said
+            assert said == said_at(run, 0, run.moment(update))
+    assert said_at(replace(left, translations=(("",),)), 0, 0) == snapshot
 
 
-def test_the_two_runs_that_come_with_the_program_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_two_runs_that_come_with_the_program_stand_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
     monkeypatch.delenv(RUNS_VARIABLE, raising=False)
     app = opened()
@@ -96,10 +104,11 @@ def test_the_two_runs_that_come_with_the_program_stand_side_by_side(monkeypatch:
         assert run.counts["nouns"] == 132
         assert "nouns after an article" in chart["captions"]["0"][1]
     said = " ".join(one.proto.body for one in app.get("html"))
-    assert "Guided is a run whose attention is pulled" in said
+    assert told_of_guided(runs) == snapshot
+    assert escape(told_of_guided(runs)) in said
     assert all(f"https://arxiv.org/abs/{number}" in said for *_, number in REFERENCES if number)
     alone = opened(runs="1")
-    assert "Guided is a run" not in " ".join(one.proto.body for one in alone.get("html"))
+    assert escape(told_of_guided(runs)) not in " ".join(one.proto.body for one in alone.get("html"))
 
 
 @pytest.mark.parametrize("name", ["unguided", "guided"])
@@ -127,11 +136,14 @@ def test_a_link_to_what_is_not_there_shows_what_is(models: Path, linked: dict[st
     assert mounted(app, "timeline")[0]["opened"] is None
 
 
-def test_the_rules_of_all_measures_are_said_in_both_languages(models: Path) -> None:
-    for code, said in (("en", "Mean of α on drawn links between two marks"), ("fr", "Moyenne de α")):
-        app = opened(lang=code)
-        assert any(said in one.proto.body for one in app.get("html"))
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_the_rules_of_all_measures_are_said_in_both_languages(
+    lang: str, models: Path, snapshot: SnapshotAssertion
+) -> None:
+    app = opened(lang=lang)
+    (rules,) = [one.proto.body for one in app.get("html") if 'class="rules"' in one.proto.body]
     set_language("en")
+    assert re.findall("<dd>(.*?)</dd>", rules) == snapshot
 
 
 def test_files_and_tables_are_of_the_moment_in_the_address(models: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import analysis
 from attnviz.checkpoint import save_model
@@ -19,11 +20,11 @@ from attnviz.ui.page_state.looking_back import look_back, looks_back
 from attnviz.ui.page_state.view import MAIN, View
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
-from attnviz.wording.after_word import after_sentence
+from attnviz.wording.after_word import after_sentence, after_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run
-from tests.ui.shown_records import badge, fetched, mounted, shown_equations, texts
+from tests.ui.shown_records import badge, fetched, mounted, panel_texts, shown_equations
 
 READING = "α′ of the heatmap"
 
@@ -50,7 +51,7 @@ def test_folded_it_costs_nothing_and_open_it_shows_the_step(page: Run, monkeypat
     made = []
     monkeypatch.setattr(resources, "after_word", lambda *given: made.append(given) or analysis.after_word(*given))
     app = page(sentence="Nobody has looked back from this one.", search="greedy", step="2")
-    assert "After the word: what was that look about?" in [box.label for box in app.expander]
+    assert after_title() in [box.label for box in app.expander]
     assert not {"posterior", "equation-after"} & places(app).keys()
     assert made == []
     assert written(app) is None
@@ -76,13 +77,11 @@ def translate_of(app: AppTest) -> Trace:
     return trace
 
 
-def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run) -> None:
+def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(after_word="1")
     assert "posterior" in places(app)
     app.button_group(key="lang").set_value("fr").run()
-    assert "Après le mot : que concernait ce regard ?".replace(" :", "\u00a0:").replace(" ?", "\u00a0?") in [
-        box.label for box in app.expander
-    ]
+    assert after_title() not in [box.label for box in app.expander]
     assert "posterior" in places(app)
     app.button_group(key="lang").set_value("en").run()
     app.text_area(key="sentence").set_value("Two dogs play in the snow.").run()
@@ -93,10 +92,10 @@ def test_a_link_opens_it_and_a_language_or_a_sentence_leaves_it_open(page: Run) 
     assert written(app) is None
     app = page(after_word="2")
     assert "posterior" not in places(app)
-    assert "In this link “after_word” is “2”, but it must be one of these: 0, 1." in texts(app)
+    assert panel_texts(app, "link_problem") == snapshot
     app.session_state["after_word"] = True
     app.run()
-    assert "In this link" not in texts(app)
+    assert panel_texts(app, "link_problem") == []
 
 
 def test_another_link_folds_it_or_opens_it() -> None:
@@ -112,28 +111,33 @@ def test_another_link_folds_it_or_opens_it() -> None:
 
 
 def test_without_attention_or_without_the_model_it_says_so(
-    page: Run, models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    page: Run,
+    models_folder: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
     app = page(model="fixed", after_word="1")
     assert "posterior" not in places(app)
-    assert any("nothing to choose from" in text.value for text in app.text)
+    assert panel_texts(app, "looking_back") == snapshot(name="no attention")
     monkeypatch.setattr(resources, "_found", lambda _: None)
     app = page(after_word="1")
     assert "posterior" not in places(app)
-    assert any("folder of models" in text.value and "about once its word" in text.value for text in app.text)
+    assert panel_texts(app, "looking_back") == snapshot(name="no model")
 
 
-def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run) -> None:
+def test_the_table_and_the_files_have_its_numbers(en_fr: Path, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCES[0], search="greedy", step="2")
     app.session_state["tables"] = True
     app.run()
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     found = analysis.after_word(trace, analysis.load_weights(en_fr))
-    assert "**Before and after the word of step 2**" in [one.value for one in app.markdown]
+    assert [one.value for one in app.markdown if one.value.startswith("**")][-1] == snapshot(name="table")
     np.testing.assert_allclose(app.dataframe[-1].value["posterior p(j | y)"], found.posterior[1], atol=1e-6)
     saved = {one.name: one for one in pictures(View(MAIN, trace), {})}["step-1-posterior"]
-    assert saved.title == "Before and after the word"
+    assert saved.title == snapshot(name="picture")
     np.testing.assert_allclose(saved.numbers["posterior p(j | y)"], found.posterior[0], atol=1e-6)
 
 

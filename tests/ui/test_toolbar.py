@@ -6,12 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.toolbar import translation
 from attnviz.ui.toolbar.controls import SEARCHES
 from attnviz.ui.toolbar.examples import OPENING
 from tests.ui.opening import Run
-from tests.ui.shown_records import texts
+from tests.ui.shown_records import panel_texts
 
 
 @pytest.fixture
@@ -34,16 +35,14 @@ def test_a_browser_that_draws_the_choices_late_begins_with_what_is_chosen(page: 
 
 @pytest.mark.parametrize(("linked", "beam"), [({}, 5), ({"search": "beam 3"}, 3)])
 def test_the_opening_example_is_searched_as_chosen_and_called_what_it_is(
-    page: Run, monkeypatch: pytest.MonkeyPatch, linked: dict[str, str], beam: int
+    page: Run, monkeypatch: pytest.MonkeyPatch, linked: dict[str, str], beam: int, snapshot: SnapshotAssertion
 ) -> None:
     asked = []
     translate = translation.translate
     monkeypatch.setattr(translation, "translate", lambda *wish: asked.append(wish[2:4]) or translate(*wish))
     app = page(sentence=" ", **linked)
     assert asked == [(" ", beam), (OPENING, beam)]
-    told = texts(app)
-    assert "Below is the sentence that this page opens on." in told
-    assert "last sentence that could be translated" not in told
+    assert panel_texts(app, "messages") == snapshot(name="opening example")
     app.text_area(key="sentence").set_value("Two dogs.").run()
     app.text_area(key="sentence").set_value(" ").run()
-    assert "last sentence that could be translated" in texts(app)
+    assert panel_texts(app, "messages") == snapshot(name="last sentence")

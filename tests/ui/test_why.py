@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
@@ -24,7 +26,7 @@ from attnviz.ui.why.room import why_pictures
 from attnviz.ui.why.signals import signals_tables
 from attnviz.ui.why.trio import JUDGE, MODELS, judge, missing, trio, trio_stamp
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
-from tests.ui.shown_records import fetched, mounted
+from tests.ui.shown_records import fetched, mounted, panel_texts, texts_with, without_numbers
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "dot", "additive"), strict=True))
@@ -93,11 +95,12 @@ def test_three_translations_stand_side_by_side_with_what_each_looks_with(page: R
     assert "growing?" in growing["at"]
 
 
-def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run) -> None:
+def test_the_charts_are_there_and_two_of_them_are_fetched(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE)
     forced, signals, by_length, growth = mounted(app, "chart")
-    assert "Your sentence has 6 words, which puts it among those of 1-10" in by_length["captions"]["every"][1]
-    assert "than a tenth of that" in fetched(forced["at"])["captions"]["every"][1]
+    assert by_length["captions"]["every"][1] == snapshot(name="BLEU by length")
+    unlikely = re.sub("“.*”", "“…”", fetched(forced["at"])["captions"]["every"][1])
+    assert without_numbers(unlikely) == snapshot(name="forced words")
     for asked in (signals, growth):
         assert "every" in fetched(asked["at"])["captions"]
     (lanes,) = records_of_growth(app)
@@ -137,49 +140,53 @@ def test_the_visitors_own_sentence_can_grow_where_it_has_clauses(page: Run) -> N
     assert "long" not in address(app)
 
 
-def test_another_translation_is_what_all_are_led_through(page: Run) -> None:
+def test_another_translation_is_what_all_are_led_through(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, target="Deux chiens jouent.")
     assert not app.exception
     assert address(app)["target"] == "Deux chiens jouent."
     forced = fetched(mounted(app, "chart")[0]["at"])
     assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
-    assert "It is the translation that was given." in "\n".join(str(one.proto.body) for one in app.get("html"))
+    assert [html.proto.body for html in app.get("html") if "Deux chiens jouent." in html.proto.body] == snapshot
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_without_one_of_the_three_the_page_says_which(page: Run, folder: Path, name: str) -> None:
+def test_without_one_of_the_three_the_page_says_which(
+    page: Run, folder: Path, name: str, snapshot: SnapshotAssertion
+) -> None:
     shutil.rmtree(folder / name)
     app = page(sentence=SENTENCE)
     assert not app.exception
-    assert f"Not among the models here: {name}" in texts(app)
+    assert panel_texts(app, "why_problem") == snapshot
     assert not mounted(app, "lanes")
 
 
-def test_without_a_judge_the_three_are_still_there(page: Run, folder: Path) -> None:
+def test_without_a_judge_the_three_are_still_there(page: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
     shutil.rmtree(folder / JUDGE)
     assert judge() is None
     app = page(sentence=SENTENCE)
     assert not app.exception
-    assert "this needs a better model beside them" in texts(app)
+    assert [text.value for text in app.text][-1] == snapshot
     assert len(mounted(app, "lanes")) == 1
 
 
 def test_without_any_model_the_page_says_so(
-    tmp_path_factory: pytest.TempPathFactory, page: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
     app = page()
     assert not app.exception
-    assert "There is no model here" in texts(app)
+    assert panel_texts(app, "messages", "why_problem") == snapshot
 
 
 @pytest.mark.parametrize("damage", ["", "words,pairs,model,bleu,bleu_low,bleu_high\n1-10,x,small-dot,y,,\n"])
-def test_without_the_measurements_the_page_says_so(page: Run, folder: Path, damage: str) -> None:
+def test_without_the_measurements_the_page_says_so(
+    page: Run, folder: Path, damage: str, snapshot: SnapshotAssertion
+) -> None:
     (folder / "by-length.csv").write_text(damage, encoding="utf-8")
     assert measured() == ()
     app = page(sentence=SENTENCE)
     assert not app.exception
-    assert "by-length.csv, is not beside them" in texts(app)
+    assert texts_with(app, "by-length.csv") == snapshot
 
 
 def test_bad_input_is_told_and_the_example_shown(page: Run) -> None:
@@ -202,13 +209,13 @@ def test_the_language_is_that_of_the_page(page: Run) -> None:
 
 
 def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_picture(
-    folder: Path, make_network: ModelFactory
+    folder: Path, make_network: ModelFactory, snapshot: SnapshotAssertion
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
     save_model(folder / MODELS[0], make_network("none", vocabulary_size=len(coarse)), coarse)
     good = on_show(trio(SENTENCE, "C'est l'été.").good)
     at = address_of(good, "forced-words", "light", every=True, models=trio_stamp())
-    assert "were led through different words" in fetched(at)["captions"]["every"][1]
+    assert fetched(at)["captions"]["every"][1] == snapshot
     assert "every" in fetched(address_of(good, "signals", "light", every=True, models=trio_stamp()))["captions"]
     ((_, table),) = signals_tables(trio(SENTENCE, "C'est l'été."))
     assert [name for name in table if MODELS[0] in name] == []
