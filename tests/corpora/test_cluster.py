@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gzip
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
 from attnviz.corpora import Cluster, Progress, Settings, analyse_file, analyse_folder
 from attnviz.errors import AttnvizError
+from tests.snapshots import plain
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 
@@ -103,7 +106,12 @@ def test_ended_and_bereft_of_an_actor_nothing_is_lost_or_doubled(
 
 
 def test_the_command_and_what_an_actor_fails_with(
-    cluster: str, folder: Path, model_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cluster: str,
+    folder: Path,
+    model_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
 ) -> None:
     arguments = [
         "corpus",
@@ -124,28 +132,39 @@ def test_the_command_and_what_an_actor_fails_with(
     damaged.write_bytes(whole[:4] + bytes(40) + whole[44:])
     assert main(arguments) == 2
     said = capsys.readouterr().err.splitlines()
-    assert f"The file {damaged} cannot be read" in said[-1]
+    program, message, cause = said[-1].split(": ", 2)
+    assert program == "attnviz"
+    assert plain(message, tmp_path) == snapshot(name="damaged")
+    assert cause
     assert not any("Traceback" in line for line in said)
     damaged.unlink()
     assert main(arguments) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("45 rows of 49 lines, 4 skipped")
-    assert "few.parquet: line 2 was skipped" in printed.err
+    assert plain(printed.out, tmp_path) == snapshot(name="printed")
+    assert re.findall(r"\d+", plain(printed.out, tmp_path)) == ["45", "49", "4"]
+    assert re.findall(r"\S+\.parquet: .*", printed.err) == snapshot(name="skipped")
     assert "ray" not in printed.err.lower()
 
 
-def test_what_cannot_be_is_a_sentence(folder: Path, model_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(AttnvizError, match="There is no file in"):
+def test_what_cannot_be_is_a_sentence(
+    folder: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(AttnvizError) as error:
         by_actors(model_folder, tmp_path / "out", model_folder)
-    with pytest.raises(AttnvizError, match="share of a graphics card"):
+    assert plain(error.value, tmp_path) == snapshot
+    with pytest.raises(AttnvizError) as error:
         by_actors(folder, tmp_path / "out", model_folder, cluster=Cluster(gpus_per_actor=1.5))
-    with pytest.raises(AttnvizError, match="the output is a folder"):
+    assert plain(error.value, tmp_path) == snapshot
+    with pytest.raises(AttnvizError) as error:
         by_actors(folder, folder / "README.md", model_folder)
+    assert plain(error.value, tmp_path) == snapshot
     (folder / "few.parquet").write_bytes(b"PAR1")
-    with pytest.raises(AttnvizError, match="take its place"):
+    with pytest.raises(AttnvizError) as error:
         by_actors(folder, folder, model_folder)
-    with pytest.raises(AttnvizError, match="the same table"):
+    assert plain(error.value, tmp_path) == snapshot
+    with pytest.raises(AttnvizError) as error:
         by_actors(folder, tmp_path / "out", model_folder)
+    assert plain(error.value, tmp_path) == snapshot
 
 
 @pytest.mark.parametrize(
