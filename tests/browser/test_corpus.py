@@ -93,7 +93,7 @@ def test_a_file_of_ones_own_and_a_table_of_the_server_in_french(open_page: Opene
     page = open_page("?lang=fr", path="corpus", ready=".st-key-corpus_sample button")
     said = page.locator(".st-key-corpus_said").first  # until a run is at its end, what it moves is there twice
     choose(page, ".st-key-corpus_table-fr", "mine")
-    expect(said).to_contain_text("1 paires sur 1 de mine")
+    expect(said).to_contain_text("1 paire sur 1 de mine")
     expect(page).to_have_url(re.compile("table=mine"))
 
     own = tmp_path / "miennes.tsv"
