@@ -7,11 +7,12 @@ import io
 import os
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from babel import Locale
-from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 LOCALES = Path(__file__).with_name("locales")
 MORE_LOCALES = "ATTNVIZ_LOCALES"
@@ -34,6 +35,9 @@ def own_name(code: str) -> str:
 
 def read_catalog(path: Path) -> Catalog:
     """Return the messages of a `.po` file, obsolete ones included."""
+    # Imported here: English needs no catalog, and every command would wait 20 ms for Babel's catalog tools.
+    from babel.messages.pofile import read_po
+
     with path.open("rb") as file:
         return read_po(file, locale=path.stem)
 
@@ -44,6 +48,8 @@ def translations(code: str) -> NullTranslations:
     path = catalog_files().get(code)
     if path is None:
         return NullTranslations()
+    from babel.messages.mofile import write_mo
+
     compiled = io.BytesIO()
     write_mo(compiled, read_catalog(path))
     compiled.seek(0)
