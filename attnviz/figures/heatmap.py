@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -199,6 +199,11 @@ def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
         places = [float(np.sqrt(t)) if root else t for t in ticks]
         names = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
+    return colour_bar(places, names, ink)
+
+
+def colour_bar(places: Sequence[float], names: Sequence[str], ink: Palette) -> Spec:
+    """Return the colour bar below a heatmap, with `names` at `places` of its scale."""
     return {
         "orientation": "h",
         "x": 0,
@@ -212,7 +217,7 @@ def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
         "len": LEGEND,
         "outlinewidth": 1,
         "outlinecolor": ink.line,
-        "tickvals": places,
-        "ticktext": names,
+        "tickvals": [*places],
+        "ticktext": [*names],
         "tickfont": {"size": 11, "color": ink.quiet},
     }

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from attnviz.analysis.grid import Grid
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.figures.build import Spec
-from attnviz.figures.cells import LEGEND, cell_sizes
-from attnviz.figures.heatmap import cells_layout
+from attnviz.figures.cells import cell_sizes
+from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.labels import literal
 from attnviz.figures.template import Slot, Values, filled
 from attnviz.languages import gettext, ngettext
@@ -60,23 +60,7 @@ def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light")
         "ygap": 1,
         "text": [[f"{row} ← {column}" for column in columns] for row in rows],
         "hovertemplate": "%{text}<br>α = %{z:.4f}<extra></extra>",
-        "colorbar": {
-            "orientation": "h",
-            "x": 0,
-            "xanchor": "left",
-            "y": 0,
-            "yanchor": "top",
-            "xpad": 0,
-            "ypad": 8,
-            "thickness": 8,
-            "lenmode": "pixels",
-            "len": LEGEND,
-            "outlinewidth": 1,
-            "outlinecolor": ink.line,
-            "tickvals": [0, *_TICKS],
-            "ticktext": ["α = 0", *map(significant, _TICKS)],
-            "tickfont": {"size": 11, "color": ink.quiet},
-        },
+        "colorbar": colour_bar([0, *_TICKS], ["α = 0", *map(significant, _TICKS)], ink),
     }
     meta = {"alt": Slot("alt"), "narrowest": sizes.narrowest, "widest": sizes.widest}
     return {"data": [image], "layout": cells_layout(cells, sizes, ink) | {"meta": meta}}
