@@ -75,12 +75,17 @@ def snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(SentenceSnapshot)
 
 
+@pytest.fixture(autouse=True)
+def _english() -> None:
+    """Begin every test in English: the language that a test before has set would choose the snapshot file."""
+    set_language("en")
+
+
 @pytest.fixture(params=["en", "fr"])
-def each_language(request: pytest.FixtureRequest) -> Generator[str, None, None]:
+def each_language(request: pytest.FixtureRequest) -> str:
     """Run the test in English and in French, with a snapshot file for each."""
     set_language(request.param)
-    yield request.param
-    set_language("en")
+    return str(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from attnviz.languages import LANGUAGES, language
 
 
 def without_numbers(text: str) -> str:
-    """Return `text` with each number as `#`, for numbers that random weights make: CPUs differ in the last digit."""
-    return re.sub(r"[−-]?\d+(?:[.,]\d+)*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*", "#", text)
+    """Return `text` with `#` for each number but its sign: the last digits of computed numbers differ between CPUs."""
+    return re.sub(r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:[.,\u202f]\d+)*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*", "#", text)
 
 
 class SentenceSnapshot(AmberSnapshotExtension):

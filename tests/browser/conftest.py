@@ -36,8 +36,8 @@ class PageSnapshot(SentenceSnapshot):
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
         """Return the name of an assertion in its test."""
-        suffix = f"[{index}]" if isinstance(index, str) else f".{index}" if index else ""
-        return f"{test_location.methodname}{suffix}"
+        name = super().get_snapshot_name(test_location=test_location, index=index)
+        return test_location.methodname + name.removeprefix(test_location.snapshot_name)
 
 
 @pytest.fixture

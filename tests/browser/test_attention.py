@@ -12,8 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import go, settled
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.importing.given import SOURCE, marian, matrix
+from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 

@@ -21,8 +21,9 @@ from attnviz.translator import Translator
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
 from tests.browser.test_page import expect_step
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, NARROW, SHOWN, on_both
+from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]

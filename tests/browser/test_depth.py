@@ -14,8 +14,9 @@ from tests.browser.select_box import choose
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.browser.views import SHOWN, at_night, everywhere, on_both
+from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]

@@ -14,9 +14,10 @@ from attnviz.commands.program import main
 from tests.browser.conftest import Opener
 from tests.browser.server import running_page
 from tests.browser.settled import settled
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
 from tests.importing import joey_nmt, seq2seq
+from tests.snapshots import without_numbers
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 

@@ -21,9 +21,10 @@ from attnviz.ui.step.ledger_choice import piece_of
 from attnviz.wording.numbers import signed
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, SHOWN, on_both
 from tests.conftest import SHIPPED_MODEL, ModelFactory
+from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 

@@ -10,9 +10,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.browser.views import on_both
 from tests.conftest import REPOSITORY
+from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 

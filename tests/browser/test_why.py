@@ -12,8 +12,9 @@ from tests.browser.contrast import faint
 from tests.browser.server import READY
 from tests.browser.settled import unfold
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.texts import text_of, without_numbers
+from tests.browser.texts import text_of
 from tests.browser.views import on_both
+from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from attnviz.languages import set_language
 from attnviz.ui.page_state import depth
 from tests.ui.opening import Run, open_lab, open_page
 
@@ -50,12 +49,6 @@ def lab(models_folder: Path) -> Run:
 @pytest.fixture(autouse=True)
 def _everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(depth, "NEWCOMER", "everything")
-
-
-@pytest.fixture(autouse=True)
-def _english() -> None:
-    """Begin in English: the language that a test before has set would choose the snapshot file."""
-    set_language("en")
 
 
 @pytest.fixture

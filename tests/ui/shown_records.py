@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -73,11 +72,6 @@ def panel_texts(app: AppTest, *keys: str) -> list[str]:
 def texts_with(app: AppTest, word: str) -> list[str]:
     """Return the plain texts of a page that contain `word`, in the order of the page."""
     return [element.value for element in app.text if word in element.value]
-
-
-def without_numbers(text: str) -> str:
-    """Return a text with `#` for each number, for a snapshot of numbers that differ in the last digit by machine."""
-    return re.sub(r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:[.,\u202f]\d+)*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*", "#", text)
 
 
 def address(app: AppTest) -> dict[str, str]:

@@ -15,8 +15,9 @@ from attnviz import attention
 from attnviz.analysis.gold import GoldLinks, counted_words, link_errors
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
+from tests.snapshots import without_numbers
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, panel_texts, texts, without_numbers
+from tests.ui.shown_records import address, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
 LINKS = "0-0 1?2"

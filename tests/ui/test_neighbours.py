@@ -22,9 +22,10 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui.shelf import CORPORA_VARIABLE, SAMPLE
 from tests.conftest import SENTENCES
+from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, mounted, panel_texts, records_of, without_numbers
+from tests.ui.shown_records import address, mounted, panel_texts, records_of
 
 
 @pytest.fixture

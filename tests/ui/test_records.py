@@ -25,8 +25,9 @@ from attnviz.ui.step.records import HEADS, MAKERS, OF_ALL, RECURRENT
 from attnviz.ui.why import records as why
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
+from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
-from tests.ui.shown_records import fetched, without_numbers
+from tests.ui.shown_records import fetched
 
 WITHOUT_ATTENTION = {
     "state",

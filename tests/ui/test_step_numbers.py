@@ -42,8 +42,9 @@ from attnviz.wording.proof import badge_text, discrepancy_text, quantity_names
 from tests import strategies
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
+from tests.snapshots import without_numbers
 from tests.ui.opening import Run, first_page
-from tests.ui.shown_records import badge, texts, texts_with, without_numbers
+from tests.ui.shown_records import badge, texts, texts_with
 
 
 def selection(app: AppTest) -> Selection:

@@ -27,6 +27,7 @@ from attnviz.ui.transformer.exhibit import ADDITIVE, DOT, FIXED, LARGE, TRANSFOR
 from attnviz.ui.transformer.measured import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
+from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.shown_records import (
     address,
@@ -36,7 +37,6 @@ from tests.ui.shown_records import (
     panel_texts,
     texts,
     texts_with,
-    without_numbers,
 )
 
 Run = Callable[..., AppTest]

@@ -29,6 +29,7 @@ from attnviz.ui.page_state.view import View
 from attnviz.ui.toolbar.downloads import pictures
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
+from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run
 from tests.ui.shown_records import (
@@ -40,7 +41,6 @@ from tests.ui.shown_records import (
     panel_texts,
     shown_equations,
     texts,
-    without_numbers,
 )
 
 LAYERS, HEADS = 2, 3

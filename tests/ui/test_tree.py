@@ -20,8 +20,9 @@ from attnviz.ui.lab.tree import WIDTHS, finished_record, tree_record
 from attnviz.ui.records import Asked, UnknownRecordError
 from attnviz.ui.resources import weights_of
 from tests.conftest import SENTENCES, ModelFactory
+from tests.snapshots import without_numbers
 from tests.ui.opening import Run
-from tests.ui.shown_records import address, panel_texts, records_of, without_numbers
+from tests.ui.shown_records import address, panel_texts, records_of
 
 
 @pytest.fixture

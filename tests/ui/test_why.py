@@ -26,7 +26,8 @@ from attnviz.ui.why.room import why_pictures
 from attnviz.ui.why.signals import signals_tables
 from attnviz.ui.why.trio import JUDGE, MODELS, judge, missing, trio, trio_stamp
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
-from tests.ui.shown_records import fetched, mounted, panel_texts, texts_with, without_numbers
+from tests.snapshots import without_numbers
+from tests.ui.shown_records import fetched, mounted, panel_texts, texts_with
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "dot", "additive"), strict=True))
