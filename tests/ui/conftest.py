@@ -5,19 +5,33 @@ It shows everything, unless a link names a depth: most tests are about what lies
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 
 from attnviz.ui.page_state import depth
 from tests.ui.opening import Run, open_lab, open_page
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _components_are_sought_once() -> Iterator[None]:
+    """Scan the installed packages for Streamlit components once.
+
+    AppTest (Streamlit 1.67) reads the metadata of every package at each run: 0.7 s, nine tenths of a run.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        once = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        yield
 
 
 @pytest.fixture
