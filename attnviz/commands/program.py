@@ -61,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader has gone, as in `| head`. Standard output must not fail once more when Python closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if str(interrupt):
+            print(f"attnviz: {interrupt}", file=sys.stderr)
         return 130
     return 0
 

@@ -48,4 +48,4 @@ def run(options: argparse.Namespace) -> None:
         config = training.TrainingConfig(**fields)
     except ValueError as error:
         raise AttnvizError(f"The training options do not make sense: {error}.") from error
-    print(training.run(config))
+    print(training.run(config, kill=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -25,8 +26,9 @@ from attnviz.training.curve import write_curve
 from attnviz.training.log import MEAN, Log, Window
 from attnviz.training.optimizers import make_optimizers, set_rate
 from attnviz.training.preparation import prepare
-from attnviz.training.schedule import FORECAST_AFTER, Pace, learning_rate, snapshot_moments
+from attnviz.training.schedule import FORECAST_AFTER, FORECAST_AGAIN, Pace, learning_rate, snapshot_moments
 from attnviz.training.state import CHECKPOINT, Progress, Sums, load_state, read_model_config, save_state
+from attnviz.training.stopping import Interrupted, Stopped, StopRequest
 from attnviz.training.tasks import Inputs, Measured, task_of
 from attnviz.training.team import Team, team
 from attnviz.training.warm_start import start_from
@@ -38,23 +40,25 @@ _TRIM_EVERY = 5
 """Updates between two returns of free memory: sentences of every length leave blocks that the next do not fit."""
 
 
-def run(config: TrainingConfig) -> Path:
+def run(config: TrainingConfig, *, kill: bool = False) -> Path:
     """Train until `updates` are done or validation stops it; return the folder of the finished model.
 
-    Where `output` holds a checkpoint the run goes on from it. Raise AttnvizError for data, folders or devices that
-    cannot be used.
+    Where `output` holds a checkpoint the run goes on from it. SIGINT or SIGTERM lets it finish the update, save its
+    state and raise Stopped, a KeyboardInterrupt; a second one stops at once, and ends the process with `kill`. Raise
+    AttnvizError for data, folders or devices that cannot be used.
     """
     if config.threads:
         torch.set_num_threads(config.threads)
     with team(config) as members:
-        return _Run(config, members).train()
+        return _Run(config, members, kill).train()
 
 
 class _Run:
     """A run in progress."""
 
-    def __init__(self, config: TrainingConfig, members: Team) -> None:
+    def __init__(self, config: TrainingConfig, members: Team, kill: bool) -> None:
         self.config, self.members = config, members
+        self.stop = StopRequest(several=members.size > 1, kill=kill)
         self.output = Path(config.output)
         if members.leads:
             self._prepare()
@@ -112,14 +116,21 @@ class _Run:
         return self.output / CHECKPOINT
 
     def train(self) -> Path:
-        """Update the weights until the run is over."""
+        """Update the weights until the run is over; raise Stopped where it is asked to stop before."""
+        with self.stop.listening(self.members.leads), contextlib.closing(self.bar):
+            return self._train()
+
+    def _train(self) -> Path:
         self.network.train()
         keep_memory()
         if self.progress.update == 0 and self.validation:
             self.validation.snapshot(self.network, 0)
             self._keep()
         begun = time.perf_counter() - self.progress.seconds
+        if self.progress.validated < self.progress.update:
+            self._validate_when_due()
         while not self._is_over():
+            self._stop_when_asked()
             ready = time.perf_counter()
             for inputs, terms in self._rest_of_epoch():
                 tokens, loss, likelihood = self._update(inputs, terms)
@@ -131,6 +142,7 @@ class _Run:
                 self.progress.seconds = now - begun
                 self.pace.add(now - ready)
                 self._between_updates()
+                self._stop_when_asked()
                 if self._is_over():
                     break
                 ready = time.perf_counter()
@@ -138,9 +150,23 @@ class _Run:
                 self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
         if self.members.leads:
             self._checkpoint()
-            self._average()
-        self.bar.close()
+            try:
+                self._average()
+            except Interrupted:
+                raise self._stopped() from None
         return self.output / "model"
+
+    def _stop_when_asked(self) -> None:
+        """Save the state and raise Stopped where a process of the run was asked to stop."""
+        if not self.members.any(self.stop.requested):
+            return
+        if self.members.leads and self.progress.update:
+            self._save_state()
+        self.members.wait()  # torchrun kills the others when one process has gone
+        raise self._stopped()
+
+    def _stopped(self) -> Stopped:
+        return Stopped(f"Stopped after update {self.progress.update:,}; run the same command to go on.")
 
     def _between_updates(self) -> None:
         """Do what is due now: the log, a snapshot, a validation, a checkpoint."""
@@ -157,9 +183,8 @@ class _Run:
         if update in self.moments and self.validation:
             self.validation.snapshot(self.network, update)
         self._keep()
-        if update % config.validate_every == 0 or update == config.updates:
-            self._validate()
-        if self.pace.updates == FORECAST_AFTER and update < config.updates:
+        self._validate_when_due()
+        if self.pace.updates in (FORECAST_AFTER, FORECAST_AGAIN) and update < config.updates:
             self._say(self.pace.left(config, update))
         if update % config.checkpoint_every == 0 and self.members.leads:
             self._checkpoint()
@@ -204,18 +229,34 @@ class _Run:
             optimizer.zero_grad()
         return total, losses[0] / total, losses[1] / total
 
+    def _validate_when_due(self) -> None:
+        """Validate after this update, where that is due; what a stop cuts short is due again when the run goes on."""
+        update = self.progress.update
+        if update % self.config.validate_every and update != self.config.updates:
+            self.progress.validated = update
+            return
+        with contextlib.suppress(Interrupted):
+            self._validate()
+            self.progress.validated = update
+
     def _validate(self) -> None:
-        """Measure, keep the best model, and tell every process."""
-        progress, score = self.progress, 0.0
+        """Measure, keep the best model, and tell every process; raise Interrupted where a stop cuts it short."""
+        progress, score, interrupted = self.progress, 0.0, False
         if self.validation:
             self.network.eval()
             started = time.perf_counter()
-            result = self._measured(self.network, f"update {progress.update}")
-            self.pace.validation = time.perf_counter() - started
+            try:
+                result = self._measured(self.network, f"update {progress.update}")
+            except Interrupted:
+                interrupted = True
+            else:
+                self.pace.validation = time.perf_counter() - started
+                score = result.score
+                if self.pace.updates >= FORECAST_AFTER and progress.update < self.config.updates:
+                    self._say(self.pace.left(self.config, progress.update))
             self.network.train()
-            score = result.score
-            if self.pace.updates >= FORECAST_AFTER and progress.update < self.config.updates:
-                self._say(self.pace.left(self.config, progress.update))
+        if self.members.any(interrupted):
+            raise Interrupted
         score = self.members.told(score)
         if not np.isfinite(score) or score >= progress.best:
             progress.failures += 1
@@ -239,7 +280,8 @@ class _Run:
         assert self.validation
         assert self.log
         keep_memory(False)
-        result = self.validation.measure(network)
+        with self.stop.cutting_short():
+            result = self.validation.measure(network)
         keep_memory()
         self.log.write(self.progress, result.columns, weights=weights)
         self._say(f"{named}: {result}")
@@ -252,9 +294,12 @@ class _Run:
         # Copies go when the state says that they are no longer wanted, so that a kill in between costs none.
         if self.copies:
             self.copies.keep(self.network, update)
-        save_state(self.checkpoint, self.network, self.optimizers, self.progress)
+        self._save_state()
         if self.copies:
             self.copies.forget(update)
+
+    def _save_state(self) -> None:
+        save_state(self.checkpoint, self.network, self.optimizers, self.progress)
 
     def _average(self) -> None:
         """Let the finished model be the mean of the copies, where that was asked for, and measure it."""

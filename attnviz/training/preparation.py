@@ -55,6 +55,8 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
         raise AttnvizError(f"The output folder {output} cannot be made: {error.strerror}.") from error
     tokenizer_path, corpus_path, config_path = output / TOKENIZER, output / CORPUS, output / SETTINGS
     begun = config_path.exists()
+    if not begun:
+        _refuse_foreign_files(output)
     if begun:
         _compare(config_path, config)
         tokenizer = Tokenizer.load(tokenizer_path)
@@ -71,6 +73,18 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     # Written last: its presence says that the other two are of this run.
     replace_text(config_path, _as_json(config))
     return tokenizer, corpus
+
+
+def _refuse_foreign_files(output: Path) -> None:
+    """Raise AttnvizError where a folder without a run holds what no run put there, which it might overwrite."""
+    first = {TOKENIZER, CORPUS}  # what a run that was killed early leaves
+    names = (path.name.removesuffix(".tmp") for path in output.iterdir())
+    foreign = sorted(name for name in names if name not in first and not name.startswith("."))
+    if foreign:
+        more = f" and {len(foreign) - 1:,} more" if len(foreign) > 1 else ""
+        raise AttnvizError(
+            f"The output folder {output} holds no run, but {foreign[0]}{more}. Give a new or an empty folder."
+        )
 
 
 def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) -> Tokenizer:

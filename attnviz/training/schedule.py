@@ -9,10 +9,11 @@ import numpy as np
 
 from attnviz.training.config import TrainingConfig
 
-_WARMING = 5
+_WARMING = 1
 """Updates of a start that do not count towards its pace: memory and kernels are taken for the first time."""
-FORECAST_AFTER = 50
-"""Updates of a start after which its pace is known."""
+FORECAST_AFTER, FORECAST_AGAIN = 3, 50
+"""Updates of a start after which the time left is said: soon, so that one can still choose another size, and once more
+when batches of all lengths have been seen."""
 
 
 def learning_rate(config: TrainingConfig, update: int) -> float:

@@ -63,6 +63,8 @@ class Progress:
     """Best validation so far: minus its BLEU or accuracy, or its loss where nothing is translated; lower is better."""
     failures: int = 0
     """Validations since then."""
+    validated: int = 0
+    """The last update after which what is due was measured; a stop may cut a validation short."""
     since_row: Sums = field(default_factory=Sums)
 
 
@@ -119,10 +121,11 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 def _progress(metadata: dict[str, str]) -> Progress:
     kept = json.loads(metadata["progress"])
     sums = Sums(**kept.pop("since_row", {}))  # an earlier version kept none
+    kept.setdefault("validated", kept["update"])  # an earlier version saved after validating only
     progress = Progress(**kept, since_row=sums)
     bounds.whole("tokens", sums.tokens, 0, 10**15)
     sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)
-    for name in ("update", "epoch", "batch", "tokens", "failures"):
+    for name in ("update", "epoch", "batch", "tokens", "failures", "validated"):
         bounds.whole(name, getattr(progress, name), 0, 10**15)
     bounds.real("seconds", progress.seconds, 0, 1e12)
     return progress

@@ -45,6 +45,10 @@ class Team:
         dist.all_reduce(shared)
         return int(counts), shared.tolist()
 
+    def any(self, flag: bool) -> bool:
+        """Return whether `flag` is set in any process, to all of them."""
+        return self.total(int(flag))[0] > 0
+
     def told(self, value: float) -> float:
         """Return the `value` of the process that leads, in float32, to every process."""
         shared = torch.tensor([value], dtype=torch.float32, device=self.device)

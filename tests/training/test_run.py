@@ -189,6 +189,27 @@ def test_another_config_in_the_same_folder_is_refused(files: tuple[Path, Path], 
         run(tiny(files, tmp_path / "run", updates=5, hidden_size=32))
 
 
+def test_a_folder_with_other_files_is_refused_and_left_as_it_is(
+    files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    output = tmp_path / "run"
+    (output / "model").mkdir(parents=True)
+    (output / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(AttnvizError) as error:
+        run(tiny(files, output, updates=5))
+    assert plain(error.value, tmp_path) == snapshot
+    assert {path.name for path in output.iterdir()} == {"model", "notes.txt"}
+
+
+def test_what_a_run_killed_early_left_is_no_foreign_file(files: tuple[Path, Path], tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    output.mkdir()
+    for name in ("tokenizer.model", "corpus.npz.tmp", ".nfs0001"):
+        (output / name).write_bytes(b"half")
+    run(tiny(files, output, updates=5, bleu_sentences=0))
+    assert (output / "curve.html").exists()
+
+
 def test_a_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
     run(tiny(files, tmp_path / "run", updates=5))
     path = tmp_path / "run/checkpoint.safetensors"

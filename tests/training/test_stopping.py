@@ -1,0 +1,154 @@
+"""Runs that are asked to stop: what they save, and that they go on as if nothing had happened."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.training import TrainingConfig, run
+from attnviz.training.loop import _Run
+from attnviz.training.state import read_progress
+from attnviz.training.stopping import Interrupted, Stopped, StopRequest
+from attnviz.training.validation import Validation
+from tests.conftest import REPOSITORY
+from tests.killing.kinds import KINDS
+from tests.training.resuming import assert_same_state
+from tests.training.test_run import losses_of, tiny
+
+
+def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Train, and send SIGTERM to this process when `moment` says so in an update; return what is said."""
+    update = _Run._update
+
+    def signalled(self: _Run, *inputs: object) -> tuple[int, float, float]:
+        if moment():
+            os.kill(os.getpid(), signal.SIGTERM)
+        return update(self, *inputs)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_Run, "_update", signalled)
+        with pytest.raises(Stopped) as stopped:
+            run(config)
+    return str(stopped.value)
+
+
+@pytest.mark.parametrize("last", [1, 20, 21])  # 20 validates; 21 is a checkpoint
+def test_a_stopped_run_saves_its_update_and_ends_as_one_that_never_stopped(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
+) -> None:
+    whole = tiny(files, tmp_path / "whole", updates=24, average=2, matrix_rate=0.5)
+    run(whole)
+    config = tiny(files, tmp_path / "stopped", updates=24, average=2, matrix_rate=0.5)
+    counted = iter(range(1, 100))
+    handler = signal.getsignal(signal.SIGTERM)
+    said = stopping_at(config, lambda: next(counted) == last, monkeypatch)
+    assert signal.getsignal(signal.SIGTERM) is handler
+    assert said == snapshot
+    assert read_progress(tmp_path / "stopped/checkpoint.safetensors").update == last
+    run(config)
+    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
+    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
+    finished = [(tmp_path / name / "model/model.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert finished[0] == finished[1]
+
+
+def test_a_validation_is_cut_short_and_made_when_the_run_goes_on(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tiny(files, tmp_path / "whole", updates=40))
+    config, bleu = tiny(files, tmp_path / "stopped", updates=40), Validation._bleu
+
+    def signalled(self: Validation, network: object) -> float:
+        os.kill(os.getpid(), signal.SIGINT)
+        return bleu(self, network)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Validation, "_bleu", signalled)
+        for update in (20, 20, 40):  # asked to stop again as soon as it goes on, which it bears
+            with pytest.raises(Stopped):
+                run(config)
+            if update == 20 and read_progress(tmp_path / "stopped/checkpoint.safetensors").update == 20:
+                with (tmp_path / "stopped/log.csv").open(newline="") as file:
+                    assert not [row for row in csv.DictReader(file) if row["validation_loss"]]
+    run(config)
+    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
+    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
+
+
+def test_a_second_request_is_the_callers_and_a_requested_stop_cuts_at_once() -> None:
+    request = StopRequest()
+    with request.listening(say=False):
+        signal.raise_signal(signal.SIGINT)
+        assert request.requested
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with pytest.raises(Interrupted), request.cutting_short():
+        raise AssertionError("the block began")
+
+
+def test_where_several_processes_train_a_second_request_is_the_first_again() -> None:
+    request = StopRequest(several=True)
+    with request.listening(say=False):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+    assert request.requested
+
+
+def _start(folder: Path, bench: Path) -> subprocess.Popen[str]:
+    arguments = [*KINDS["train"].arguments(bench, folder), "--snapshots", "0"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "attnviz", *arguments],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_stops_by_signal_with_code_130_and_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    bench, folder = tmp_path / "bench", tmp_path / "run"
+    bench.mkdir()
+    folder.mkdir()
+    process = _start(folder, bench)
+    checkpoint = folder / "run/checkpoint.safetensors"
+    while not checkpoint.exists() and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(0.01)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    (update,) = re.findall(r"Stopped after update (\d+)", said)
+    assert read_progress(checkpoint).update == int(update)
+    again = _start(folder, bench)
+    printed, said = again.communicate(timeout=120)
+    assert again.returncode == 0, said
+    assert Path(printed.strip()).is_dir()
+
+
+def test_a_second_signal_ends_the_command_at_once(tmp_path: Path) -> None:
+    program = """
+import signal, time
+from attnviz.training.stopping import StopRequest
+with StopRequest(kill=True).listening():
+    signal.raise_signal(signal.SIGINT)
+    print("first", flush=True)
+    time.sleep(60)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "first\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == -signal.SIGINT
