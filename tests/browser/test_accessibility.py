@@ -212,6 +212,7 @@ def reach(page: Page, key: str, name: str = "") -> None:
     pytest.fail(f"Tab does not reach {key} {name}")
 
 
+@pytest.mark.nightly
 def test_headings_skip_no_level_and_the_step_is_announced(open_page: Opener) -> None:
     page = open_page()
     settled(page)
@@ -230,6 +231,7 @@ def test_headings_skip_no_level_and_the_step_is_announced(open_page: Opener) -> 
     expect(page.locator(".player .target .word[aria-current=step]")).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_every_chart_says_what_it_shows_and_has_a_table(open_page: Opener) -> None:
     page = open_page("?step=3&after_word=1")
     page.locator(".st-key-looking_back").scroll_into_view_if_needed()

@@ -121,6 +121,7 @@ def test_a_rival_of_several_pieces_is_in_the_link(open_page: Opener, snapshot: S
     expect(page.locator(".st-key-ledger_rival-en input")).to_have_value("chaton")
 
 
+@pytest.mark.nightly
 def test_nonsense_in_an_address_is_ignored(open_page: Opener) -> None:
     page = open_page(
         "?step=x&source=-1&word=99999999&rival=%3Cb%3E&stage=9&by=letters&colours=red&root=2&end=&order=up"

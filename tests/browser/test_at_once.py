@@ -52,6 +52,7 @@ def test_a_step_and_another_language(open_page: Opener) -> None:
         expect_step(page, 2, "Step")
 
 
+@pytest.mark.nightly
 def test_a_step_and_other_controls(open_page: Opener) -> None:
     page = open_page("?step=2")
     settled(page)

@@ -300,6 +300,7 @@ def test_a_long_sentence_has_a_slider_for_each_row_that_is_one(
     expect(page.locator(".st-key-softmax .hand:not([hidden])")).to_have_count(len(order))
 
 
+@pytest.mark.nightly
 @on_both
 def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Translator[Trace], first: Trace) -> None:
     page = open_page(AT)
@@ -317,6 +318,7 @@ def test_another_word_chosen_or_typed_leads_on(open_page: Opener, translator: Tr
     page.wait_for_url(re.compile("branches="))
 
 
+@pytest.mark.nightly
 def test_a_finger_pulls_a_bar_aside_and_scrolls_up_and_down(open_page: Opener, first: Trace) -> None:
     page = open_page(AT, width=NARROW.width, height=NARROW.height)
     expect_step(page, STEP)

@@ -163,6 +163,7 @@ def test_after_the_word_holds_for_both_and_the_first_page_has_it_too(open_page: 
     expect(page.locator(".st-key-compared input[role=combobox]")).to_have_value("small-dot")
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_word_is_dropped_and_two_are_swapped_by_the_mouse(
     open_page: Opener, address: str, snapshot: SnapshotAssertion

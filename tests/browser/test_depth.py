@@ -80,6 +80,7 @@ def test_the_first_window_has_what_one_came_for(open_page: Opener, lang: str) ->
         assert rows["y"] + 2 * rows["height"] / 19 <= size["height"], "the top of the heatmap, of 19 rows"
 
 
+@pytest.mark.nightly
 @on_both
 def test_each_depth_has_what_belongs_to_it(open_page: Opener) -> None:
     page = open_page("?depth=idea&step=3")

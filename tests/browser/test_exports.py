@@ -340,6 +340,7 @@ def test_a_lecture_turns_to_the_other_faces_and_shows_prior_likelihood_and_poste
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.nightly
 def test_a_lecture_follows_the_theme_and_shows_markup_as_text(lecture: Callable[..., Page]) -> None:
     trace = synthetic.trace("</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;")
     page = lecture(trace, step=2)

@@ -59,6 +59,7 @@ def test_cells_are_near_square_and_none_is_cut_off(open_page: Opener, words: int
         assert size["box"] > 1300, "a long sentence has the width of the page"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, at_night(True)])
 def test_the_labels_of_rows_and_the_colour_bar_stay_when_scrolled_sideways(open_page: Opener, dark: bool) -> None:
     page = open_page(sentence(62), width=390, height=844, dark=dark)

@@ -38,6 +38,7 @@ def arrive(chromium: Browser, stack: ExitStack, address: str) -> Page:
     return page
 
 
+@pytest.mark.nightly
 def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Browser, tmp_path: Path) -> None:
     with ExitStack() as stack:
         address, log = stack.enter_context(
@@ -64,6 +65,7 @@ def test_who_comes_when_all_seats_are_taken_waits_and_then_gets_in(chromium: Bro
         assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
 
 
+@pytest.mark.nightly
 def test_signing_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with ExitStack() as stack:
         port, provider = free_port(), free_port()

@@ -161,6 +161,7 @@ def test_sections_languages_and_steps_to_and_fro(open_page: Opener) -> None:
     expect(page.locator(".player .target .current")).to_have_text("</s>")
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_cell_that_is_pointed_at_is_framed_in_every_panel_and_a_click_goes_there(open_page: Opener) -> None:
     page = lab(open_page, "&by=pieces")

@@ -126,6 +126,7 @@ def test_a_link_opens_its_moment_sentence_and_run(open_page: Opener) -> None:
     expect(page).not_to_have_url(re.compile(r"runs="))
 
 
+@pytest.mark.nightly
 def test_a_run_is_watched_while_it_goes_on(open_page: Opener, folders: Path) -> None:
     page = learns(open_page, "&training=run:mine")
     now, more = page.locator(".timeline .now"), sorted((folders / "kept/unguided/model/snapshots").glob("*.json"))

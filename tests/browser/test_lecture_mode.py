@@ -88,6 +88,7 @@ def test_a_lecture_by_keys(open_page: Opener, translator: Translator[Trace]) -> 
     expect_step(page, 1)
 
 
+@pytest.mark.nightly
 def test_a_lecture_by_mouse_from_page_to_page(open_page: Opener) -> None:
     page = open_page("?step=3")
     settled(page)

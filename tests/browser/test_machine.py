@@ -67,6 +67,7 @@ THICKNESS = """(drawing) => {
 }"""
 
 
+@pytest.mark.nightly
 @on_both
 def test_ribbons_are_as_thick_as_the_weights(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=3")

@@ -113,6 +113,7 @@ def sentence(trace: Trace, step: int, source: int) -> str:
     return str(microscope_record(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
 
 
+@pytest.mark.nightly
 @on_both
 def test_the_microscope_follows_the_cell(open_page: Opener, trace: Trace) -> None:
     page = open_page("?step=3")

@@ -77,6 +77,7 @@ def test_by_pieces_the_arrows_go_from_piece_to_piece(open_page: Opener) -> None:
         assert page.evaluate(f"{SHOWN}.source") == piece - 1
 
 
+@pytest.mark.nightly
 def test_the_heading_says_which_piece_of_its_word_a_step_wrote(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(LED)
     expect_step(page, 1)

@@ -121,6 +121,7 @@ def pointer_over(page: Page, key: str, x: float, y: float) -> None:
     page.mouse.move(left, top)
 
 
+@pytest.mark.nightly
 def test_pictures_tell_what_is_pointed_at_in_them(open_page: Opener, opening: Trace) -> None:
     page = opened(open_page)
     column = opening.words().source_groups[3][0]
@@ -133,6 +134,7 @@ def test_pictures_tell_what_is_pointed_at_in_them(open_page: Opener, opening: Tr
         expect(page.locator(".pointing")).to_have_count(0)
 
 
+@pytest.mark.nightly
 @on_both
 def test_both_sentences_stay_in_view_with_their_colours(open_page: Opener) -> None:
     page = opened(open_page)

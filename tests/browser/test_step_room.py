@@ -277,6 +277,7 @@ def test_a_line_at_the_top_follows_those_who_scroll_down(open_page: Opener, open
     expect(bar.locator(".wrote")).to_have_text(opening.target_pieces[2].removeprefix("▁"))
 
 
+@pytest.mark.nightly
 @on_both
 def test_a_click_on_a_candidate_chooses_its_word(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")

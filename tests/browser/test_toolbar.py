@@ -21,6 +21,7 @@ def open_box(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+@pytest.mark.nightly
 def test_the_search_stays_when_a_sentence_is_typed_and_another_model_chosen(open_page: Opener) -> None:
     page = open_page()
     status = page.locator(".st-key-status")

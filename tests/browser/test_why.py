@@ -171,6 +171,7 @@ def test_a_sentence_grows_by_itself_and_a_click_on_its_picture_goes_there(open_p
     assert query(page)["long"] == ["3"]
 
 
+@pytest.mark.nightly
 def test_to_and_fro_between_the_pages(open_page: Opener) -> None:
     page = open_page()
     type_sentence(page, NEW)
