@@ -35,10 +35,8 @@ READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}
 
 
 @pytest.fixture(autouse=True)
-def _in_french() -> Iterator[None]:
+def _in_french() -> None:
     set_language("fr")
-    yield
-    set_language("en")
 
 
 @pytest.fixture(scope="module")

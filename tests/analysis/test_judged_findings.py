@@ -50,6 +50,7 @@ def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
     return found
 
 
+@pytest.mark.nightly
 def test_there_are_enough_sentences_and_remarks(verdicts: list[tuple[str, bool]]) -> None:
     assert len(JUDGED) >= 100
     counts = Counter(kind for kind, _ in verdicts)
@@ -58,6 +59,7 @@ def test_there_are_enough_sentences_and_remarks(verdicts: list[tuple[str, bool]]
     assert counts[Kind.REPEATED] >= 5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [Kind.OMITTED, Kind.OVERUSED, Kind.REPEATED])
 def test_nine_in_ten_strong_findings_are_right(kind: Kind, verdicts: list[tuple[str, bool]]) -> None:
     right = [verdict for found, verdict in verdicts if found == kind]

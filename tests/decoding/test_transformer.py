@@ -103,6 +103,7 @@ def test_a_folder_of_it_translates(
     assert len(trace.weights_digest) == 64
 
 
+@pytest.mark.nightly
 def test_what_is_too_long_to_be_recorded_is_translated_all_the_same(
     tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:

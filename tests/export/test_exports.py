@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -147,10 +146,8 @@ def _changed(base: Any, change: Any) -> Any:
 
 
 @pytest.fixture
-def in_french() -> Iterator[None]:
+def in_french() -> None:
     set_language("fr")
-    yield
-    set_language("en")
 
 
 PLAIN = st.recursive(

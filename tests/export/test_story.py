@@ -78,11 +78,8 @@ def test_a_story_holds_every_figure_in_every_language_theme_and_moment() -> None
 
 def test_it_speaks_both_languages_and_leaves_the_one_in_use() -> None:
     set_language("fr")
-    try:
-        record = record_of(story_html(told))
-        assert language() == "fr"
-    finally:
-        set_language("en")
+    record = record_of(story_html(told))
+    assert language() == "fr"
     assert record["language"] == "fr"
     words = record["words"]
     assert words["fr"]["moments"] != words["en"]["moments"]

@@ -17,7 +17,6 @@ from attnviz import Translator
 from attnviz.figures import beam_tree_figure, beam_tree_table
 from attnviz.figures.beam_places import places_of
 from attnviz.figures.letters import width
-from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree
@@ -165,7 +164,6 @@ def test_a_tree_draws_itself_in_a_notebook() -> None:
 
 
 def test_the_table_has_every_hypothesis() -> None:
-    set_language("en")
     tree = small()
     table = beam_tree_table(tree)
     assert len(table) == len(tree.nodes)

@@ -180,27 +180,24 @@ def test_names_and_words_are_drawn_as_they_stand(text: str) -> None:
 @pytest.mark.parametrize("code", ["en", "fr"])
 def test_what_is_said_has_its_numbers(code: str) -> None:
     set_language(code)
-    try:
-        same = compare(synthetic.trace(), synthetic.trace())
-        assert len(comparison_sentences(same, NAMES)) == 2
-        other = pair(other="The new agreement was signed .", seed=3)
-        shared, looks, likely = comparison_sentences(other, NAMES)
-        assert ("6 of the 7" if code == "en" else "6 des 7") in shared
-        apart = compare(
-            synthetic.trace(),
-            synthetic.trace(target="Signé ."),
-            face="difference",
-            posteriors=(np.eye(7), np.eye(3, 7)),
-        )
-        assert len(comparison_sentences(apart, NAMES)) == 2  # a difference of differences is no share of a look
-        row = int(np.nanargmax(other.moved))
-        assert other.target.names[row] in looks
-        mark = "." if code == "en" else ","
-        total = f"{np.nansum(other.first_log_probabilities):.2f}".replace("-", "−").replace(".", mark)
-        assert total in likely
-        assert comparison_caveat()
-    finally:
-        set_language("en")
+    same = compare(synthetic.trace(), synthetic.trace())
+    assert len(comparison_sentences(same, NAMES)) == 2
+    other = pair(other="The new agreement was signed .", seed=3)
+    shared, looks, likely = comparison_sentences(other, NAMES)
+    assert ("6 of the 7" if code == "en" else "6 des 7") in shared
+    apart = compare(
+        synthetic.trace(),
+        synthetic.trace(target="Signé ."),
+        face="difference",
+        posteriors=(np.eye(7), np.eye(3, 7)),
+    )
+    assert len(comparison_sentences(apart, NAMES)) == 2  # a difference of differences is no share of a look
+    row = int(np.nanargmax(other.moved))
+    assert other.target.names[row] in looks
+    mark = "." if code == "en" else ","
+    total = f"{np.nansum(other.first_log_probabilities):.2f}".replace("-", "−").replace(".", mark)
+    assert total in likely
+    assert comparison_caveat()
 
 
 def test_two_real_models_led_through_the_same_translation(translator: Translator) -> None:

@@ -101,10 +101,7 @@ def test_a_large_difference_has_its_number_alone() -> None:
 
 def test_in_french_a_face_is_french(trace: Trace, weights) -> None:
     set_language("fr")
-    try:
-        figure = figures.translation_figure(trace, face="difference", weights=weights, margins=True)
-    finally:
-        set_language("en")
+    figure = figures.translation_figure(trace, face="difference", weights=weights, margins=True)
     assert "Avant le mot" in figure.data[0].text[0][0]
     assert "0," in figure.data[0].text[0][0]
     assert "after" not in json.dumps(figure.layout.meta["alt"])

@@ -149,11 +149,8 @@ def test_in_french_the_columns_are_french(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     found = after(trace, np.full(trace.alignment.shape, 0.25))
     set_language("fr")
-    try:
-        figure, sentence = posterior_bars(trace, found, 0), after_sentence(trace, found, 0)
-        cells = texts_of_cells(found, 0)
-    finally:
-        set_language("en")
+    figure, sentence = posterior_bars(trace, found, 0), after_sentence(trace, found, 0)
+    cells = texts_of_cells(found, 0)
     assert "0,25" in figure.data[5].text[0]
     assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
     assert without_numbers(sentence) == snapshot(name="sentence, fr")

@@ -74,10 +74,7 @@ def led(make_network: ModelFactory, tokenizer: Tokenizer) -> Led:
 def test_plotly_accepts_them_and_all_that_is_drawn_stands_out(led: Led, theme: ThemeName, code: str) -> None:
     paper = palette(theme).paper
     set_language(code)
-    try:
-        pictures = led.drawn(theme)
-    finally:
-        set_language("en")
+    pictures = led.drawn(theme)
     for picture, figure in pictures.items():
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
         assert len(figure.layout.meta["alt"]) > 40
@@ -184,9 +181,6 @@ def test_the_story_is_told_in_both_languages() -> None:
 
     english = told()
     set_language("fr")
-    try:
-        french = told()
-    finally:
-        set_language("en")
+    french = told()
     assert len(english) == len(french)
     assert all(one != other for one, other in zip(english, french, strict=True))

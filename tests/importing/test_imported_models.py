@@ -224,6 +224,7 @@ def test_half_the_space_rounds_the_weights(tmp_path: Path) -> None:
     assert prover_of(trace, load_weights(made)).prove(0).holds
 
 
+@pytest.mark.nightly
 def test_again_and_after_a_kill_the_bytes_are_the_same(tmp_path: Path) -> None:
     _, made = _imported(tmp_path, None)
     files = {path.name: path.read_bytes() for path in made.iterdir()}

@@ -78,7 +78,7 @@ def test_its_log_has_accuracy_and_pairs(model: Path) -> None:
     assert "BLEU" not in page
 
 
-@pytest.mark.parametrize("guidance", [0.0, 0.5])
+@pytest.mark.parametrize("guidance", [pytest.param(0.0, marks=pytest.mark.nightly), 0.5])
 def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guidance: float
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_run_learns_writes_its_log_and_snapshots_and_its_model_translates(
     assert Translator.load(model, "cpu").translate(source).translation == target
 
 
+@pytest.mark.nightly
 def test_a_killed_run_ends_with_the_weights_of_one_never_killed(files: tuple[Path, Path], tmp_path: Path) -> None:
     whole = tiny(files, tmp_path / "whole", matrix_rate=0.5)
     run(whole)

@@ -123,6 +123,7 @@ def test_a_model_without_attention_cannot_be_guided(
     assert plain(error.value, tmp_path) == snapshot
 
 
+@pytest.mark.nightly
 def test_a_killed_run_that_started_from_a_model_ends_as_if_never_killed_even_elsewhere(
     files: Files, tmp_path: Path, model: Path
 ) -> None:

@@ -82,6 +82,7 @@ def test_snapshots_are_the_mean_of_the_last_layer_s_heads(model: Path) -> None:
     np.testing.assert_allclose(found.alignments[0][-1], trace.cross_attention(), atol=0.02)
 
 
+@pytest.mark.nightly
 def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

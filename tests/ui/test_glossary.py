@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import get_args
 
 import pytest
@@ -21,12 +20,6 @@ WORDS = {
     "translate": ("step/room.py", "State", "Maxout", "Head"),
 }
 """Of each page: where its box is drawn, and words that must be in it."""
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    yield
-    set_language("en")
 
 
 def terms(*topics: Topic) -> list[str]:

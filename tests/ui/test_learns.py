@@ -21,7 +21,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.program import main
 from attnviz.commands.snapshots import table_of
-from attnviz.languages import set_language
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, shipped, watched
 from attnviz.wording.learning import REFERENCES, SHAPES, SHARES, said_at
@@ -142,7 +141,6 @@ def test_the_rules_of_all_measures_are_said_in_both_languages(
 ) -> None:
     app = opened(lang=lang)
     (rules,) = [one.proto.body for one in app.get("html") if 'class="rules"' in one.proto.body]
-    set_language("en")
     assert re.findall("<dd>(.*?)</dd>", rules) == snapshot
 
 

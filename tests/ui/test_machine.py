@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,6 @@ from attnviz.wording.stages import narrate, stage_titles
 from tests.figures.synthetic import trace as make_trace
 
 KINDS = pytest.mark.parametrize("attention", ["additive", "dot", "none"])
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    yield
-    set_language("en")
 
 
 def record_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:

@@ -50,13 +50,10 @@ def test_of_each_cell(attention: str, spoken: str, theme: ThemeName, tmp_path: P
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     drawn = []
     set_language(spoken)
-    try:
-        made = in_the_browser(microscope_record(trace, score, theme), cells, tmp_path)
-        for cell in cells:
-            units = microscope(trace, {"decoder.attention.score": score}, *cell)
-            drawn += [microscope_figure(units, operands=wide, theme=theme) for wide in (True, False)]
-    finally:
-        set_language("en")
+    made = in_the_browser(microscope_record(trace, score, theme), cells, tmp_path)
+    for cell in cells:
+        units = microscope(trace, {"decoder.attention.score": score}, *cell)
+        drawn += [microscope_figure(units, operands=wide, theme=theme) for wide in (True, False)]
     assert not close(made[0], made[2])
     for one, expected in zip(made, drawn, strict=True):
         other = json.loads(expected.to_json())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import gc
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -46,10 +45,9 @@ OF_WEIGHTS = {"proof", "ledger", "contrast", "posterior", "equation-after"}
 
 
 @pytest.fixture
-def trace(en_fr: Path) -> Iterator[Trace]:
+def trace(en_fr: Path) -> Trace:
     """Return a translation whose model is at hand, and which is on show."""
-    yield on_show(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
-    set_language("en")
+    return on_show(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
 
 
 def test_every_record_has_what_its_address_asks_for(trace: Trace) -> None:

@@ -18,7 +18,6 @@ from attnviz import Translator
 from attnviz.analysis.heads import heads_of
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.languages import set_language
 from attnviz.model_folder import load_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
@@ -186,12 +185,9 @@ def test_all_numbers_are_tables_and_the_language_is_that_of_the_page(page: Run) 
     app = page(rung="heads", lang="fr")
     app.session_state["tables-head"] = True
     app.run()
-    try:
-        assert not app.exception
-        assert len(app.dataframe) == 7
-        assert mounted(app, "gallery")[0]["groups"][0]["name"] == "Encodeur\u00a0: auto-attention"
-    finally:
-        set_language("en")
+    assert not app.exception
+    assert len(app.dataframe) == 7
+    assert mounted(app, "gallery")[0]["groups"][0]["name"] == "Encodeur\u00a0: auto-attention"
 
 
 def test_two_energies_of_one_cell_stand_side_by_side_and_are_proved(page: Run) -> None:

@@ -15,7 +15,6 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.sentences import TABLE_3
-from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.ui.records import UnknownRecordError, on_show
 from attnviz.ui.records import address as address_of
@@ -201,12 +200,9 @@ def test_the_language_is_that_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCE, lang="fr")
     assert not app.exception
     forced, signals, *_ = mounted(app, "chart")
-    try:
-        assert mounted(app, "lanes")[0]["lanes"][0]["name"] == "Un vecteur fixe"
-        assert "un dixième" in fetched(forced["at"])["captions"]["every"][1]
-        assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
-    finally:
-        set_language("en")
+    assert mounted(app, "lanes")[0]["lanes"][0]["name"] == "Un vecteur fixe"
+    assert "un dixième" in fetched(forced["at"])["captions"]["every"][1]
+    assert "par la seule récurrence" in fetched(signals["at"])["captions"]["every"][1]
 
 
 def test_a_model_that_cuts_the_words_otherwise_is_told_in_the_place_of_the_picture(

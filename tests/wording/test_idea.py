@@ -45,17 +45,14 @@ def numbers(text: str) -> list[str]:
 def is_told_without_signs(trace: Record, code: str) -> None:
     set_language(code)
     words = told(trace)
-    try:
-        for step in range(len(trace.target_pieces)):
-            stages = words.narrate_idea(trace, step)
-            assert {stage.number: stage.title for stage in stages} == words.idea_titles(trace)
-            texts = [text for stage in stages for text in (stage.title, stage.sentence, stage.outcome)]
-            for text in [idea_sentence(trace, step, "-"), *texts]:
-                assert text
-                assert not SIGNS.search(text), text
-            assert all(stage.sentence.endswith((".", "…")) for stage in stages)
-    finally:
-        set_language("en")
+    for step in range(len(trace.target_pieces)):
+        stages = words.narrate_idea(trace, step)
+        assert {stage.number: stage.title for stage in stages} == words.idea_titles(trace)
+        texts = [text for stage in stages for text in (stage.title, stage.sentence, stage.outcome)]
+        for text in [idea_sentence(trace, step, "-"), *texts]:
+            assert text
+            assert not SIGNS.search(text), text
+        assert all(stage.sentence.endswith((".", "…")) for stage in stages)
 
 
 @pytest.mark.parametrize("code", ["en", "fr"])

@@ -34,7 +34,6 @@ def test_every_measure_has_a_name_and_a_rule() -> None:
         set_language(code)
         assert set(measure_names()) == set(measure_rules()) == every
         assert len(set(measure_names().values())) == len(every)
-    set_language("en")
 
 
 @EACH_LANGUAGE
