@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import bounds
+from attnviz.attention_kinds import renamed
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
 FORMAT = "attnviz-model"
-VERSION = 1
+VERSION = 2
+"""Version 1 called the attention "general" by the name "dot"."""
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 VOCABULARIES = "vocabularies.json"
 """Of an imported translator, in the place of the tokenizer."""
@@ -123,17 +125,19 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
         if record["format"] != FORMAT:
             raise ValueError("it is not marked as one of this program's")
-        if record["version"] != VERSION:
+        version = record["version"]
+        if type(version) is not int or not 1 <= version <= VERSION:
             raise AttnvizError(
                 gettext(
-                    "{path} has format version {found}; this program reads version {known}. Update it.",
+                    "{path} has format version {found}; this program reads up to version {known}. Update it.",
                     path=path,
-                    found=bounds.shown(record["version"]),
+                    found=bounds.shown(version),
                     known=VERSION,
                 )
             )
         settings = record["model"]
         bounds.check_model(settings)
+        settings = renamed(settings) if version == 1 else dict(settings)
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:
@@ -141,7 +145,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         raise AttnvizError(message) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise AttnvizError(damaged(path, error)) from error
-    return dict(settings)
+    return settings
 
 
 def architecture(folder: str | Path) -> str:

@@ -45,7 +45,7 @@ def test_weights_are_stored_in_half_the_space_and_read_exactly(model_folder: Pat
 
 def test_the_config_can_be_read_by_people(model_folder: Path) -> None:
     record = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
-    assert (record["format"], record["version"]) == ("attnviz-model", 1)
+    assert (record["format"], record["version"]) == ("attnviz-model", 2)
     assert record["model"]["attention"] == "additive"
 
 

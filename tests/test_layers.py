@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages bounds browser_programs kept memory",
+    "errors languages attention_kinds bounds browser_programs kept memory",
     "files text network palette",
     "model_folder trace devices vocabulary",
     "checkpoint decoding",
@@ -44,7 +44,8 @@ UI_LAYERS = (
 """The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "bounds browser_programs kept files model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
+    "attention_kinds bounds browser_programs kept files model_folder text vocabulary palette": "torch streamlit plotly",
+    "trace analysis": "torch streamlit plotly",
     "wording": "torch streamlit plotly pandas",
     "figures export notebook commands": "torch streamlit",
     "network checkpoint decoding translator detector shared_translator": "streamlit plotly",

@@ -158,7 +158,7 @@ def test_it_shares_nothing_with_what_it_was_made_from(make_network: ModelFactory
     alignment, config = trace.alignment.copy(), dict(trace.config)
     made = dataclasses.replace(trace, alignment=alignment, config=config)
     alignment[...] = 0
-    config["attention"] = "dot"
+    config["attention"] = "general"
     assert_same(made, trace)
 
 
@@ -170,7 +170,7 @@ def test_copies_are_as_immutable(trace: Trace, again: Callable[[Trace], Trace]) 
         copied.states[...] = 0
     for one in (trace, copied, Trace.from_json(trace.to_json())):
         with pytest.raises(TypeError):
-            one.config["attention"] = "dot"
+            one.config["attention"] = "general"
 
 
 def _row(columns: int) -> np.ndarray:
@@ -183,7 +183,7 @@ def _row(columns: int) -> np.ndarray:
 DAMAGE: dict[str, Damage] = {
     "no mark": lambda r: r.pop("format"),
     "another format": lambda r: r.update(format="something-else"),
-    "a newer version": lambda r: r.update(version=4),
+    "a newer version": lambda r: r.update(version=99),
     "no version": lambda r: r.pop("version"),
     "no alignment": lambda r: r.pop("alignment"),
     "no pieces": lambda r: r.update(source_pieces=[], target_pieces=[]),

@@ -71,7 +71,7 @@ def test_a_trace_tells_which_weights_made_it_and_what_weighs_an_energy(
     np.testing.assert_allclose(units @ trace.score_vector, trace.energies, atol=1e-5)
 
 
-@pytest.mark.parametrize("attention", ["dot", "none"])
+@pytest.mark.parametrize("attention", ["general", "none"])
 def test_only_additive_energies_have_a_score_vector(
     make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:

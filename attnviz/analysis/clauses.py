@@ -99,7 +99,7 @@ class Growth:
     clauses: tuple[str, ...]
     models: tuple[str, ...]
     attentions: tuple[str, ...]
-    """The kind of each model's attention: "additive", "dot" or "none"."""
+    """The kind of each model's attention: "additive", "general" or "none"."""
     translations: tuple[tuple[str, ...], ...]
     """Of each model, those of the N beginnings."""
     judge: str

@@ -22,7 +22,7 @@ class ForcedWords:
     words: tuple[str, ...]
     models: tuple[str, ...]
     attentions: tuple[str, ...]
-    """The kind of each model's attention: "additive", "dot" or "none"."""
+    """The kind of each model's attention: "additive", "general" or "none"."""
     log_probabilities: Array
     """log p of each word in nats, given the words before it: of a word of several pieces their sum, (M, W)."""
 

@@ -14,7 +14,7 @@ class Work:
     keys: int
     """Once for each source piece: U_a h_j, or P h_j."""
     queries: int
-    """Once for each step: W_a s_{i-1}; the dot product asks with the state as it is."""
+    """Once for each step: W_a s_{i-1}; general asks with the state as it is."""
     pairs: int
     """For each step and source piece: the units, times v_a or times one another."""
     tanh: int
@@ -27,13 +27,13 @@ class Work:
 
 
 def work(config: Mapping[str, Any], source: int, target: int) -> Work:
-    """Count for a model's `config`, additive or dot-product, `source` pieces Tx and `target` pieces Ty.
+    """Count for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
 
-    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. Dot product:
+    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General:
     2n n Tx + n Tx Ty. Raise ValueError for another kind of attention.
     """
     n, kind = int(config["hidden_size"]), str(config["attention"])
-    if kind == "dot":
+    if kind == "general":
         return Work(2 * n * n * source, 0, n * source * target, 0)
     if kind == "additive":
         units = int(config["alignment_size"])

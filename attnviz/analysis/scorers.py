@@ -78,8 +78,8 @@ class AdditiveScorer(Scorer):
         return np.asarray(decoder["attention.score"], dtype=np.float64)
 
 
-class DotScorer(Scorer):
-    """e_ij = s_{i-1} . P h_j: its units are the products, each with weight 1."""
+class GeneralScorer(Scorer):
+    """e_ij = s_{i-1} . P h_j (Luong's *general*): its units are the products, each with weight 1."""
 
     def weight_shapes(self, hidden: int, units: int) -> dict[str, tuple[int, ...]]:
         """P, (n, 2n)."""
@@ -132,7 +132,7 @@ class FixedContext(Scorer):
         return energies
 
 
-SCORERS: Mapping[str, Scorer] = {"additive": AdditiveScorer(), "dot": DotScorer(), "none": FixedContext()}
+SCORERS: Mapping[str, Scorer] = {"additive": AdditiveScorer(), "general": GeneralScorer(), "none": FixedContext()}
 """The scorer that each value of `ModelConfig.attention` names."""
 
 

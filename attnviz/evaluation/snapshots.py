@@ -3,7 +3,6 @@ good they are, and what their attention has learnt of links that people drew."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +56,7 @@ def asked_of(run: Path, name: str, fixed: Sequence[Pair], gold: Sequence[GoldAli
     """
     path = run / SETTINGS
     try:
-        config = TrainingConfig.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        config = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise AttnvizError(f"{run} is not the folder of a run: its {SETTINGS} cannot be read.") from error
     except (ValueError, RecursionError) as error:

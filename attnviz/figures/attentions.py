@@ -24,9 +24,9 @@ class Look(NamedTuple):
 
 
 def look_of(attention: str, ink: Palette) -> Look:
-    """Return how a model with this kind of attention, "additive", "dot" or "none", is drawn; as in BLEU by length."""
+    """Return how a model with this kind of attention is drawn, as in BLEU by length."""
     return {
         "additive": Look(ink.ink, "solid", "circle"),
-        "dot": Look(ink.plus, "dash", "square"),
+        "general": Look(ink.plus, "dash", "square"),
         "none": Look(ink.minus, "dot", "diamond"),
     }[attention]

@@ -74,7 +74,7 @@ def joey_model(
         "encoder_cell": cells[0],
         "encoder_layers": layers[0],
         "layers": layers[1],
-        "attention": "additive" if additive else "dot",
+        "attention": "additive" if additive else "general",
         "first_state": first,
         "input_feeding": tensors["decoder.rnn.weight_ih_l0"].shape[1] > word,
         "source_scaled": scaled[0],

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz import bounds
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.seq2seq_config import Seq2SeqConfig
 
-ATTENTION_KINDS = ("additive", "dot", "none")
 READOUT_STATES = ("previous", "current")
 
 
@@ -30,7 +30,7 @@ class ModelConfig:
     maxout_size: int = 256
     """l."""
     attention: str = "additive"
-    """"additive", "dot", or "none" (every context is the last forward annotation)."""
+    """One of `ATTENTION_KINDS`: "additive", "general", or "none" (every context is the last forward annotation)."""
     readout_state: str = "previous"
     """Which state the readout sees: "previous", s_{i-1}, as in the paper's appendix, or "current", s_i, as in Eq. 4."""
     dropout: float = 0.0

@@ -1,4 +1,4 @@
-"""The three ways to align: additive, dot-product and none, behind one interface.
+"""The three ways to align: additive, general and none, behind one interface.
 
 A scorer owns all that depends on the kind of attention: its weights, the mask, the size of a context, and how the
 decoder's recurrence runs over a whole target. It turns annotations into keys once per sentence, states into queries
@@ -131,8 +131,8 @@ class AdditiveScorer(Scorer):
         return tanh_(queries.unsqueeze(-2) + keys) @ self.score
 
 
-class DotScorer(Scorer):
-    """e_ij = s_{i-1} . P h_j; here n' is n."""
+class GeneralScorer(Scorer):
+    """e_ij = s_{i-1} . P h_j (Luong, Pham & Manning 2015, *general*); here n' is n."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(2 * config.hidden_size)
@@ -197,9 +197,9 @@ class FixedContext(Scorer):
         return Unrolled(states, mask.exp().expand(len(inputs), -1, -1), context.expand(len(inputs), -1, -1))
 
 
-SCORERS: dict[str, type[AdditiveScorer | DotScorer | FixedContext]] = {
+SCORERS: dict[str, type[AdditiveScorer | GeneralScorer | FixedContext]] = {
     "additive": AdditiveScorer,
-    "dot": DotScorer,
+    "general": GeneralScorer,
     "none": FixedContext,
 }
 """The scorer that each value of `ModelConfig.attention` names."""

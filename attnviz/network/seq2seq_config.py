@@ -10,7 +10,7 @@ from attnviz import bounds
 
 FAMILIES = ("tutorial", "joey")
 CELLS = ("gru", "lstm")
-ENERGIES = {"additive": True, "dot": False}
+ENERGIES = {"additive": True, "general": False}
 """Whether the units of an energy are weighed by a vector, v."""
 FIRST_STATES = ("bridge", "last", "zero")
 
@@ -41,7 +41,7 @@ class Seq2SeqConfig:
     layers: int = 1
     """Of the decoder."""
     attention: str = "additive"
-    """"additive", or "dot": s_i . W_k h_j (Luong et al. 2015, "general")."""
+    """"additive", or "general": s_i . W_k h_j (Luong et al. 2015)."""
     first_state: str = "bridge"
     """s_0: "bridge", tanh(W [forward h_Tx ; backward h_1] + b), "last", forward h_Tx, or "zero"."""
     input_feeding: bool = False

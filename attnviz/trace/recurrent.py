@@ -24,12 +24,12 @@ class Recurrent(Record):
     initial_state: FloatArray
     """s_0, (n,)."""
     keys: FloatArray
-    """U_a h_j (additive, (Tx, n')) or P h_j (dot, (Tx, n)); (Tx, 0) without attention."""
+    """U_a h_j (additive, (Tx, n')) or P h_j (general, (Tx, n)); (Tx, 0) without attention."""
     queries: FloatArray
-    """W_a s (additive, (Ty, n')) or s (dot, (Ty, n)), of s_{i-1} but where a record says otherwise; (Ty, 0) without
+    """W_a s (additive, (Ty, n')) or s (general, (Ty, n)), of s_{i-1} but where a record says otherwise; (Ty, 0) without
     attention."""
     score_vector: FloatArray
-    """v_a, which weighs the units of an additive energy, (n',); (0,) for dot-product and no attention, which have none,
+    """v_a, which weighs the units of an additive energy, (n',); (0,) for general and no attention, which have none,
     and where it is unknown."""
     energies: FloatArray
     """e_ij, (Ty, Tx). Without attention: 0 for the last source piece and -inf for every other."""

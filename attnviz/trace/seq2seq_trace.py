@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from attnviz import bounds
+from attnviz.attention_kinds import IMPORTED_KINDS, renamed
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
@@ -25,7 +26,7 @@ _CHOICES = {
     "family": ("tutorial", "joey"),
     "cell": _CELLS,
     "encoder_cell": _CELLS,
-    "attention": ("additive", "dot"),
+    "attention": IMPORTED_KINDS,
     "first_state": ("bridge", "last", "zero"),
 }
 
@@ -38,7 +39,9 @@ class Seq2SeqTrace(Recurrent):
     `trace.seq2seq_quantities`. The config is a `Seq2SeqConfig`; by its family the query is of s_{i-1} or of s_i.
     """
 
-    saved_as: ClassVar[storage.Format] = storage.Format("attnviz-seq2seq-trace", 1)
+    saved_as: ClassVar[storage.Format] = storage.Format(
+        "attnviz-seq2seq-trace", 2, changed={2: lambda record: record | {"config": renamed(record["config"])}}
+    )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     gates: FloatArray

@@ -38,6 +38,8 @@ class Format:
     """The latest: the one that is written."""
     added: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """Fields that files from before a version lack, and what stands for them."""
+    changed: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
+    """By version, what makes a file from before it one of it."""
 
 
 LARGEST = 2**28
@@ -109,6 +111,8 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
         raise ValueError("it claims more numbers than a translation has")
     for since, fields in saved_as.added.items():
         record |= fields if version < since else {}
+    for since, change in saved_as.changed.items():
+        record = change(record) if version < since else record
     fields = {name: _decode(name, record[name]) for name in kinds}
     for name, kind in kinds.items():
         if not _fits(fields[name], kind):

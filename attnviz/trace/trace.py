@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from attnviz.attention_kinds import ATTENTION_KINDS, renamed
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantities import RECORDED, sizes
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.recurrent import Recurrent
 
-_CHOICES = {"attention": ("additive", "dot", "none"), "readout_state": ("previous", "current")}
+_CHOICES = {"attention": ATTENTION_KINDS, "readout_state": ("previous", "current")}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -26,8 +27,9 @@ class Trace(Recurrent):
 
     saved_as: ClassVar[storage.Format] = storage.Format(
         "attnviz-trace",
-        3,
+        4,
         {2: {"score_vector": np.zeros(0, np.float32), "weights_digest": ""}, 3: {"interventions": []}},
+        {4: lambda record: record | {"config": renamed(record["config"])}},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 

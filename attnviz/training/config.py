@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
+from attnviz.attention_kinds import ATTENTION_KINDS, renamed
 from attnviz.bounds import ARCHITECTURES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
     from attnviz.network import TrainableConfig
 
 
+VERSION = 2
+"""Of the file of settings: version 1, which had no mark, called the attention "general" by the name "dot"."""
 DEFAULT_VOCABULARY = 8000
 """Pieces of a vocabulary that nothing else was asked for."""
 _MANY = 10**9
@@ -59,7 +63,7 @@ class TrainingConfig:
     hidden_size: int = _option("size of each encoder direction and of the decoder, n", 512, (1, LARGEST_SIZE))
     alignment_size: int = _option("units of the additive energy, n'", 512, (1, LARGEST_SIZE))
     maxout_size: int = _option("units of the maxout readout, l", 256, (1, LARGEST_SIZE))
-    attention: str = _option("additive, dot or none", "additive", ("additive", "dot", "none"))
+    attention: str = _option(", ".join(ATTENTION_KINDS), "additive", ATTENTION_KINDS)
     readout_state: str = _option(
         "state the readout sees: previous (s_{i-1}) or current (s_i)", "previous", ("previous", "current")
     )
@@ -181,6 +185,21 @@ class TrainingConfig:
             dropout=self.dropout,
             guidance=self.guidance,
         )
+
+    def to_json(self) -> str:
+        """Return the fields, marked with the version of this file, as JSON."""
+        return json.dumps({"version": VERSION} | self.to_dict(), indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> TrainingConfig:
+        """Return what `to_json` wrote; raise ValueError or RecursionError where `text` is something else."""
+        fields = json.loads(text)
+        if not isinstance(fields, dict):
+            raise ValueError("it holds no settings")
+        version = fields.pop("version", 1)
+        if type(version) is not int or not 1 <= version <= VERSION:
+            raise ValueError(f"it has format version {bounds.shown(version)}, this program reads up to {VERSION}")
+        return cls.from_dict(renamed(fields) if version == 1 else fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary fit for JSON."""

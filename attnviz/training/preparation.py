@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +70,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     replace_bytes(tokenizer_path, tokenizer.model)
     corpus.save(corpus_path)
     # Written last: its presence says that the other two are of this run.
-    replace_text(config_path, _as_json(config))
+    replace_text(config_path, config.to_json())
     return tokenizer, corpus
 
 
@@ -97,10 +96,6 @@ def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) 
     return Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
 
 
-def _as_json(config: TrainingConfig) -> str:
-    return json.dumps(config.to_dict(), indent=2) + "\n"
-
-
 def prepare_guidance(config: TrainingConfig, corpus: Corpus, vocabulary_size: int) -> Lexicon:
     """Return the lexicon that guides attention, learnt at the first call for this output folder."""
     path = Path(config.output) / LEXICON
@@ -118,7 +113,7 @@ def _sample(pairs: list[Pair], weights: list[float], seed: int) -> Iterator[str]
 def _compare(path: Path, config: TrainingConfig) -> None:
     """Raise AttnvizError where the run in the folder was started with other settings."""
     try:
-        before = TrainingConfig.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        before = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise AttnvizError(f"{path} is damaged ({error}). Restore it, or give another output folder.") from error
     names = [each.name for each in dataclasses.fields(config)]
@@ -127,7 +122,7 @@ def _compare(path: Path, config: TrainingConfig) -> None:
         # Another end, planned before the rate falls: up to there the weights are those of either run.
         level = min(before.updates - before.decay_updates, config.updates - config.decay_updates)
         if read_progress(path.with_name(CHECKPOINT)).update <= level:
-            replace_text(path, _as_json(config))
+            replace_text(path, config.to_json())
             return
     if changed:
         raise AttnvizError(

@@ -17,9 +17,11 @@ from torch import nn
 from torch.optim import Optimizer
 
 from attnviz import bounds
+from attnviz.attention_kinds import renamed
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
+from attnviz.model_folder import VERSION
 from attnviz.network import AnyConfig, AnyNetwork, read_fields
 from attnviz.training.muon import Muon
 
@@ -75,7 +77,11 @@ def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], p
     for optimizer, name, parameter in _owned(model, optimizers):
         for moment, tensor in optimizer.state[parameter].items():
             tensors[f"{moment}.{name}"] = tensor
-    metadata = {"progress": json.dumps(asdict(progress)), "model": json.dumps(model.config.to_dict())}
+    metadata = {
+        "progress": json.dumps(asdict(progress)),
+        "model": json.dumps(model.config.to_dict()),
+        "version": str(VERSION),
+    }
     with replacing(path) as beside:
         write_tensors(beside, {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
@@ -93,8 +99,11 @@ def read_model_config(path: Path) -> AnyConfig | None:
     if not path.exists():
         return None
     with _naming(path), safe_open(path, framework="pt") as file:
-        kept = file.metadata().get("model")
-        return None if kept is None else read_fields(json.loads(kept))
+        metadata = file.metadata()
+        if "model" not in metadata:
+            return None
+        kept = json.loads(metadata["model"])
+        return read_fields(kept if "version" in metadata else renamed(kept))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:

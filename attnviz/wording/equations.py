@@ -107,7 +107,7 @@ def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equ
     before, here = coloured(colours.decoder, f"s_{{{state}}}"), coloured(colours.encoder, "h_{⟦j⟧}")
     named = terms(trace)
     bias = f" + {named.key_bias}" if named.key_bias else ""
-    if trace.config["attention"] == "dot":
+    if trace.config["attention"] == "general":
         lines: tuple[str, ...] = (
             rf"e_{{⟦i⟧,⟦j⟧}} &= {before}^\top {named.key}\,{here}",
             r"&= ⟦query⟧",

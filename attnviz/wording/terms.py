@@ -46,7 +46,7 @@ class Terms:
     scores_bias: str = ""
 
 
-_ASKED = {"additive": Terms(query="W_a", key="U_a", energy="v_a"), "dot": Terms(key="P"), "none": Terms()}
+_ASKED = {"additive": Terms(query="W_a", key="U_a", energy="v_a"), "general": Terms(key="P"), "none": Terms()}
 _MOVED = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
 """What an imported recurrence reckons with, in the order of its equations."""
 

@@ -146,7 +146,7 @@ def keys(told: Toured) -> tuple[str, ...]:
 def _made_alike(record: Any) -> str:
     """Return how a query and a key of different sizes are brought together."""
     units = record.annotations.shape[1]
-    if record.config["attention"] == "dot":
+    if record.config["attention"] == "general":
         return gettext(
             "An annotation has {units} numbers. They are first turned into as many as the query has; then the "
             "two are multiplied, place by place, and added up.",

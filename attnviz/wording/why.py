@@ -22,14 +22,14 @@ def attention_name(kind: str) -> str:
     """Return what a model with this kind of attention is called on the page."""
     return {
         "none": gettext("One fixed vector"),
-        "dot": gettext("Dot-product attention"),
+        "general": gettext("Dot-product attention"),
         "additive": gettext("Additive attention"),
     }[kind]
 
 
 def short_name(kind: str) -> str:
     """Return the same in as few words as a legend has room for."""
-    return {"none": gettext("fixed vector"), "dot": gettext("dot product"), "additive": gettext("additive")}[kind]
+    return {"none": gettext("fixed vector"), "general": gettext("dot product"), "additive": gettext("additive")}[kind]
 
 
 def forgetting_sentences(found: ForcedWords, ahead: int) -> list[str]:

@@ -22,7 +22,7 @@ from tests.conftest import SENTENCES, ModelFactory
 Array = NDArray[np.float64]
 Weights = dict[str, NDArray[Any]]
 
-KINDS = list(product(("additive", "dot"), READOUT_STATES))
+KINDS = list(product(("additive", "general"), READOUT_STATES))
 SIZES = {
     "kind": st.sampled_from(KINDS),
     "hidden_size": st.integers(1, 16),

@@ -16,7 +16,7 @@ from tests.figures.synthetic import trace as make_trace
 LONGER = "The European agreement on economic questions was signed in the month of August ."
 
 
-@given(st.integers(0, 60), st.sampled_from(["additive", "dot"]), st.integers(1, 40))
+@given(st.integers(0, 60), st.sampled_from(["additive", "general"]), st.integers(1, 40))
 def test_the_terms_add_up_to_the_context(seed: int, attention: str, count: int) -> None:
     trace = make_trace(LONGER, attention=attention, seed=seed, hidden=10)
     for step in range(len(trace.target_pieces)):

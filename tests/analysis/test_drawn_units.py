@@ -25,7 +25,7 @@ def test_no_unit_that_is_left_out_changes_more(vectors: np.ndarray, count: int) 
         assert others.max() <= spread[chosen].min() + 1e-12
 
 
-@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
 def test_both_directions_have_as_many(attention: str) -> None:
     trace = make_trace(attention=attention, hidden=12)
     units = drawn_units(trace)

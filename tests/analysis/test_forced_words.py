@@ -13,7 +13,7 @@ from attnviz.wording.numbers import decimal, significant
 from attnviz.wording.why import forgetting_sentences
 from tests.conftest import SENTENCES, ModelFactory
 
-KINDS = ("none", "dot", "additive")
+KINDS = ("none", "general", "additive")
 
 
 def led(make_network: ModelFactory, tokenizer: Tokenizer, kind: str, target: str = SENTENCES[3]):
@@ -25,7 +25,7 @@ def test_a_word_is_as_likely_as_its_pieces_after_one_another(make_network: Model
     found = forced_words(traces)
     assert found.words == traces[0].words().target
     assert found.attentions == KINDS
-    assert found.models == ("small-none", "small-dot", "small-additive")
+    assert found.models == ("small-none", "small-general", "small-additive")
     assert any(len(group) > 1 for group in traces[0].words().target_groups)
     for trace, logs in zip(traces, found.log_probabilities, strict=True):
         np.testing.assert_allclose(logs.sum(), trace.log_probabilities.sum(dtype=np.float64), rtol=1e-6)
@@ -36,7 +36,7 @@ def test_a_word_is_as_likely_as_its_pieces_after_one_another(make_network: Model
 
 
 def test_other_words_do_not_compare(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    one, other = (led(make_network, tokenizer, "dot", target) for target in (SENTENCES[3], SENTENCES[5]))
+    one, other = (led(make_network, tokenizer, "general", target) for target in (SENTENCES[3], SENTENCES[5]))
     with pytest.raises(AttnvizError, match="different words"):
         forced_words([one, other])
     with pytest.raises(ValueError, match="no translation"):
@@ -60,5 +60,5 @@ def test_what_is_said_is_what_is_there(snapshot: SnapshotAssertion) -> None:
 
 def test_nothing_is_said_of_too_few_words_or_where_all_attend() -> None:
     assert len(forgetting_sentences(given([0.5, 0.1], [0.5, 0.5]), 1)) == 1
-    attending = ForcedWords(("a",), ("x", "y"), ("dot", "additive"), np.zeros((2, 1)))
+    attending = ForcedWords(("a",), ("x", "y"), ("general", "additive"), np.zeros((2, 1)))
     assert forgetting_sentences(attending, 1) == []

@@ -103,7 +103,7 @@ def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: Mode
 
 
 def test_no_unit_of_a_dot_product_is_saturated(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, _ = _translated(make_network, tokenizer, ("dot", "previous"))
+    trace, _ = _translated(make_network, tokenizer, ("general", "previous"))
     units = dataclasses.replace(microscope(trace, None, 0, 0), activation=np.full(10, 2.0))
     assert not saturated(units).any()
 

@@ -31,7 +31,7 @@ def numbers(*shape: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("n", "units", "source", "target"), [(3, 5, 4, 2), (4, 4, 1, 1), (2, 7, 6, 5)])
-@pytest.mark.parametrize("kind", ["additive", "dot"])
+@pytest.mark.parametrize("kind", ["additive", "general"])
 def test_the_formula_is_what_is_multiplied(
     kind: str, n: int, units: int, source: int, target: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

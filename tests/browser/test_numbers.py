@@ -136,7 +136,7 @@ def other_models(
 ) -> Iterator[str]:
     """Run the page with tiny random models of dot-product and of no attention."""
     models = tmp_path_factory.mktemp("models")
-    for kind in ("dot", "none"):
+    for kind in ("general", "none"):
         save_model(models / kind, make_network(kind, "current"), tokenizer)
     with running_page(models, models / "page.log") as running:
         yield running
@@ -145,7 +145,7 @@ def other_models(
 @pytest.mark.nightly
 def test_models_without_an_additive_energy(chromium: Browser, other_models: str, snapshot: SnapshotAssertion) -> None:
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"{other_models}/?model=dot&step=2&source=3&depth=everything")
+    page.goto(f"{other_models}/?model=general&step=2&source=3&depth=everything")
     page.wait_for_selector(READY, timeout=120_000)
     settled(page)
     assert without_numbers(text_of(page.locator(".st-key-microscope p").first)) == snapshot(name="dot product")

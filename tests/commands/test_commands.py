@@ -348,7 +348,7 @@ def test_figure_with_margins_and_ledgers(
     assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
     subject = figures.Subject(trace, 1, weights)
     assert table.read_text(encoding="utf-8-sig") == figures.STEP_FIGURES["trials"].table(subject).to_csv()
-    save_model(other := tmp_path / "other", make_network("dot"), tokenizer)
+    save_model(other := tmp_path / "other", make_network("general"), tokenizer)
     code, _, errors = run(*arguments, str(other))
     assert code == 0
     assert plain(errors, tmp_path) == snapshot(name="no ledger")

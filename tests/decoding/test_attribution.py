@@ -21,7 +21,7 @@ from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from tests.conftest import SENTENCES, ModelFactory
 
-KINDS = [*product(("additive", "dot"), READOUT_STATES), ("none", "previous")]
+KINDS = [*product(("additive", "general"), READOUT_STATES), ("none", "previous")]
 SOURCE, TARGET = (7, 12, 5, 9, EOS), (8, 30, 6, EOS)
 CHANGES = (ExcludePosition(1, step=2), Temperature(2.0, step=1))
 

@@ -38,10 +38,10 @@ SEARCHES = [{"beam": 1}, {"beam": 3}, {"target": TARGET}]
 
 every_search = pytest.mark.parametrize("how", SEARCHES, ids=["greedy", "beam", "forced"])
 every_kind = pytest.mark.parametrize(
-    ("attention", "readout_state"), list(product(("additive", "dot", "none"), READOUT_STATES))
+    ("attention", "readout_state"), list(product(("additive", "general", "none"), READOUT_STATES))
 )
 every_attention = pytest.mark.parametrize(
-    ("attention", "readout_state"), list(product(("additive", "dot"), READOUT_STATES))
+    ("attention", "readout_state"), list(product(("additive", "general"), READOUT_STATES))
 )
 
 

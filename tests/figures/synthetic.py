@@ -48,7 +48,7 @@ def trace(
     before = initial
     for i in range(ty):
         before = states[i] = (1 - gates[i]) * candidates[i] + gates[i] * before
-    width = {"additive": ALIGNMENT, "dot": n, "none": 0}[attention]
+    width = {"additive": ALIGNMENT, "general": n, "none": 0}[attention]
     top = np.sort(rng.dirichlet(np.ones(KEPT + 1), size=ty).astype(np.float32)[:, :KEPT])[:, ::-1].copy()
     ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
     return Trace(

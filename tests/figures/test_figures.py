@@ -18,7 +18,7 @@ from attnviz.palette import DARK, LIGHT, Palette, ThemeName, palette, scale
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
-KINDS = ("additive", "dot", "none")
+KINDS = ("additive", "general", "none")
 THEMES: tuple[ThemeName, ...] = ("light", "dark")
 Draw = Callable[[Trace, ThemeName], go.Figure]
 

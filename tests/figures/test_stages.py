@@ -23,7 +23,7 @@ from attnviz.wording.numbers import percent
 from attnviz.wording.stages import narrate, stage_titles
 from tests.figures import synthetic
 
-KINDS = ("additive", "dot", "none")
+KINDS = ("additive", "general", "none")
 LONG = " ".join(f"mot{k}" for k in range(70))
 
 
@@ -140,7 +140,7 @@ def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
 
 
 def test_each_kind_of_attention_tells_its_stages() -> None:
-    for kind, numbers in (("additive", [1, 2, 3, 4, 5]), ("dot", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])):
+    for kind, numbers in (("additive", [1, 2, 3, 4, 5]), ("general", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])):
         trace = synthetic.trace(attention=kind)
         for step in range(len(trace.target_pieces)):
             told = narrate(trace, step)

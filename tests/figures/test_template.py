@@ -26,7 +26,7 @@ from tests.deno_program import made_by
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "chart" / "template.js"
 
 
-@pytest.fixture(scope="module", params=["additive", "dot", "none"])
+@pytest.fixture(scope="module", params=["additive", "general", "none"])
 def subjects(
     request: pytest.FixtureRequest,
     make_network: ModelFactory,

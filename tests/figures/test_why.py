@@ -31,7 +31,7 @@ from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, 
 from tests.snapshots import without_numbers
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-KINDS = ("none", "dot", "additive")
+KINDS = ("none", "general", "additive")
 GROWN = Growth(
     ("one two three four", "and five six seven"),
     ("f", "d", "a"),
@@ -125,14 +125,14 @@ def test_the_table_of_signals_has_every_pair(led: Led) -> None:
 @EACH_LANGUAGE
 def test_the_sentences_of_the_signals_have_their_numbers(led: Led, snapshot: SnapshotAssertion) -> None:
     found = reach(led.signals[0])
-    _, fixed, dot, share = reach_sentences(("none", "dot"), (found, found), ((0.25, 0.1), None)).split("\n\n")
+    _, fixed, dot, share = reach_sentences(("none", "general"), (found, found), ((0.25, 0.1), None)).split("\n\n")
     near, far = (tuple(map(small_length, ends)) for ends in (found.near, found.far))
     for length in (*near, *far):
         assert length in fixed
     for part in (percent(0.25), percent(0.1)):
         assert part in share
     assert [without_numbers(fixed), without_numbers(dot), share] == snapshot
-    assert len(reach_sentences(("dot",), (found,), (None,)).split("\n\n")) == 2  # no share without the gradient
+    assert len(reach_sentences(("general",), (found,), (None,)).split("\n\n")) == 2  # no share without the gradient
 
 
 @EACH_LANGUAGE

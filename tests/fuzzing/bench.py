@@ -101,7 +101,7 @@ class Bench:
         """Where the pages find what they show, as variables of the environment: models of every kind, the snapshots of
         trainings, a run, and tables of corpora."""
         models, runs, tables = self.model.parent, self.folder / "runs", self.folder / "tables"
-        for name, attention in ((FIXED, "none"), (DOT, "dot"), (ADDITIVE, "additive")):
+        for name, attention in ((FIXED, "none"), (DOT, "general"), (ADDITIVE, "additive")):
             save_model(models / name, self._network(attention), self._tokenizer)
         size = len(self._tokenizer)
         save_model(models / TRANSFORMER, random_transformer(TransformerConfig(size, 8, 2, 2, 8), 1), self._tokenizer)

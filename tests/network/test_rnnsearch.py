@@ -105,7 +105,7 @@ def test_a_bad_config_names_the_field(field: str, value: object) -> None:
 
 
 def test_config_round_trip() -> None:
-    config = ModelConfig(vocabulary_size=10, attention="dot", dropout=0.2)
+    config = ModelConfig(vocabulary_size=10, attention="general", dropout=0.2)
     assert ModelConfig.from_dict(config.to_dict()) == config
     with pytest.raises(ValueError, match="heads"):
         ModelConfig.from_dict({"vocabulary_size": 10, "heads": 8})

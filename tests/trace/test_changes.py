@@ -41,7 +41,7 @@ NUMBERS = ("alignment", "contexts", "states", "readouts", "log_probabilities", "
 """`top_ids` are left out: of two pieces that are all but equally likely, either may come first."""
 
 
-@pytest.fixture(scope="module", params=[("additive", "previous"), ("dot", "current")], ids=lambda kind: kind[0])
+@pytest.fixture(scope="module", params=[("additive", "previous"), ("general", "current")], ids=lambda kind: kind[0])
 def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory, tokenizer: Tokenizer) -> Translator:
     attention, readout = request.param
     return Translator(make_network(attention, readout), tokenizer)

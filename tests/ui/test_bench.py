@@ -34,7 +34,7 @@ SENTENCE = "Two dogs play in the snow."
 @pytest.fixture
 def models_folder(models_folder: Path, make_network: ModelFactory, tokenizer: Tokenizer) -> Path:
     """Return the folder of three models: one that attends, one that could lend it a look, and one without attention."""
-    save_model(models_folder / "dotted", make_network("dot"), tokenizer)
+    save_model(models_folder / "dotted", make_network("general"), tokenizer)
     save_model(models_folder / "fixed", make_network("none"), tokenizer)
     return models_folder
 

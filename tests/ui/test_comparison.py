@@ -143,7 +143,7 @@ def test_what_differs_is_marked_in_either_sentence_and_what_is_the_same_is_left_
 
 @pytest.fixture
 def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokenizer) -> Any:
-    save_model(models_folder / "dotted", make_network("dot"), tokenizer)
+    save_model(models_folder / "dotted", make_network("general"), tokenizer)
     save_model(models_folder / "plain", make_network("none"), tokenizer)
     return models_folder
 

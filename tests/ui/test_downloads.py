@@ -153,7 +153,7 @@ def test_every_version_and_kind_of_trace_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upload: Upload
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    for attention in ("additive", "dot", "none"):
+    for attention in ("additive", "general", "none"):
         app = open_page()
         record = json.loads(synthetic.trace(attention=attention).to_json()) | {"version": 1}
         del record["score_vector"], record["weights_digest"]

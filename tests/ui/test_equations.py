@@ -40,7 +40,7 @@ def check(trace: Trace, theme: ThemeName, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
 def test_the_browser_writes_what_python_writes(attention: str, theme: ThemeName, tmp_path: Path) -> None:
     check(synthetic.trace(attention=attention), theme, tmp_path)
 

@@ -20,7 +20,7 @@ from attnviz.wording.machine import mixture
 from attnviz.wording.stages import narrate, stage_titles
 from tests.figures.synthetic import trace as make_trace
 
-KINDS = pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
 
 
 def record_of(trace: Trace, steps: tuple[int, ...] | None = None) -> dict[str, Any]:

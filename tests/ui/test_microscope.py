@@ -43,7 +43,7 @@ const all = ([record, cells]) => {
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("spoken", ["en", "fr"])
-@pytest.mark.parametrize("attention", ["additive", "dot"])
+@pytest.mark.parametrize("attention", ["additive", "general"])
 def test_of_each_cell(attention: str, spoken: str, theme: ThemeName, tmp_path: Path) -> None:
     trace = synthetic.trace(attention=attention)
     score = np.linspace(-0.7, 1.1, trace.queries.shape[1])

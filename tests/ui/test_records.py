@@ -78,7 +78,7 @@ def test_what_is_of_another_kind_of_network_cannot_be_had(trace: Trace, tokenize
                 fetched(address(shown, name, "light", every=False))
 
 
-@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
 def test_what_needs_no_weights_can_be_had_without_the_model(
     attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

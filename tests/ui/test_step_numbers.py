@@ -151,7 +151,7 @@ def test_weights_of_another_kind_are_told_and_defects_are_not_hidden(
     page: Run, make_network: ModelFactory, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     sizes = {"hidden_size": 10, "alignment_size": 10}
-    dot = {name: tensor.numpy() for name, tensor in make_network("dot", **sizes).state_dict().items()}
+    dot = {name: tensor.numpy() for name, tensor in make_network("general", **sizes).state_dict().items()}
     found = proof_record(Asked(make_trace(hidden=10), dot, (0,), "light", None))
     assert not found["holds"]
     assert found["told"] == snapshot
@@ -365,7 +365,7 @@ def test_every_finding_has_a_sentence() -> None:
     assert set(SEVERITY) == set(Kind)
 
 
-@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
 def test_the_findings_of_any_translation_can_be_written(attention: str) -> None:
     for seed in range(10):
         trace = make_trace("In Paris all sleep .", "À Paris tous dorment .", attention=attention, seed=seed)

@@ -40,7 +40,7 @@ from tests.ui.shown_records import (
 
 Run = Callable[..., AppTest]
 SENTENCE = "Two dogs play in the snow."
-KINDS = {FIXED: "none", DOT: "dot", ADDITIVE: "additive"}
+KINDS = {FIXED: "none", DOT: "general", ADDITIVE: "additive"}
 PAGE = """
 from attnviz.ui.chrome import run_pages
 from attnviz.ui.pages import transformer
@@ -241,7 +241,7 @@ def test_models_that_cut_the_words_otherwise_have_no_cells_in_common(
     page: Run, folder: Path, make_network: ModelFactory, snapshot: SnapshotAssertion
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
-    save_model(folder / DOT, make_network("dot", vocabulary_size=len(coarse)), coarse)
+    save_model(folder / DOT, make_network("general", vocabulary_size=len(coarse)), coarse)
     app = page()
     assert not app.exception
     assert panel_texts(app, "transformer_problem") == snapshot

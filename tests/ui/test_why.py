@@ -29,7 +29,7 @@ from tests.snapshots import without_numbers
 from tests.ui.shown_records import fetched, mounted, panel_texts, texts_with
 
 Run = Callable[..., AppTest]
-KINDS = dict(zip(MODELS, ("none", "dot", "additive"), strict=True))
+KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))
 SENTENCE = "Two dogs play in the snow."
 
 PAGE = """
@@ -224,7 +224,7 @@ def test_records_are_made_anew_where_one_of_the_models_was_replaced(
     good = on_show(trio(SENTENCE, SENTENCES[7]).good)
     before, at = trio_stamp(), lambda: address_of(good, "signals", "light", every=True, models=trio_stamp())
     one = fetched(at())
-    save_model(folder / MODELS[1], make_network("dot", hidden_size=8), tokenizer)
+    save_model(folder / MODELS[1], make_network("general", hidden_size=8), tokenizer)
     assert trio_stamp() != before
     assert fetched(at())["captions"] != one["captions"]
     shutil.rmtree(folder / MODELS[0])

@@ -31,7 +31,7 @@ def test_infinities_and_vectors_are_written_out() -> None:
     assert r"{bmatrix}1.23\cdot 10^{-4} & \ldots & 9.00\end" in vector([1.23e-4, 2, 3, 4, 9]), "cut short"
 
 
-@pytest.mark.parametrize("kind", ["additive", "dot", "none"])
+@pytest.mark.parametrize("kind", ["additive", "general", "none"])
 def test_no_line_holds_two_vectors(kind: str) -> None:
     """It would be longer than a telephone is wide; the browser test measures what the small models write."""
     for equation in equations(synthetic.trace(attention=kind), 1):
@@ -40,7 +40,7 @@ def test_no_line_holds_two_vectors(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "stages"), [("additive", [1, 2, 3, 4, 5]), ("dot", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])]
+    ("kind", "stages"), [("additive", [1, 2, 3, 4, 5]), ("general", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])]
 )
 def test_each_kind_of_attention_has_its_stages(kind: str, stages: list[int]) -> None:
     trace = synthetic.trace(attention=kind)

@@ -29,14 +29,14 @@ def drawn(terms: dict[str, Any], step: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("readout", ["previous", "current"])
-@pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
 def test_every_symbol_of_the_equations_has_a_place(attention: str, readout: str) -> None:
     trace = synthetic.trace(attention=attention)
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
     symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(machine_terms(trace), 2))
     assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
     assert {"Wo", "bo", "Uo", "Vo", "Co", "b", "E", "z3", "s\u03033", "p"} <= symbols  # they are found in LaTeX
-    assert {"additive": {"Wa", "Ua", "va"}, "dot": {"P"}, "none": set()}[attention] <= symbols
+    assert {"additive": {"Wa", "Ua", "va"}, "general": {"P"}, "none": set()}[attention] <= symbols
     letters = {one for one in found if one[0].isalpha()}
     assert letters <= symbols | {"hj"}  # and nothing that the equations have not
 

@@ -24,7 +24,7 @@ from attnviz.wording.toured import Toured
 from tests.figures.synthetic import trace as make_trace
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-KINDS = pytest.mark.parametrize("attention", ["additive", "dot", "none"])
+KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
 
 
 def told_of(trace: Trace, seed: int | None = 3) -> Toured:

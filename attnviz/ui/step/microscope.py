@@ -44,7 +44,7 @@ def cell_record(asked: Asked) -> dict[str, Any]:
 
 
 def _legend(kind: str) -> str:
-    if kind == "dot":
+    if kind == "general":
         return gettext(
             '<span class="wide"><span class="decoder">The state’s</span> and <span class="encoder">the projected '
             "annotation’s</span> number of each unit, and the running sum of their products, which ends at the "
