@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages attention_kinds bounds browser_programs kept memory",
+    "errors languages attention_kinds bounds browser_modules browser_programs kept memory",
     "files text network palette",
     "model_folder trace devices vocabulary",
     "checkpoint decoding",
@@ -30,7 +30,7 @@ LAYERS = (
 
 UI_LAYERS = (
     "carried unheard whole_callbacks",
-    "language glossary passage pictures turns admission sign_in shelf",
+    "language glossary modules passage pictures turns admission sign_in shelf",
     "file_box resources",
     "by_length page_state records",
     "components",
@@ -44,8 +44,8 @@ UI_LAYERS = (
 """The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "attention_kinds bounds browser_programs kept files model_folder text vocabulary palette": "torch streamlit plotly",
-    "trace analysis": "torch streamlit plotly",
+    "attention_kinds bounds browser_modules browser_programs kept files": "torch streamlit plotly",
+    "model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
     "wording": "torch streamlit plotly pandas",
     "figures export notebook commands": "torch streamlit",
     "network checkpoint decoding translator detector shared_translator": "streamlit plotly",

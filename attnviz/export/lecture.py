@@ -179,7 +179,7 @@ def lecture_html(
     if branches is not None and branches.branches:
         record |= _branches(branches, trace, version)
     title = f"attnviz: {shorten(source, 80)}"
-    return offline_page("lecture.html", title, record, ("cards.js", "lecture.js"))
+    return offline_page("lecture.html", title, record, "lecture.js")
 
 
 def _version(weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **look: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attnviz.browser_modules import as_one_script
 from attnviz.browser_programs import PLOTLY
-from attnviz.figures.browser import constants_script
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
 
@@ -21,8 +21,8 @@ THEMES: tuple[ThemeName, ...] = ("light", "dark")
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def offline_page(body: str, title: str, record: dict[str, Any], programs: Iterable[str], more: str = "") -> str:
-    """Return the HTML page of the template `body` that shows `record` by the `programs`, names of files among the
+def offline_page(body: str, title: str, record: dict[str, Any], module: str, more: str = "") -> str:
+    """Return the HTML page of the template `body` that shows `record` by a `module`, the name of a file among the
     assets; it holds Plotly's program (some 1.2 MB) and `more` of others', and asks nothing of the network: a policy in
     the page forbids it."""
     colour = {f"{theme}_{name}": value for theme in THEMES for name, value in asdict(palette(theme)).items()}
@@ -33,7 +33,7 @@ def offline_page(body: str, title: str, record: dict[str, Any], programs: Iterab
         # In a script element only "</script" and "<!--" are read as markup, and only where a "<" is written as one.
         "record": json.dumps(record, separators=(",", ":")).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + more,
-        "program": constants_script() + "".join(map(_asset, ("drawn.js", *programs))),
+        "program": as_one_script(_ASSETS / module),
     }
     return _fill(_asset(body), parts)
 

@@ -71,7 +71,7 @@ def story_html(told: Callable[[ThemeName], Story]) -> str:
         "words": in_every_language(lambda: _words(told("light"))),
     } | variants(lambda theme: _drawn(told(theme)))
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
-    return offline_page("story.html", f"attnviz: {first.title}", record, ("story.js",), program)
+    return offline_page("story.html", f"attnviz: {first.title}", record, "story.js", program)
 
 
 def _words(story: Story) -> dict[str, Any]:

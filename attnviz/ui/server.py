@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
+from attnviz.ui import modules
 from attnviz.ui.unheard import hear_all
 from attnviz.ui.whole_callbacks import keep_callbacks_whole
 
@@ -84,12 +85,16 @@ def _font(request: Request) -> Response:
 
 def _text(name: str) -> str | None:
     """Return the program that is handed out under a name, or None where there is none."""
-    for program in (PLOTLY, KATEX):
-        if program.file_name == name:
-            return program.text
-    from attnviz.ui.components.loader import named_program
+    return next((program.text for program in (PLOTLY, KATEX) if program.file_name == name), None)
 
-    return named_program(name)
+
+async def _module(request: Request) -> Response:
+    """Return a module of ours, or 404 where the folder has none or is another version's."""
+    wanted = request.path_params
+    module = modules.packed_module(wanted["path"]) if wanted["digest"] == modules.digest() else None
+    if module is None:
+        return Response(status_code=404)
+    return _response(module, request, "text/javascript", FOR_EVER)
 
 
 @functools.cache
@@ -117,12 +122,11 @@ _FIRST = ("plotly", "player", "messenger", "chart", "step_summary", "findings", 
 """The components that are in the window when the page opens."""
 
 
+@functools.cache
 def _announced() -> str:
-    """Return the programs that a page asks for first, as a header of its own names them."""
-    links = [f"<{PLOTLY.file_name}>; rel=preload; as=script"]
-    if loader := sys.modules.get("attnviz.ui.components.loader"):  # not before the server is ready
-        links += [f"<{loader.program_name(name)}>; rel=modulepreload" for name in _FIRST]
-    return ", ".join(links)
+    """Return the programs and modules that a page asks for first, as a header of its own names them."""
+    preloads = [f"<{modules.folder()}/{path}>; rel=modulepreload" for path in modules.needed(_FIRST)]
+    return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
 
 
 POLICY = {
@@ -175,7 +179,7 @@ class _Announcement:
 ROUTES = [
     _route(PLOTLY.file_name, _program),
     _route(KATEX.file_name, _program),
-    _route("attnviz-{component}-{digest}.js", _program),
+    Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
     _route("attnviz-{font}.woff2", _font),
     _route("attnviz-record/{fingerprint}/{name}", _record),
 ]

@@ -2,9 +2,10 @@
 
 A turn starts the server and, in a Chromium that has never seen the page, opens it as soon as the server answers; then
 it visits again, in new tabs of the same browser, once the model, the translation and the browser's caches are warm.
-Times are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to that
-in which the last picture is. What came over the websocket and over HTTP is counted as it was transferred. Where others
-use the machine too, the processor time that server and tab have taken until then says more than the clock.
+Times are those from the start of the server, or of the visit, to the frame in which the heatmap is painted, and to
+that in which the last picture is. What came over the websocket and over HTTP is counted as it was transferred, and our
+own JavaScript as it is once unpacked: files, and kilobytes. Where others use the machine too, the processor time that
+server and tab have taken until then says more than the clock.
 
 Each turn takes about half a minute, on a busy machine twice that. At the end one more visit to this checkout, by a
 browser that has nothing kept, says on what the tab spent its time and what came over HTTP: Streamlit, Plotly, KaTeX,
@@ -45,11 +46,17 @@ _DRAWN = """
   && performance.timeOrigin + performance.now()
 """
 
+_OUR_SCRIPTS = r"""
+() => performance.getEntriesByType("resource")
+  .filter(({ name }) => /\/attnviz-[^?]*\.js$/.test(name))
+  .map(({ decodedBodySize }) => decodedBodySize)
+"""
+
 
 @dataclass(frozen=True)
 class Visit:
     """What opening a page took: seconds from the start of what is measured, seconds of processor time until all was
-    drawn, and kilobytes that were transferred."""
+    drawn, kilobytes that were transferred, and our own JavaScript among them."""
 
     heatmap: float
     pictures: float
@@ -57,6 +64,9 @@ class Visit:
     tab: float
     websocket: float
     http: float
+    files: float
+    script: float
+    """Kilobytes of our own JavaScript, unpacked."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,7 @@ def visit(context: BrowserContext, address: str, process: int, started: float | 
     """Open the page in a new tab; times are from `started`, seconds since 1970, or else from the beginning of the
     visit; so is that of the server's `process`."""
     page, served = context.new_page(), 0.0 if started else processor_time(process)
+    page.add_init_script("performance.setResourceTimingBufferSize(2000)")
     transferred = {"websocket": 0.0, "http": 0.0}
 
     def add(what: str, size: float) -> None:
@@ -104,8 +115,10 @@ def visit(context: BrowserContext, address: str, process: int, started: float | 
     served = processor_time(process) - served
     metrics = {one["name"]: one["value"] for one in watch.send("Performance.getMetrics")["metrics"]}
     page.wait_for_timeout(1500)  # what else the page does is not to fall on the next visit
+    scripts = page.evaluate(_OUR_SCRIPTS)
     page.close()
-    return Visit(heatmap - begun, pictures - begun, served, metrics["TaskDuration"], **transferred)
+    ours = len(scripts), sum(scripts) / 1000
+    return Visit(heatmap - begun, pictures - begun, served, metrics["TaskDuration"], *transferred.values(), *ours)
 
 
 @contextmanager
@@ -182,12 +195,12 @@ def row(name: str, turns: list[Turn]) -> str:
     return "".join(cells)
 
 
-FORMS = ("9.2f", "10.2f", "8.2f", "6.2f", "8.0f", "8.0f")
+FORMS = ("9.2f", "10.2f", "8.2f", "6.2f", "8.0f", "8.0f", "7.0f", "7.0f")
 
-_KINDS = f"{'heatmap':>9}{'pictures':>10}{'server':>8}{'tab':>6}{'ws kB':>8}{'http kB':>8}"
+_KINDS = f"{'heatmap':>9}{'pictures':>10}{'server':>8}{'tab':>6}{'ws kB':>8}{'http kB':>8}{'files':>7}{'js kB':>7}"
 
 HEAD = f"""
-{"":24}{"first visit, from the start of the server":>57}{"a further visit":>49}
+{"":24}{"first visit, from the start of the server":>71}{"a further visit":>63}
 {"seconds and kilobytes":24}{"health":>8}{2 * _KINDS}
 """.strip("\n")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.components.loader import program_name
+from attnviz.ui.modules import folder
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_tour import stop
@@ -100,7 +100,7 @@ def test_what_is_left_of_another_room_says_nothing(open_page: Opener) -> None:
       left.remove();
       return [server.identity, room.attnvizView.server.identity];
     }""",
-        program_name("messenger"),
+        f"{folder()}/ui/components/messenger/messenger.js",
     )
     assert shown[0] == shown[1]
     page.keyboard.press("ArrowRight")

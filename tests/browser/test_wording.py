@@ -19,13 +19,13 @@ def test_numbers_are_french_whichever_program_comes_first(open_page: Opener, pro
     def hold(route: Route) -> None:
         held.append(route)
 
-    profile.route("**/attnviz-theme-*.js", hold)
+    profile.route("**/theme/theme.js", hold)
     page = open_page("?lang=fr")
     expect(page.locator(".player .source .word").first).to_have_attribute("title", re.compile(r"^α = 0,\d{4}$"))
     assert held  # the program that hands the language to the page had not come yet
     for route in held:
         route.continue_()
-    profile.unroute("**/attnviz-theme-*.js", hold)
+    profile.unroute("**/theme/theme.js", hold)
 
 
 def test_a_french_page_has_no_decimal_point_and_no_english_of_streamlit_s(open_page: Opener) -> None:

@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 from attnviz import figures
 from attnviz.analysis.ledger import Ledger
 from attnviz.analysis.microscope import microscope
-from attnviz.figures.browser import CONSTANTS, SHARES, constants_script, shares_style
+from attnviz.figures.browser import SHARES, shares_style
 from attnviz.figures.ledger import ledger_waterfall
-from attnviz.figures.microscope import microscope_figure
+from attnviz.figures.microscope import OPERANDS_WIDTH, microscope_figure
 from attnviz.figures.registry import step_figures
+from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.figures.subject import Subject
+from attnviz.figures.template import MISSING
 from attnviz.palette import (
     BAND,
     CELL_FRAME,
+    CELL_FRAME_WIDTH,
     CIVIDIS,
     DARK,
     GREYS,
@@ -32,6 +35,9 @@ from attnviz.palette import (
     PALE_TEXT,
     QUIET,
     ROW_FRAME,
+    ROW_FRAME_WIDTH,
+    STRONGEST,
+    VEIL,
     Palette,
     ThemeName,
     palette,
@@ -164,21 +170,36 @@ def test_words_of_the_source_read_at_every_weight(theme: ThemeName) -> None:
         assert contrast(JOINT * rgb(ink.ink) + (1 - JOINT) * ground, ground) >= MARK, share
 
 
-def constants(program: str) -> dict[str, float]:
-    """Return the constants that a program opens with."""
+CONSTANTS = {
+    "BAND": BAND,
+    "CELL_FRAME_WIDTH": CELL_FRAME_WIDTH,
+    "MISSING": MISSING,
+    "MOST_GREEN": MOST_GREEN,
+    "MOST_ROWS": MOST_ROWS,
+    "OPERANDS_WIDTH": OPERANDS_WIDTH,
+    "PALE": PALE,
+    "ROW_FRAME_WIDTH": ROW_FRAME_WIDTH,
+    "STRONGEST": STRONGEST,
+    "VEIL": VEIL,
+}
+"""What the browser draws with, as Python does."""
+
+
+def constants(module: str) -> dict[str, float]:
+    """Return the numbers that a module defines by names in capitals."""
     return {
-        name: json.loads(value) for name, value in re.findall(r"^const ([A-Z_]+) = (-?[\d.]+);$", program, re.MULTILINE)
+        name: json.loads(value)
+        for name, value in re.findall(r"^(?:export )?const ([A-Z_]+) = (-?[\d.]+);$", module, re.MULTILINE)
     }
 
 
 def test_the_browser_draws_with_the_same_numbers() -> None:
-    """Programs get them from Python, and have no opacity or share of a colour of their own."""
-    assert constants(constants_script()) == CONSTANTS
-    assert (CONSTANTS["PALE"], CONSTANTS["MOST_GREEN"], CONSTANTS["BAND"]) == (PALE, MOST_GREEN, BAND)
+    """Modules have no opacity or share of a colour of their own."""
     programs = sorted(
         {*(REPOSITORY / "attnviz").rglob("*.js")} - {*(REPOSITORY / "attnviz" / "browser_programs").glob("*.js")}
     )
     texts = {path.name: path.read_text(encoding="utf-8") for path in programs}
+    assert constants(texts.pop("constants.js")) == CONSTANTS
     for name, text in texts.items():
         assert not re.search(r"[Oo]pacity\W+[\d.]*\.\d|#[0-9a-fA-F]{6}\b", text), name
         assert not constants(text).keys() & CONSTANTS.keys(), name

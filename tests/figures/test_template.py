@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.figures.browser import constants_script
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.figures.template import FINEST, Slot, fill, to_json
@@ -56,7 +55,7 @@ def unpacked(value: Any) -> Any:
 
 def in_the_browser(work: list[tuple[str, str]], folder: Path) -> list[Any]:
     """Return what the page's own program makes of each template and its values."""
-    program = constants_script() + PROGRAM.read_text(encoding="utf-8")
+    program = f'import {{ filled }} from "{PROGRAM.as_uri()}";'
     program += "\nconst plain = (_, part) => (part instanceof Float32Array ? Array.from(part) : part);"
     answer = "JSON.stringify(given.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of))), plain)"
     return list(made_by(program, answer, work, folder))

@@ -1,45 +1,35 @@
-"""The page's JavaScript is kept as its Python is: formatted, linted, and type-checked as the browser gets it.
+"""The page's JavaScript is kept as its Python is: formatted, linted, and type-checked, as the files are.
 
 Deno, which comes as a wheel, does all three; it asks no network.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
-import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from deno import find_deno_bin
 
-from attnviz.figures.browser import constants_script
-from attnviz.ui.components.loader import program_files
+from attnviz.browser_modules import as_one_script, imported
+from attnviz.ui.modules import module_of
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
 CONFIG = Path(__file__).with_name("deno.json")
-COMPONENTS = sorted(path.parent.name for path in (PACKAGE / "ui" / "components").glob("*/__init__.py"))
 ASSETS = PACKAGE / "export" / "assets"
-LECTURES = {
-    "lecture": [ASSETS / name for name in ("drawn.js", "cards.js", "lecture.js")],
-    "story": [ASSETS / name for name in ("drawn.js", "story.js")],
-}
 WRITTEN = sorted(
     path
     for path in PACKAGE.rglob("*")
     if path.name.endswith((".js", ".d.ts")) and path.parent.name != "browser_programs"
 )
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What the type checker found, and where that is written."""
-
-    code: str
-    sentence: str
-    place: str
+MODULES = [path for path in WRITTEN if path.suffix == ".js"]
+COMPONENTS = [module_of(path.parent.name) for path in (PACKAGE / "ui" / "components").glob("*/__init__.py")]
+ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "mount.js", ASSETS / "lecture.js", ASSETS / "story.js"]
+"""What is imported by no other module."""
 
 
 def _deno(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -50,80 +40,85 @@ def _deno(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
     )
 
 
-def _programs() -> dict[str, list[Path]]:
-    """Return the files of each program, in their order; the constants come before them."""
-    return {name: program_files(name) for name in COMPONENTS} | LECTURES
+def _check(folder: Path, *files: Path) -> subprocess.CompletedProcess[str]:
+    """Type-check modules."""
+    return _deno(folder, "check", "--no-remote", "--no-npm", "--no-lock", "--config", CONFIG, *files)
 
 
-def _faults(folder: Path, programs: dict[str, list[Path]]) -> list[Fault]:
-    """Type-check each program as one module, as the browser gets it."""
-    types = [shutil.copy(path, folder) for path in PACKAGE.rglob("*.d.ts")]
-    head = "".join(f'/// <reference path="./{Path(path).name}" />\n' for path in types) + constants_script()
-    origin: dict[str, list[str]] = {}
-    for name, files in programs.items():
-        texts = {path: path.read_text(encoding="utf-8") for path in files}
-        (folder / f"{name}.js").write_text(head + "\n".join(texts.values()), encoding="utf-8")
-        origin[name] = [f"{name}: constants"] * head.count("\n")
-        for path, text in texts.items():
-            # Joined by a line break, a text that ends in one is followed by an empty line.
-            lines = range(1, len(text.split("\n")) + 1)
-            origin[name] += [f"{path}:{line}" for line in lines]
-    shutil.copy(CONFIG, folder)
-    checked = _deno(folder, "check", "--no-remote", "--no-npm", "--no-lock", *(f"{name}.js" for name in programs))
-    found = []
-    for block in checked.stderr.split("\n\n"):
-        told, at = re.search(r"(TS\d+) \[ERROR\]: (.*)", block), re.findall(r"/(\w+)\.js:(\d+):\d+", block)
-        if told and at:
-            name, line = at[-1]
-            found.append(Fault(told[1], told[2], origin[name][int(line) - 1]))
-    assert checked.returncode == 0 or found, checked.stderr
-    return found
+def test_every_module_is_well_typed(tmp_path: Path) -> None:
+    """Also, that it imports and defines nothing that it does not use."""
+    types = {CONFIG.parent.joinpath(path).resolve() for path in _settings()["types"]}
+    assert types == {path for path in WRITTEN if path.suffix == ".ts"}, "list them in deno.json"
+    checked = _check(tmp_path, *MODULES)
+    assert checked.returncode == 0, checked.stderr
 
 
-UNUSED = "TS6133"
-
-
-def test_every_program_is_well_typed(tmp_path: Path) -> None:
-    programs = _programs()
-    faults = _faults(tmp_path, programs)
-    assert [fault for fault in faults if fault.code != UNUSED] == []
-    # What all programs share is used by some of them; all else by its own.
-    shared = {str(path) for path in program_files(COMPONENTS[0]) if path.parent.name == "components"}
-    unused: dict[Fault, int] = {}
-    for fault in faults:
-        if not fault.place.endswith("constants"):
-            unused[fault] = unused.get(fault, 0) + 1
-    by_nobody = [
-        fault
-        for fault, times in unused.items()
-        if fault.place.rpartition(":")[0] not in shared or times == len(COMPONENTS)
-    ]
-    assert by_nobody == []
+def _settings() -> dict[str, list[str]]:
+    return dict(json.loads(CONFIG.read_text(encoding="utf-8"))["compilerOptions"])
 
 
 WRONG = {
     "unknown": ("nowhere();", "TS2304"),  # no such name
     "mistaken": ("write(document.body, 1);", "TS2345"),  # an argument of another type
-    "untyped": ("function untyped(value) { return value; }", "TS7006"),  # a parameter without a type
+    "untyped": ("export function untyped(value) { return value; }", "TS7006"),  # a parameter without a type
     "misspelt": ("chooseIn(document.body, { stepp: 1 });", "TS2561"),  # a property that the type lacks
     "absent": ("window.Plotly.purge(document.body);", "TS18048"),  # may be undefined
+    "unused": ("const unused = 1;", "TS6133"),
+    "missing": ('import { missing } from "./view.js";\nmissing();', "TS2305"),  # no such export
 }
 
 
 def test_the_check_finds_what_is_wrong(tmp_path: Path) -> None:
-    shared, programs = program_files(COMPONENTS[0])[:3], {}
+    shared = (PACKAGE / "ui" / "components").as_uri()
+    names = {"write": "shared", "chooseIn": "view"}
     for name, (line, _) in WRONG.items():
-        path = tmp_path / f"only-{name}.js"
-        path.write_text(f"{line}\n", encoding="utf-8")
-        programs[name] = [*shared, path]
-    faults = _faults(tmp_path, programs)
-    for name, (_, code) in WRONG.items():
-        place = f"{tmp_path / f'only-{name}.js'}:1"
-        assert any(fault.place == place and fault.code == code for fault in faults), name
+        needed = [f'import {{ {one} }} from "{shared}/{module}.js";\n' for one, module in names.items() if one in line]
+        text = "".join(needed) + line.replace("./view.js", f"{shared}/view.js")
+        (tmp_path / f"{name}.js").write_text(f"{text}\n", encoding="utf-8")
+    checked = _check(tmp_path, *(tmp_path / f"{name}.js" for name in WRONG))
+    found = set()
+    for block in checked.stderr.split("\n\n"):
+        code, at = re.search(r"(TS\d+) \[ERROR\]", block), re.findall(r"/(\w+)\.js:\d+:\d+", block)
+        found |= {(at[-1], code[1])} if code and at else set()
+    assert found == {(name, code) for name, (_, code) in WRONG.items()}
+
+
+def test_nothing_is_exported_in_vain() -> None:
+    wanted: set[tuple[Path, str]] = set()
+    for module in MODULES:
+        text = module.read_text(encoding="utf-8")
+        for names, target in re.findall(r'^import \{([^}]*)\} from "(.*)";$', text, re.MULTILINE):
+            wanted |= {((module.parent / target).resolve(), name.strip()) for name in names.split(",") if name.strip()}
+    exported = {
+        (module, name)
+        for module in MODULES
+        for name in re.findall(
+            r"^export (?:async )?(?:function|const|let|class) (\w+)", module.read_text("utf-8"), re.MULTILINE
+        )
+    }
+    assert exported - wanted == {(PACKAGE / "ui" / "components" / "mount.js", "mountable")}  # the stubs import that
+
+
+def test_every_module_is_imported_and_none_imports_itself() -> None:
+    """Of modules that import one another, one is run before what it imports: then its constants are not there yet."""
+    rest = {module: set(imported(module)) for module in MODULES}
+    assert {one for needed in rest.values() for one in needed} | set(ENTRIES) == set(MODULES)
+    while free := {module for module, needed in rest.items() if not needed & rest.keys()}:
+        rest = {module: needed for module, needed in rest.items() if module not in free}
+    assert not rest
+
+
+@pytest.mark.parametrize("name", ["lecture", "story"])
+def test_an_exported_page_is_one_script(name: str, tmp_path: Path) -> None:
+    """Its modules share one scope: a name that two of them define is an error."""
+    script = tmp_path / f"{name}.js"
+    script.write_text(f"export {{}};\n{as_one_script(ASSETS / f'{name}.js')}", encoding="utf-8")
+    codes = set(re.findall(r"(TS\d+) \[ERROR\]", _check(tmp_path, script).stderr))
+    assert codes <= {"TS6133"}  # one of the pages may use less
 
 
 def test_the_linter_finds_nothing(tmp_path: Path) -> None:
-    linted = _deno(tmp_path, "lint", "--config", CONFIG, *(path for path in WRITTEN if path.suffix == ".js"))
+    linted = _deno(tmp_path, "lint", "--config", CONFIG, *MODULES)
     assert linted.returncode == 0, linted.stderr
 
 

@@ -6,13 +6,12 @@ import ast
 import re
 import tomllib
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
 from attnviz.analysis.findings import Kind
-from attnviz.figures.browser import CONSTANTS
-from attnviz.ui.components.loader import program_files, starter
+from attnviz.browser_modules import with_imports
+from attnviz.ui.modules import module_of
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 
@@ -41,15 +40,9 @@ def test_nobody_mounts_a_component_but_its_own_python() -> None:
             assert "components.loader import component" not in path.read_text(encoding="utf-8"), path
 
 
-@by_name
-def test_a_program_says_what_it_is_for_and_names_nothing_twice(folder: Path) -> None:
-    """Its files are one module in the browser: a name that stands in two of them would be an error there."""
-    names = list(CONSTANTS)
-    for path in program_files(folder.name):
-        text = path.read_text(encoding="utf-8")
-        assert text.startswith("// "), path.name
-        names += re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
-    assert sorted(names) == sorted(set(names))
+def test_a_module_says_what_it_is_for() -> None:
+    for path in COMPONENTS.rglob("*.js"):
+        assert path.read_text(encoding="utf-8").startswith("// "), path.name
 
 
 @by_name
@@ -60,7 +53,7 @@ def test_markup_style_and_program_know_the_same_classes(folder: Path) -> None:
         return
     markup = folder / f"{folder.name}.html"
     known = (markup.read_text(encoding="utf-8") if markup.exists() else "") + "".join(
-        path.read_text(encoding="utf-8") for path in program_files(folder.name)
+        path.read_text(encoding="utf-8") for path in with_imports([module_of(folder.name)])
     )
     known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui" / "step").glob("*.py"))
     known += " ".join(Kind)
@@ -87,17 +80,16 @@ def test_every_file_is_in_the_package() -> None:
             assert path in packed, f"not in package-data: {path.relative_to(REPOSITORY)}"
 
 
-def test_what_goes_on_is_not_ended_late(tmp_path: Path) -> None:
+def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     """Of two changes at once Streamlit ends the first after the second began: the component is still on show."""
-    ends = "export default ({ place }) => () => { globalThis.ended.push(place); };"
-    given = starter(f"data:text/javascript,{quote(ends)}").replace("export default ", "const mount = ")
-    program = f'globalThis.document = {{ baseURI: "file:///" }};\nglobalThis.ended = [];\n{given}'
     mounts = """(() => {
-      const here = {}, there = {};
-      const [first, second, other] = [here, here, there].map((parentElement, place) => mount({ parentElement, place }));
+      const here = {}, there = {}, ended = [];
+      const mount = mountable(({ data }) => () => { ended.push(data); });
+      const [first, second, other] = [here, here, there].map((parentElement, data) => mount({ parentElement, data }));
       const after = [first, other, second].map((end) => (end(), [...ended]));
       return JSON.stringify(after);
     })()"""
+    program = f'import {{ mountable }} from "{(COMPONENTS / "mount.js").as_uri()}";'
     assert made_by(program, mounts, None, tmp_path) == [[], [2], [2, 1]]
 
 

@@ -24,7 +24,8 @@ def in_the_browser(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, li
     steps = range(len(trace.target_pieces))
     records = equation_records(trace, steps, theme)
     cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
-    program = PROGRAM.read_text(encoding="utf-8") + (
+    program = (
+        f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
         "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
     )
     answer = "JSON.stringify(Object.fromEntries(given[1].map((at) => [at.join(), all(given[0], at)])))"

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.microscope import microscope
-from attnviz.figures.browser import constants_script
 from attnviz.figures.microscope import microscope_figure
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
@@ -20,16 +19,12 @@ from tests.deno_program import made_by
 from tests.figures import synthetic
 from tests.figures.test_template import close, unpacked
 
-COMPONENTS = REPOSITORY / "attnviz" / "ui" / "components"
+UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "microscope" / "units.js"
 
 
 def in_the_browser(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:
     """Return the page's own figures of these cells, wide and narrow."""
-    page = f"const document = {{ documentElement: {{ lang: {json.dumps(record['language'])} }} }};\n"
-    files = (COMPONENTS / "shared.js", COMPONENTS / "microscope" / "microscope.js")
-    programs = "".join(path.read_text(encoding="utf-8") for path in files).replace(
-        "export default function", "void function"
-    )
+    page = f"globalThis.document = {{ documentElement: {{ lang: {json.dumps(record['language'])} }} }};\n"
     filled = """
 const made = (figure, cell, data) => (redraw(figure, cell, data), figure);
 const all = ([record, cells]) => {
@@ -37,7 +32,7 @@ const all = ([record, cells]) => {
   return cells.flatMap((at) => [data.wide, data.narrow].map((one) => made(JSON.parse(one), units(data, ...at), data)));
 };
 """
-    program = page + constants_script() + programs + filled
+    program = f'import {{ operands, redraw, units }} from "{UNITS.as_uri()}";\n{page}{filled}'
     return list(made_by(program, "JSON.stringify(all(given))", [record, cells], folder))
 
 

@@ -22,8 +22,7 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
-from attnviz.ui import resources, server
-from attnviz.ui.components.loader import program, program_name
+from attnviz.ui import modules, resources, server
 from attnviz.ui.pages import translate
 from attnviz.ui.records import address, on_show
 from attnviz.ui.toolbar.examples import OPENING
@@ -95,14 +94,27 @@ def test_letters_are_kept_by_the_browser(folder: str) -> None:
     assert get("/attnviz-serif-000000000000.woff2")[0] == 404
 
 
-def test_the_programs_of_our_components_are_kept_too() -> None:
-    for name in ("player", "chart", "proof"):
-        status, headers, text = get(f"/behind/a/proxy/{program_name(name)}")
+@pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
+def test_our_modules_are_kept_by_the_browser(folder: str) -> None:
+    package = Path(server.__file__).parents[1]
+    for path in ("ui/components/view.js", "ui/components/chart/chart.js", "figures/constants.js"):
+        status, headers, text = get(f"{folder}{modules.folder()}/{path}")
         assert status == 200
-        assert text.decode() == program(name)
+        assert text == (package / path).read_bytes()
         assert "immutable" in headers["cache-control"]
-    assert get("/attnviz-player-000000000000.js")[0] == 404
-    assert get("/attnviz-nobody-000000000000.js")[0] == 404
+        assert headers["content-type"].startswith("text/javascript")
+        _, packed, smaller = get(f"{folder}{modules.folder()}/{path}", ("accept-encoding", "gzip"))
+        assert packed["content-encoding"] == "gzip"
+        assert gzip.decompress(smaller) == text
+
+
+@pytest.mark.parametrize("path", ["ui/server.py", "ui/../ui/server.py", "ui/components/nobody.js", "ui/components", ""])
+def test_nothing_else_is_in_the_folder_of_modules(path: str) -> None:
+    assert get(f"/{modules.folder()}/{path}")[0] == 404
+
+
+def test_the_folder_of_another_version_is_not_there() -> None:
+    assert get("/attnviz-modules-000000000000/ui/components/view.js")[0] == 404
 
 
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
@@ -129,7 +141,10 @@ def test_pages_announce_what_they_ask_for_first_and_nothing_else_does() -> None:
     _, page, _ = get("/")
     first, *others = page["link"].split(", ")
     assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
-    assert f"<{program_name('player')}>; rel=modulepreload" in others
+    folder = f"<{modules.folder()}/ui/components"
+    for name in ("mount", "view", "player/player", "chart/marks"):  # what is imported, and what that imports
+        assert f"{folder}/{name}.js>; rel=modulepreload" in others
+    assert not any("/machine/" in one for one in others)
     for announced in page["link"].split(", "):
         assert get("/" + announced[1 : announced.index(">")])[0] == 200
     assert "link" not in get("/health")[1]

@@ -1,12 +1,14 @@
 // The cards of what was tried by hand on the translation, and what they lead to. Words are set by textContent, so that
 // nothing is read as markup.
 
+import { element } from "./drawn.js";
+
 /**
  * What a translation is drawn from, as it was packed: JSON, by gzip, in base64.
  * @param {string} packed
  * @returns {Promise<LectureVersion>}
  */
-function unpacked(packed) {
+export function unpacked(packed) {
   const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
@@ -17,7 +19,7 @@ function unpacked(packed) {
  * @param {number} number
  * @param {Record<string, string>} words
  */
-function cardItem({ told, on, words: written, per_word: rate }, number, words) {
+export function cardItem({ told, on, words: written, per_word: rate }, number, words) {
   const button = element("button", { type: "button" });
   const head = [number ? `${number} ` : "", told, on ? ` ${on}` : ""].join("");
   const text = element("span", { lang: "fr" });

@@ -1,10 +1,12 @@
 // What the files for a lecture share: figures as they are drawn, and what is other in another language or theme.
 
+import { ROW_FRAME_WIDTH } from "../../figures/constants.js";
+
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
+export const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 /** @param {string} id */
-function at(id) {
+export function at(id) {
   const found = document.getElementById(id);
   if (!found) throw new Error(`there is no ${id}`);
   return found;
@@ -15,7 +17,7 @@ function at(id) {
  * @param {Kind} kind
  * @param {Partial<HTMLElementTagNameMap[Kind]>} properties
  */
-function element(kind, properties) {
+export function element(kind, properties) {
   return Object.assign(document.createElement(kind), properties);
 }
 
@@ -25,7 +27,7 @@ function element(kind, properties) {
  * @param {Json | undefined} change
  * @returns {Json}
  */
-function changed(base, change) {
+export function changed(base, change) {
   if (change === undefined) return base;
   if (Array.isArray(change)) return change[0];
   if (typeof base !== "object" || typeof change !== "object" || !base || !change) return base;
@@ -39,7 +41,7 @@ function changed(base, change) {
  * @param {Figure} figure
  * @param {Shape[]} [shapes]
  */
-function draw(chart, { data, layout }, shapes) {
+export function draw(chart, { data, layout }, shapes) {
   const { alt, narrowest, widest } = layout.meta;
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", alt);
@@ -54,7 +56,7 @@ function draw(chart, { data, layout }, shapes) {
  * @param {Layout} layout
  * @param {number} step
  */
-function framed({ meta, xaxis, shapes = [] }, step) {
+export function framed({ meta, xaxis, shapes = [] }, step) {
   const row = meta.rows?.[step] ?? null;
   if (row === null) return shapes;
   const [x0, x1] = xaxis.range;
@@ -73,7 +75,7 @@ function framed({ meta, xaxis, shapes = [] }, step) {
  * @param {string} id
  * @param {string} chosen
  */
-function press(id, chosen) {
+export function press(id, chosen) {
   for (const button of at(id).querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.value === chosen));
   }
@@ -84,7 +86,7 @@ function press(id, chosen) {
  * @param {Record<string, string>} names
  * @param {(code: string) => void} speak
  */
-function languageButtons(names, speak) {
+export function languageButtons(names, speak) {
   for (const [code, name] of Object.entries(names)) {
     const button = element("button", {
       type: "button",

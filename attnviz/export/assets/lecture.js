@@ -1,5 +1,8 @@
 // Moves through the steps of one saved translation. Words are set by textContent, so that nothing is read as markup.
 
+import { cardItem, unpacked } from "./cards.js";
+import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
+
 /** @type {LectureRecord} */
 const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
 const UNDER_HEATMAP = ["posterior", "ledger"]; // the other pictures of a step stand beside it

@@ -1,6 +1,8 @@
 // Tells a saved story: its chapters, and where it has moments, a slider through them. Words are set by textContent, so
 // that nothing is read as markup.
 
+import { at, changed, dark, draw, element, framed, languageButtons, press } from "./drawn.js";
+
 /** @type {StoryRecord} */
 const record = JSON.parse(document.getElementById("record")?.textContent ?? "");
 const slider = /** @type {HTMLInputElement} */ (at("step"));

@@ -24,7 +24,7 @@ const CLICKER = { PageDown: 1, PageUp: -1 }; // what is held in the hand at a le
  * @param {KeyboardEvent} event
  * @param {string} [own]
  */
-function isForPage(event, own) {
+export function isForPage(event, own) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false;
   const path = event.composedPath().filter((node) => node instanceof Element);
   return !path.some((node) => node.matches(FIELDS) && !(own && node.matches(own)));
@@ -36,7 +36,7 @@ function isForPage(event, own) {
  * @param {number} step
  * @param {number} last
  */
-function stepBy({ key }, step, last) {
+export function stepBy({ key }, step, last) {
   const by = STEPPING[key] ?? (document.documentElement.hasAttribute("data-lecture") ? CLICKER[key] : undefined);
   return by === undefined ? null : Math.min(Math.max(step + by, 0), last);
 }
@@ -45,7 +45,7 @@ function stepBy({ key }, step, last) {
  * Whether a key plays and pauses: Space, where it presses nothing.
  * @param {KeyboardEvent} event
  */
-function plays(event) {
+export function plays(event) {
   const [here] = event.composedPath();
   return event.key === " " && !(here instanceof Element && here.closest(PRESSED));
 }

@@ -13,7 +13,7 @@ const PIXELS = new Set([
 ]);
 
 /** How many times as large pictures are to be; 1 outside lecture mode, where nobody asks the page for its style. */
-function enlargement() {
+export function enlargement() {
   const page = document.documentElement;
   return page.hasAttribute("data-lecture") ? parseFloat(getComputedStyle(page).fontSize) / LETTERS : 1;
 }
@@ -25,7 +25,7 @@ function enlargement() {
  * @param {number} by
  * @returns {any}
  */
-function larger(part, by) {
+export function larger(part, by) {
   if (Array.isArray(part)) return typeof part[0] === "object" ? part.map((one) => larger(one, by)) : part;
   if (part === null || typeof part !== "object" || ArrayBuffer.isView(part)) return part;
   const long = part.lenmode === "pixels";
@@ -41,7 +41,7 @@ function larger(part, by) {
  * Calls `redraw` whenever pictures are to have another size, until the returned function is called.
  * @param {() => void} redraw
  */
-function onLetters(redraw) {
+export function onLetters(redraw) {
   document.addEventListener("attnviz:letters", redraw);
   return () => document.removeEventListener("attnviz:letters", redraw);
 }

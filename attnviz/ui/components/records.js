@@ -1,5 +1,8 @@
 // What a component draws from, fetched from the server where it was not sent along: see `attnviz/ui/records.py`.
 
+import { fill, states, whenIdle } from "./shared.js";
+import { shown } from "./view.js";
+
 const QUIET = 600; // milliseconds in which nothing was shown anew, after which what is not in sight is fetched
 
 /**
@@ -11,7 +14,7 @@ const QUIET = 600; // milliseconds in which nothing was shown anew, after which 
  * @param {(root: HTMLElement, state: any) => void} draw
  * @returns {Numbers | null}
  */
-function recordOf(root, state, draw) {
+export function recordOf(root, state, draw) {
   const { data } = state;
   if (!("at" in data)) return data;
   const { step } = shown(root);
@@ -46,7 +49,7 @@ function addressOf(root, { at }, step) {
   return fill(at, { step, word: word ?? "", size: isNarrow(root) ? "-narrow" : "" });
 }
 
-const NARROW = 640; // pixels of a view in which few pictures stand side by side
+export const NARROW = 640; // pixels of a view in which few pictures stand side by side
 
 /**
  * Whether the view of `root` is narrow.
@@ -61,7 +64,7 @@ const isNarrow = (root) => shown(root).width < NARROW;
  * @param {Fetching<Numbers>} state
  * @param {number} steps that there are
  */
-function fetchAhead(root, state, steps) {
+export function fetchAhead(root, state, steps) {
   const { step } = shown(root), { data } = state;
   if (step === null || step + 1 >= steps || !("at" in data)) return;
   const at = addressOf(root, data, step + 1);

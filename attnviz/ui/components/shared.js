@@ -1,16 +1,17 @@
-// What several components need. It is put before the program of each, so that every one has its own copy, its own `states`
-// included.
+// What several components need.
 
-const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+import { listenIn } from "./view.js";
+
+export const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 // Milliseconds after which the server is believed again, whatever it says: longer than a busy machine is behind.
-const PATIENCE = 30000;
+export const PATIENCE = 30000;
 
 /**
- * What a component keeps about each of its root elements.
+ * What each component on the page keeps, by its root element.
  * @type {WeakMap<Element, any>}
  */
-const states = new WeakMap();
+export const states = new WeakMap();
 
 /**
  * The first element in `root` that `selector` names, which is there: the component's own markup has it.
@@ -20,7 +21,7 @@ const states = new WeakMap();
  * @param {new () => Kind} [kind]
  * @returns {Kind}
  */
-function find(root, selector, kind) {
+export function find(root, selector, kind) {
   const found = root.querySelector(selector);
   if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`there is no ${selector}`);
   return /** @type {Kind} */ (found);
@@ -34,7 +35,7 @@ function find(root, selector, kind) {
  * @param {new () => Kind} [kind]
  * @returns {Kind[]}
  */
-function findAll(root, selector, kind) {
+export function findAll(root, selector, kind) {
   return /** @type {Kind[]} */ ([...root.querySelectorAll(selector)].filter((node) =>
     node instanceof (kind ?? HTMLElement)
   ));
@@ -44,7 +45,7 @@ function findAll(root, selector, kind) {
  * The link to another page that a click follows, in this window; null where it follows none.
  * @param {MouseEvent} click
  */
-function pageLink({ target, ctrlKey, metaKey, shiftKey }) {
+export function pageLink({ target, ctrlKey, metaKey, shiftKey }) {
   const link = target instanceof Element && target.closest("[data-testid=stPageLink-NavLink]");
   return link instanceof HTMLAnchorElement && !ctrlKey && !metaKey && !shiftKey ? link : null;
 }
@@ -54,7 +55,7 @@ function pageLink({ target, ctrlKey, metaKey, shiftKey }) {
  * its end.
  * @param {string} path
  */
-function isOnPage(path) {
+export function isOnPage(path) {
   const last = location.pathname.split("/").filter(Boolean).pop() ?? "";
   const others = [...document.querySelectorAll("[data-testid=stPageLink-NavLink]")].map((link) =>
     link.getAttribute("href")
@@ -67,10 +68,10 @@ function isOnPage(path) {
  * @param {ParentNode} root
  * @returns {Chart}
  */
-const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
+export const chartOf = (root) => /** @type {Chart} */ (find(root, ".chart"));
 
 /** @returns {Promise<PlotlyLibrary>} Plotly, once it is here. */
-function library() {
+export function library() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   return new Promise((found) =>
     window.addEventListener("attnviz:plotly", () => {
@@ -84,7 +85,7 @@ function library() {
  * @param {string} base64
  * @param {number} width
  */
-function rows(base64, width) {
+export function rows(base64, width) {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
   const numbers = new Float32Array(bytes.buffer);
   return Array.from({ length: numbers.length / width }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
@@ -95,13 +96,13 @@ function rows(base64, width) {
  * @param {string} template
  * @param {Record<string, string | number>} values
  */
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
 /**
  * Sets the language of the page. Whatever writes numbers does it first: the programs come in any order.
  * @param {string} language
  */
-function speak(language) {
+export function speak(language) {
   const page = document.documentElement;
   if (page.lang !== language) page.lang = language; // to set it, even to what it is, has the browser style all of the page
 }
@@ -116,7 +117,7 @@ function decimalMark() {
  * @param {number} value
  * @param {number} places
  */
-function number(value, places) {
+export function number(value, places) {
   return value.toFixed(places).replace("-", "\u2212").replace(".", decimalMark());
 }
 
@@ -124,7 +125,7 @@ function number(value, places) {
  * @param {Element} node
  * @param {string} text
  */
-function write(node, text) {
+export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
@@ -133,7 +134,7 @@ function write(node, text) {
  * @param {ParentNode} root
  * @param {Words} words
  */
-function wordIn(root, words) {
+export function wordIn(root, words) {
   for (const node of findAll(root, "[data-say]")) write(node, words[node.dataset.say ?? ""]);
   for (const node of findAll(root, "[data-label]")) {
     node.setAttribute("aria-label", words[node.dataset.label ?? ""]);
@@ -144,7 +145,7 @@ function wordIn(root, words) {
  * The address of the page with other `parameters`; null takes one out.
  * @param {AddressRecord["parameters"]} parameters
  */
-function addressWith(parameters) {
+export function addressWith(parameters) {
   const address = new URL(location.href);
   for (const [name, value] of Object.entries(parameters)) {
     if (value === null) address.searchParams.delete(name);
@@ -155,7 +156,7 @@ function addressWith(parameters) {
 
 // Calls `work` when the browser has nothing better to do, but within a second; Safari has no such call.
 /** @type {(work: () => void) => void} */
-const whenIdle = typeof requestIdleCallback === "function"
+export const whenIdle = typeof requestIdleCallback === "function"
   ? (work) => requestIdleCallback(work, { timeout: 1000 })
   : (work) => setTimeout(work, 50);
 
@@ -165,7 +166,7 @@ const whenIdle = typeof requestIdleCallback === "function"
  * @param {() => void} work
  * @param {boolean} [text]
  */
-function afterPaint(work, text) {
+export function afterPaint(work, text) {
   const { scheduler } = window;
   requestAnimationFrame(() => {
     if (scheduler) scheduler.postTask(work, { priority: text ? "user-visible" : "background" });
@@ -182,7 +183,7 @@ function afterPaint(work, text) {
  * @param {State} state
  * @param {(root: HTMLElement, state: State) => void} draw
  */
-function soon(root, state, draw) {
+export function soon(root, state, draw) {
   const now = () => {
     state.waiting = undefined;
     if (!states.has(root)) return;
@@ -206,7 +207,7 @@ function soon(root, state, draw) {
  * @param {Chart} chart
  * @param {Following} state
  */
-function widthOf(chart, state) {
+export function widthOf(chart, state) {
   state.width ||= chart.clientWidth;
   return state.width;
 }
@@ -217,7 +218,7 @@ function widthOf(chart, state) {
  * @param {Following} state
  * @param {(width: number) => Promise<unknown>} onWidth
  */
-function watch(chart, state, onWidth) {
+export function watch(chart, state, onWidth) {
   state.size = new ResizeObserver(() => {
     state.width = chart.clientWidth;
     if (state.width && state.width !== chart._fullLayout?.width) keep(state, onWidth(state.width));
@@ -233,7 +234,7 @@ function watch(chart, state, onWidth) {
  * @param {Promise<Value>} drawing
  * @returns {Promise<Value>}
  */
-function keep(state, drawing) {
+export function keep(state, drawing) {
   state.drawing = Promise.allSettled([state.drawing, drawing]);
   return drawing;
 }
@@ -248,7 +249,7 @@ function keep(state, drawing) {
  * @param {() => void} onChange
  * @returns {State}
  */
-function follow(root, state, names, onChange) {
+export function follow(root, state, names, onChange) {
   const ends = names.map((name) => listenIn(root, name, onChange));
   const sight = new IntersectionObserver((entries) => {
     state.seen = entries.at(-1)?.isIntersecting;
@@ -273,7 +274,7 @@ function follow(root, state, names, onChange) {
  * @param {{ stop(): void }} state
  * @param {() => void} end
  */
-function endWith(state, end) {
+export function endWith(state, end) {
   const { stop } = state;
   state.stop = () => {
     end();
@@ -285,9 +286,9 @@ function endWith(state, end) {
  * After the mouse a button lets go of the focus: Space is to play again, not to press it once more.
  * @param {MouseEvent} event
  */
-function letGo(event) {
+export function letGo(event) {
   if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
 }
 
 /** Whether the visitor asks his system for less motion. */
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

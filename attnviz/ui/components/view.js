@@ -20,7 +20,7 @@ function hostOf(node) {
  * @param {Element} node
  * @returns {ViewRoot}
  */
-function viewOf(node) {
+export function viewOf(node) {
   const known = viewRoots.get(node);
   if (known) return known;
   /** @type {ViewRoot | null} */
@@ -64,7 +64,7 @@ function showIn(root) {
  * @param {Element} node
  * @returns {Shown}
  */
-const shown = (node) => viewOf(node).attnvizView;
+export const shown = (node) => viewOf(node).attnvizView;
 
 /**
  * Sends a message to all components of the view of `node`.
@@ -72,7 +72,7 @@ const shown = (node) => viewOf(node).attnvizView;
  * @param {"step" | "source" | "order" | "choose" | "try" | "hint" | "tell" | "behind" | "server" | "preview" | "visit"} name
  * @param {unknown} [detail]
  */
-function send(node, name, detail) {
+export function send(node, name, detail) {
   shown(node).changed = performance.now();
   viewOf(node).dispatchEvent(new CustomEvent(`attnviz:${name}`, { detail }));
 }
@@ -82,21 +82,21 @@ function send(node, name, detail) {
  * @param {Element} node
  * @param {Choice} choice
  */
-const chooseIn = (node, choice) => send(node, "choose", choice);
+export const chooseIn = (node, choice) => send(node, "choose", choice);
 
 /**
  * Asks the server for what would be if something were otherwise in the view of `node`, or for another card.
  * @param {Element} node
  * @param {WhatIf} whatIf
  */
-const tryIn = (node, whatIf) => send(node, "try", whatIf);
+export const tryIn = (node, whatIf) => send(node, "try", whatIf);
 
 /**
  * Shows in the view of `node` what a change by hand makes of the weights of the step, or with null those it has.
  * @param {Element} node
  * @param {WhatIf | null} whatIf
  */
-const preview = (node, whatIf) => send(node, "preview", whatIf);
+export const preview = (node, whatIf) => send(node, "preview", whatIf);
 
 /**
  * Says in the view of `node` at which source piece, or step, a visitor points; null where at none. Nothing on show changes
@@ -104,14 +104,16 @@ const preview = (node, whatIf) => send(node, "preview", whatIf);
  * @param {Element} node
  * @param {Pointed | null} pointed
  */
-const pointAt = (node, pointed) => viewOf(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
+export const pointAt = (node, pointed) =>
+  viewOf(node).dispatchEvent(new CustomEvent("attnviz:point", { detail: pointed }));
 
 /**
  * Says in the view of `node` which weights are shown that are not those of the step, while they are pulled; null where none.
  * @param {Element} node
  * @param {number[] | null} weights
  */
-const weighIn = (node, weights) => viewOf(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
+export const weighIn = (node, weights) =>
+  viewOf(node).dispatchEvent(new CustomEvent("attnviz:weigh", { detail: weights }));
 
 /**
  * Calls `hear` at each message `name` of the view of `node`; returns what ends that.
@@ -120,7 +122,7 @@ const weighIn = (node, weights) => viewOf(node).dispatchEvent(new CustomEvent("a
  * @param {(event: any) => void} hear
  * @returns {() => void}
  */
-function listenIn(node, name, hear) {
+export function listenIn(node, name, hear) {
   const root = viewOf(node);
   root.addEventListener(`attnviz:${name}`, hear);
   return () => root.removeEventListener(`attnviz:${name}`, hear);
@@ -147,7 +149,7 @@ function belongsTo(node, event) {
  * @param {(event: KeyboardEvent) => void} onKey
  * @param {Record<string, (event: any) => void>} heard
  */
-function attend(root, onKey, heard) {
+export function attend(root, onKey, heard) {
   const view = viewOf(root), until = new AbortController(), { signal } = until;
   const touch = () => {
     shown(root).touched = performance.now();

@@ -1,6 +1,10 @@
 // What can be tried on the look of the step on show: buttons, the temperature, and looks borrowed from elsewhere. The bars
 // themselves are pulled where they are drawn.
 
+import { recordOf } from "../records.js";
+import { fill, find, findAll, follow, letGo, number, soon, speak, states, wordIn, write } from "../shared.js";
+import { preview, shown, tryIn, viewOf } from "../view.js";
+
 /**
  * Has something tried on the step on show, with the translation held or written anew as the visitor said.
  * @param {HTMLElement} root

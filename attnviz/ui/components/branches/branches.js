@@ -2,6 +2,9 @@
 // them hears a click, for their numbers may be others by then. Words are set by textContent, so that nothing is read as
 // markup.
 
+import { fill, find, findAll, letGo, speak, states, write } from "../shared.js";
+import { tryIn, viewOf } from "../view.js";
+
 const EDGE = 4; // pixels around a card in sight
 const PATIENT = 15000; // milliseconds after which the server is asked again, whether it has answered or not
 

@@ -5,6 +5,32 @@
 // picture of is in its `layout.meta`: where its rows or columns stand for steps, source pieces or words, the chosen ones
 // are marked and a click chooses.
 
+import { enlargement, larger, onLetters } from "../larger.js";
+import { fetchAhead, recordOf } from "../records.js";
+import {
+  chartOf,
+  CONFIG,
+  endWith,
+  find,
+  follow,
+  keep,
+  library,
+  soon,
+  states,
+  watch,
+  widthOf,
+  write,
+} from "../shared.js";
+import { chooseIn, listenIn, shown } from "../view.js";
+import { freeze, slide } from "./frozen.js";
+import { takeHold, watchTrials } from "./hand.js";
+import { at, marks } from "./marks.js";
+import { linkPanels } from "./panels.js";
+import { choice, light, tellPointing } from "./pointing.js";
+import { lay } from "./sliders.js";
+import { filled } from "./template.js";
+import { hint, markWays, middle, openHypothesis } from "./tree.js";
+
 /**
  * Where each source piece stands: its row in sentence order, or its rank by weight, the last ranks of a long sentence in
  * one row without bars.
@@ -92,28 +118,6 @@ function aim(root, chart, { step, source }) {
 function fade(scroll) {
   scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
   scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
-}
-
-/**
- * What a click on a point chooses, or null.
- * @param {Meta} meta
- * @param {Point} point
- * @returns {Choice | null}
- */
-function choice({ steps, sources, order, entries, words }, point) {
-  const { pointNumber: place } = point;
-  if (typeof place !== "number") {
-    const step = at(steps, place[0]), source = at(sources, place[1]);
-    return step === null ? null : { step, ...(source !== null && { source }) };
-  }
-  if (steps) {
-    const step = at(steps, place);
-    return step === null ? null : { step };
-  }
-  if (order) return { source: place };
-  if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) } : null;
-  if (words) return { word: words[place] };
-  return null;
 }
 
 /**

@@ -1,11 +1,13 @@
 // The labels of a chart that is larger than what is seen of it: copies of them stay while it is scrolled, those of the
 // rows and the colour bar at its left edge, those of the columns below the line at the top of the window.
 
+import { find, findAll } from "../shared.js";
+
 const TALL = 480; // pixels of height from which the names of the columns may have left the window
 
 const LAST = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * A copy of what Plotly drew in `groups`, `width` by `height` pixels; by other class names, so that nobody takes it for the chart.
@@ -31,7 +33,7 @@ function copyOf(groups, width, height) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-function freeze(root, chart) {
+export function freeze(root, chart) {
   const { meta } = chart.layout;
   if (!chart._fullLayout) return;
   const { height, width, _size: { l, t, b } } = chart._fullLayout;
@@ -62,7 +64,7 @@ function freeze(root, chart) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-function slide(root, chart) {
+export function slide(root, chart) {
   const [names] = findAll(root, ".names svg", SVGElement);
   if (names && chart._fullLayout) {
     names.style.marginLeft = `${-find(root, ".scroll").scrollLeft - chart._fullLayout._size.l}px`;

@@ -1,6 +1,11 @@
 // The hand on the bars of weights: the mouse or a finger pulls one, and each is a slider for the keyboard. The others follow
 // at once, so that all still sum to 1; the server is told when the bar is let go of.
 
+import { fill, find } from "../shared.js";
+import { chooseIn, listenIn, pointAt, shown, tryIn } from "../view.js";
+import { changed, moved } from "./looks.js";
+import { lay, redraw, SLACK, unpackedBars } from "./sliders.js";
+
 const FINE = 0.01; // what an arrow adds with Shift
 const UNANSWERED = 8000; // milliseconds after which what was asked for is taken back
 
@@ -22,7 +27,7 @@ const PULLS = {
  * @param {Chart} chart
  * @param {ChartState} state
  */
-function takeHold(root, chart, state) {
+export function takeHold(root, chart, state) {
   const { weights } = state.figure.layout.meta, layer = find(root, ".hands");
   clearTimeout(state.hand?.waiting);
   state.hand?.grip?.end();
@@ -170,7 +175,7 @@ function press(root, state, piece, event) {
  * @param {HTMLElement} root
  * @param {ChartState} state
  */
-function watchTrials(root, state) {
+export function watchTrials(root, state) {
   /** @param {WhatIf | null} change */
   const show = (change) => {
     const { hand } = state;

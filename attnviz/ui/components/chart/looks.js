@@ -8,7 +8,7 @@
  * @param {number} j
  * @param {number} value
  */
-function moved(weights, j, value) {
+export function moved(weights, j, value) {
   const given = Math.min(Math.max(value, 0), 1);
   const rest = weights.reduce((sum, weight, k) => (k === j ? sum : sum + weight), 0);
   return weights.map((weight, k) => {
@@ -36,7 +36,7 @@ function heated(weights, temperature) {
  * @param {number[]} weights
  * @param {WhatIf} change
  */
-function changed(weights, change) {
+export function changed(weights, change) {
   switch (change.kind) {
     case "weights":
       return change.weights;

@@ -1,5 +1,7 @@
 // What of a chart is marked at a step: the frames of its row and of the cell on show, the band of a row, the ring of a point.
 
+import { BAND, CELL_FRAME_WIDTH, ROW_FRAME_WIDTH } from "../../../figures/constants.js";
+
 /**
  * A rectangle.
  * @param {number} x0
@@ -27,7 +29,7 @@ const tinted = (color, opacity) => color + Math.round(255 * opacity).toString(16
  * @param {(number | null)[] | undefined} list
  * @param {number | null} index
  */
-const at = (list, index) => (index === null ? null : list?.[index] ?? null);
+export const at = (list, index) => (index === null ? null : list?.[index] ?? null);
 
 /**
  * The frames of the step's row and of the cell in the source piece's column, in every panel; or the ring around the step's
@@ -37,7 +39,7 @@ const at = (list, index) => (index === null ? null : list?.[index] ?? null);
  * @param {number[] | null} places
  * @returns {Shape[]}
  */
-function marks(layout, { step, source }, places) {
+export function marks(layout, { step, source }, places) {
   const { meta } = layout;
   if (places) return band(meta, at(places, source));
   if (meta.points && step !== null) return [ring(meta, meta.points[step])];
@@ -70,6 +72,18 @@ function band(meta, row) {
   if (row === null) return []; // in a row with others
   const fillcolor = tinted(meta.mark, BAND);
   return [box(0, 1, row - 0.5, row + 0.5, meta.mark, 1, { xref: "paper", fillcolor, layer: "below" })];
+}
+
+/**
+ * The band behind the column of the step on show.
+ * @param {Meta} meta
+ * @param {[number, number] | undefined} span
+ * @returns {Shape[]}
+ */
+function columnBand(meta, span) {
+  if (!span) return []; // the translation on show is longer than the search took
+  const fillcolor = tinted(meta.mark, BAND);
+  return [box(span[0], span[1], 0, 1, "transparent", 0, { yref: "paper", fillcolor, layer: "below" })];
 }
 
 const RING = 9; // pixels of its radius

@@ -1,12 +1,14 @@
 // The cursor that all panels of a chart share: the cell under the pointer is framed in each of them. The frames are the
 // page's own elements over the chart: Plotly would take a tenth of a second to draw them.
 
+import { find, number } from "../shared.js";
+
 /**
  * An axis of a drawn chart.
  * @param {Chart} chart
  * @param {string} id as "x2" or "y"
  */
-function axisOf(chart, id) {
+export function axisOf(chart, id) {
   /** @type {Record<string, any>} */
   const drawn = chart._fullLayout ?? {};
   return /** @type {DrawnAxis} */ (drawn[`${id[0]}axis${id.slice(1)}`]);
@@ -76,7 +78,7 @@ function frameOf(axis, row, left, width) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-function linkPanels(root, chart) {
+export function linkPanels(root, chart) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const { pointNumber: place } = point;
     if (typeof place === "number") return;

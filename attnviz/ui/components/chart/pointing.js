@@ -1,7 +1,34 @@
 // What is pointed at: a chart says which source piece or step lies under the mouse, and lights the column or row of what is
 // pointed at anywhere in the view. The light is the page's own element over the chart, as the cursor of several panels is.
 
+import { find } from "../shared.js";
+import { pointAt } from "../view.js";
+import { at } from "./marks.js";
+import { axisOf } from "./panels.js";
+
 const ADDED = 1; // of the traces of the context's units, the bars that words add, line by line
+
+/**
+ * What a click on a point chooses, or null.
+ * @param {Meta} meta
+ * @param {Point} point
+ * @returns {Choice | null}
+ */
+export function choice({ steps, sources, order, entries, words }, point) {
+  const { pointNumber: place } = point;
+  if (typeof place !== "number") {
+    const step = at(steps, place[0]), source = at(sources, place[1]);
+    return step === null ? null : { step, ...(source !== null && { source }) };
+  }
+  if (steps) {
+    const step = at(steps, place);
+    return step === null ? null : { step };
+  }
+  if (order) return { source: place };
+  if (entries) return entries.includes(point.y) ? { source: entries.indexOf(point.y) } : null;
+  if (words) return { word: words[place] };
+  return null;
+}
 
 /**
  * What of a chart is pointed at at a point, or null.
@@ -29,7 +56,7 @@ function pointedOf(chart, point) {
  * @param {ChartState} state
  * @param {Pointed | null} pointed
  */
-function light(root, chart, state, pointed) {
+export function light(root, chart, state, pointed) {
   if (!chart._fullLayout?.xaxis || chart.layout.meta.panels || chart.layout.meta.tree) return;
   const { columns, rows } = chart.layout.meta, x = axisOf(chart, "x"), y = axisOf(chart, "y");
   /** @type {HTMLElement[]} */
@@ -75,7 +102,7 @@ function lightOf(kind, left, top, width, height) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-function tellPointing(root, chart) {
+export function tellPointing(root, chart) {
   chart.on("plotly_hover", ({ points: [point] }) => {
     const pointed = pointedOf(chart, point);
     if (pointed) pointAt(root, pointed);

@@ -1,6 +1,9 @@
 // The sliders over the bars of weights: where they lie, what they say, and how the bars follow.
 
-const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
+import { chartOf, CONFIG, find, keep, library, number, states, widthOf, write } from "../shared.js";
+import { weighIn } from "../view.js";
+
+export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
 
 /**
@@ -32,7 +35,7 @@ function withWeights(figure, weights) {
  * @param {HTMLElement} root
  * @param {ChartState} state
  */
-function redraw(root, state) {
+export function redraw(root, state) {
   const { hand } = state;
   if (!hand) return;
   tellBars(state, hand);
@@ -75,7 +78,7 @@ function tellBars(state, { bars, now, unit, zero, grip }) {
  * @param {Chart} chart
  * @param {ChartState} state
  */
-function lay(root, chart, state) {
+export function lay(root, chart, state) {
   const { hand, places } = state, full = chart._fullLayout;
   const across = full?.[state.figure.layout.meta.weights?.axis ?? "xaxis"];
   if (!hand || !places || !full || !across) return;
@@ -120,7 +123,7 @@ function inRows(layer, hand, places) {
  * @param {unknown} lengths
  * @returns {ArrayLike<number>}
  */
-function unpackedBars(lengths) {
+export function unpackedBars(lengths) {
   const { bdata } = /** @type {{ bdata?: string }} */ (lengths);
   if (bdata === undefined) return /** @type {number[]} */ (lengths);
   return new Float32Array(Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0)).buffer);

@@ -1,12 +1,14 @@
 // What the pictures of all steps have in common, filled with the numbers of one; `attnviz/figures/template.py` writes both.
 
+import { MISSING } from "../../../figures/constants.js";
+
 /**
  * A template with its values in the places for them. Everything in it is new, so that Plotly may keep it.
  * @param {any} template
  * @param {Record<string, any>} values
  * @returns {any}
  */
-function filled(template, values) {
+export function filled(template, values) {
   if (Array.isArray(template)) return template.map((part) => filled(part, values));
   if (template === null || typeof template !== "object") return template;
   const { slot, choices, strips } = template;

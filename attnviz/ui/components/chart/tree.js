@@ -1,6 +1,10 @@
 // The tree of a beam search: a click on the end of a hypothesis has it as the translation, on any other piece it leads to
 // the step that wrote it. The way to what is pointed at, here or in a list of hypotheses, is marked.
 
+import { chartOf, find } from "../shared.js";
+import { chooseIn, send } from "../view.js";
+import { SVG } from "./frozen.js";
+
 /**
  * The ids of the pieces of a hypothesis, from the first step on.
  * @param {TreeMeta} tree
@@ -20,7 +24,7 @@ function piecesOf({ parents, pieces }, node) {
  * @param {TreeMeta} tree
  * @param {number} node
  */
-function openHypothesis(root, tree, node) {
+export function openHypothesis(root, tree, node) {
   const pieces = piecesOf(tree, node), { shown: now, end } = tree;
   if (tree.inner[node]) {
     chooseIn(root, { step: pieces.length - 1 });
@@ -92,7 +96,7 @@ function markWay(root, chart, tree, pointed) {
  * @param {HTMLElement} root
  * @param {Chart} chart
  */
-function markWays(root, chart) {
+export function markWays(root, chart) {
   /** @param {unknown} node */
   const mark = (node) => {
     const { tree } = chart.layout.meta; // another, where another search is drawn
@@ -107,22 +111,10 @@ function markWays(root, chart) {
  * @param {HTMLElement} root
  * @param {number[] | null} pieces
  */
-function hint(root, pieces) {
+export function hint(root, pieces) {
   const chart = chartOf(root), tree = chart.layout?.meta.tree;
   if (tree) markWay(root, chart, tree, pieces ? nodeOf(tree, pieces) : -1);
 }
 
 /** @param {[number, number] | undefined} span */
-const middle = (span) => (span ? (span[0] + span[1]) / 2 : null);
-
-/**
- * The band behind the column of the step on show.
- * @param {Meta} meta
- * @param {[number, number] | undefined} span
- * @returns {Shape[]}
- */
-function columnBand(meta, span) {
-  if (!span) return []; // the translation on show is longer than the search took
-  const fillcolor = tinted(meta.mark, BAND);
-  return [box(span[0], span[1], 0, 1, "transparent", 0, { yref: "paper", fillcolor, layer: "below" })];
-}
+export const middle = (span) => (span ? (span[0] + span[1]) / 2 : null);

@@ -1,6 +1,31 @@
 // The context vector as a sum that grows: a strip for each source piece, alpha_ij h_j, and below them what has been added
 // so far. The annotations come once for all steps; each step is multiplied out here.
 
+import { enlargement, larger, onLetters } from "../larger.js";
+import { recordOf } from "../records.js";
+import {
+  calm,
+  chartOf,
+  CONFIG,
+  endWith,
+  fill,
+  find,
+  findAll,
+  follow,
+  keep,
+  library,
+  number,
+  rows,
+  soon,
+  speak,
+  states,
+  watch,
+  widthOf,
+  write,
+} from "../shared.js";
+import { chooseIn, listenIn, pointAt, shown, viewOf } from "../view.js";
+import { multiply, shapes, sum } from "./strips.js";
+
 const MESSAGES = ["step", "source", "order"];
 const JUMPS = 5; // to the whole sum, where the visitor wants no motion
 const STILL = 600; // milliseconds between two jumps

@@ -1,5 +1,8 @@
 // The strips of one step: alpha_ij h_j of each source piece, in the order of their rows, and the lines drawn around them.
 
+import { MOST_ROWS, STRONGEST, VEIL } from "../../../figures/constants.js";
+import { fill } from "../shared.js";
+
 /**
  * The amount below which a share of the numbers lies.
  * @param {Float32Array} vector
@@ -24,7 +27,7 @@ function ordered(alpha, strongest) {
  * @param {Float32Array[]} terms
  * @param {number} units
  */
-function sum(terms, units) {
+export function sum(terms, units) {
   const total = new Float64Array(units);
   for (const term of terms) for (let k = 0; k < units; k += 1) total[k] += term[k];
   return Float32Array.from(total);
@@ -38,7 +41,7 @@ function sum(terms, units) {
  * @param {boolean} strongest
  * @returns {Growth}
  */
-function multiply(state, step, strongest) {
+export function multiply(state, step, strongest) {
   const alpha = state.alpha[step];
   const { units } = state.record;
   const skeleton = (strongest && state.skeletons.thinned) || state.skeletons.figure;
@@ -72,7 +75,7 @@ function multiply(state, step, strongest) {
  * @param {number | null} source
  * @returns {Shape[]}
  */
-function shapes({ skeleton, lines, row }, added, units, source) {
+export function shapes({ skeleton, lines, row }, added, units, source) {
   const { paper, context, mark, hidden } = skeleton.layout.meta;
   const count = lines.length;
   /** @type {(x0: number, x1: number, y0: number, y1: number, line: Shape["line"], more?: Partial<Shape>) => Shape} */

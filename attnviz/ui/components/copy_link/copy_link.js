@@ -1,5 +1,7 @@
 // Copies the address of what is on show, and says so for a while; beside it, the way into lecture mode.
 
+import { find, letGo, wordIn, write } from "../shared.js";
+
 const TOLD = 2500; // milliseconds
 
 /**

@@ -1,5 +1,10 @@
 // The equation of a stage at the step on show, set by KaTeX.
 
+import { recordOf } from "../records.js";
+import { find, follow, soon, states, write } from "../shared.js";
+import { shown } from "../view.js";
+import { equationAt } from "./texts.js";
+
 /**
  * KaTeX, of which the browser has one for all equations; null where it could not be fetched.
  * @param {string} address

@@ -7,7 +7,7 @@
  * @param {number | null} source
  * @returns {{ latex: string, note: string } | null}
  */
-function equationAt({ latex, note, steps, ofStep, ofSource, ofCell }, step, source) {
+export function equationAt({ latex, note, steps, ofStep, ofSource, ofCell }, step, source) {
   const row = steps.indexOf(step ?? -1), column = source ?? 0;
   if (row < 0) return null;
   const found = new Map([

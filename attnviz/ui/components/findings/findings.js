@@ -1,6 +1,9 @@
 // The alignment in words. A finding leads to its cell; the line about the step follows it without the server. Words are
 // set by textContent, so nothing typed is ever read as markup.
 
+import { fill, find, findAll, follow, letGo, states, write } from "../shared.js";
+import { chooseIn, shown } from "../view.js";
+
 /**
  * @param {FindingRecord} finding
  * @param {number} index

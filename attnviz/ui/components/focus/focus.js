@@ -1,6 +1,8 @@
 // What a button opens Streamlit puts at the end of the document, the whole page away from that button: whoever opens it by
 // the keyboard is taken there, and back to the button on Escape.
 
+import { findAll } from "../shared.js";
+
 const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false']";
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const BOX = "[data-testid='stPopoverBody']";

@@ -1,6 +1,9 @@
 // Has its part of the page drawn anew when something else is on show than what it was drawn for, once it is near the
 // window: the server draws it, and has better to do while nobody sees it.
 
+import { find, states } from "../shared.js";
+import { listenIn, send, shown } from "../view.js";
+
 const NEAR = "50%"; // of the window's height
 
 /**

@@ -1,6 +1,9 @@
 // Small heatmaps in groups, each a canvas with a pixel for each of its numbers. Where one can be chosen they are one group
 // of radio buttons: Tab comes to the chosen one, the arrows go from one to the next.
 
+import { NARROW } from "../records.js";
+import { calm, find, findAll, letGo, speak, states } from "../shared.js";
+
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag

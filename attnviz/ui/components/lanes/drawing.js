@@ -1,6 +1,9 @@
 // What stands in a lane, and what of it is there at a step. Words are set by textContent, so that nothing is ever read as
 // markup.
 
+import { MOST_GREEN } from "../../../figures/constants.js";
+import { find, findAll, number, write } from "../shared.js";
+
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -56,7 +59,7 @@ function laneOf(lane) {
  * @param {HTMLElement} root
  * @param {LanesRecord} record
  */
-function build(root, record) {
+export function build(root, record) {
   const box = find(root, ".beside");
   box.style.setProperty("--lanes", String(record.lanes.length));
   box.replaceChildren(...record.lanes.map(laneOf));
@@ -130,7 +133,7 @@ function paintLane(root, node, lane, step) {
  * @param {LanesRecord} record
  * @param {LanesState} state
  */
-function paintLanes(root, { lanes, labels, words }, { step, playing }) {
+export function paintLanes(root, { lanes, labels, words }, { step, playing }) {
   findAll(root, ".lane").forEach((node, k) => paintLane(root, node, lanes[k], step));
   findAll(root, ".clause").forEach((clause, k) => {
     clause.classList.toggle("now", k === step);

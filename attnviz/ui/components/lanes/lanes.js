@@ -1,6 +1,12 @@
 // Several translations side by side that are moved together, step by step. As the player does, it takes steps in the
 // browser: the other components of the view hear of one at once, and the server afterwards.
 
+import { isForPage, plays, stepBy } from "../keyboard.js";
+import { recordOf } from "../records.js";
+import { endWith, find, follow, letGo, PATIENCE, soon, speak, states, wordIn } from "../shared.js";
+import { attend, send, shown } from "../view.js";
+import { build, paintLanes } from "./drawing.js";
+
 const PACE = 800; // milliseconds a step stays while playing
 const OWN = "[type='range']"; // the slider of the steps
 

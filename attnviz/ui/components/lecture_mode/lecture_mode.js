@@ -1,5 +1,8 @@
 // Lecture mode: entered and left by a key, a button, or the address, it stays from page to page until it is left.
 
+import { isForPage } from "../keyboard.js";
+import { addressWith, find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+
 const LECTURE = "lecture"; // its address parameter; the page's root element bears it as `data-lecture`
 const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const page = document.documentElement;

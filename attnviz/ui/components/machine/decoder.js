@@ -1,12 +1,16 @@
 // The lower end of the machine: state, previous word and context go into the new state and into the readout, and that
 // scores the words.
 
+import { stagePart } from "./look.js";
+import { group, path, put, rounded, symbol, vector } from "./svg.js";
+import { TAPS } from "./terms.js";
+
 /**
  * @param {Element} root
  * @param {MachineRecord} record
  * @param {Plan} plan
  */
-function drawDecoder(root, record, plan) {
+export function drawDecoder(root, record, plan) {
   const { decoder } = plan, { squares: { state, readout }, words } = record;
   const given = group(root, "given"), before = group(given, "vector"), previous = group(given, "vector");
   const [moved, spoken] = [4, 5].map((stage) => stagePart(root, stage));

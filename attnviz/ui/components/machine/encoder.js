@@ -1,12 +1,14 @@
 // The upper end of the machine: the source pieces, the encoder that reads them from both sides, and the annotations.
 
+import { area, colour, group, path, put, spot, vector } from "./svg.js";
+
 /**
  * @param {Element} root
  * @param {MachineRecord} record
  * @param {Plan} plan
  * @param {MachineNumbers} numbers
  */
-function drawEncoder(root, record, plan, numbers) {
+export function drawEncoder(root, record, plan, numbers) {
   const part = group(root, "encoder");
   readingLine(part, plan, plan.across.forward, true);
   readingLine(part, plan, plan.across.backward, false);

@@ -1,12 +1,15 @@
 // The middle of the machine: the query meets the keys, energies become weights, and ribbons as thick as these make the
 // context vector.
 
+import { viewOf } from "../view.js";
+import { area, group, put, rounded, spot, symbol, vector } from "./svg.js";
+
 /**
  * @param {Element} root
  * @param {MachineRecord} record
  * @param {Plan} plan
  */
-function drawLook(root, record, plan) {
+export function drawLook(root, record, plan) {
   const [energy, weight, context] = [1, 2, 3].map((stage) => stagePart(root, stage));
   const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
     across ? plan.columns.map((_, j) => columnNumber(parent, plan, across, name, j)) : [];
@@ -24,11 +27,17 @@ function drawLook(root, record, plan) {
 }
 
 /**
+ * The name of the colours of the ribbons, another for each view on the page.
+ * @param {Element} drawing
+ */
+export const flowName = (drawing) => `flow-${[...viewOf(drawing).classList].join("-")}`;
+
+/**
  * The parts of a stage; a click on one leads to it.
  * @param {Element} root
  * @param {number} stage
  */
-function stagePart(root, stage) {
+export function stagePart(root, stage) {
   const part = group(root, "part");
   part.dataset.stage = String(stage);
   return part;

@@ -1,6 +1,19 @@
 // The machine: how the numbers of the step on show run from the English pieces to the French one. Drawn once for a sentence;
 // a step moves what is different in it.
 
+import { recordOf } from "../records.js";
+import { calm, endWith, fill, find, follow, soon, speak, states, write } from "../shared.js";
+import { listenIn, shown } from "../view.js";
+import { drawDecoder } from "./decoder.js";
+import { drawEncoder } from "./encoder.js";
+import { drawLook, flowName } from "./look.js";
+import { nameParts } from "./names.js";
+import { planned } from "./plan.js";
+import { become, MOVING, strike, unpacked } from "./pose.js";
+import { reachColumns, reachStages } from "./reach.js";
+import { fit, put } from "./svg.js";
+import { drawTerms } from "./terms.js";
+
 /**
  * Draws all that is the same at every step.
  * @param {HTMLElement} root
@@ -55,12 +68,6 @@ function flowColours(drawing, { standing, across: { ribbons: [from, to] } }) {
   put(colours, "stop", { offset: 0.15, style: "stop-color: var(--encoder)" });
   put(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
-
-/**
- * The name of these colours, another for each view on the page.
- * @param {Element} drawing
- */
-const flowName = (drawing) => `flow-${[...viewOf(drawing).classList].join("-")}`;
 
 /**
  * Writes what a step says in words and numbers.

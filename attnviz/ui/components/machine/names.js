@@ -1,5 +1,8 @@
 // The names of the parts with their symbols, and the ways to the stages.
 
+import { GUTTER } from "./plan.js";
+import { group, put, symbol } from "./svg.js";
+
 /**
  * Names all parts; returns the indices of symbols that hold the number of the step.
  * @param {Element} root
@@ -8,7 +11,7 @@
  * @param {StageTitle[]} stages
  * @param {(text: string, letters: number) => number} measure
  */
-function nameParts(root, record, plan, stages, measure) {
+export function nameParts(root, record, plan, stages, measure) {
   const part = group(root, "names"), looks = record.attention !== "none";
   const { across, decoder: { before, previous, titles }, standing } = plan;
   const symbols = standing ? nameColumns(part, plan, looks) : nameRows(part, record, plan, looks);

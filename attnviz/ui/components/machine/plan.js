@@ -1,11 +1,11 @@
 // Where the parts of the machine are, for the room there is: the sentence lies on a wide page, and stands on a telephone.
 
 const STAND = 960; // pixels of width below which it stands
-const GUTTER = 176; // pixels at the left of a lying sentence, for the names of the rows
+export const GUTTER = 176; // pixels at the left of a lying sentence, for the names of the rows
 const EDGE = 14; // at the right, where the encoder begins to read backwards
 const LARGEST = 180; // pixels of the widest column
 const KEYS = 22; // for a row of its own that names the keys
-const CHANCE = 54; // before a probability, for what it is the probability of
+export const CHANCE = 54; // before a probability, for what it is the probability of
 const LEAST = 10; // of the narrowest: of a longer sentence the drawing is wider than its box
 
 /**
@@ -14,7 +14,8 @@ const LEAST = 10; // of the narrowest: of a longer sentence the drawing is wider
  * @param {number} width
  * @param {(text: string, letters: number) => number} measure
  */
-const planned = (record, width, measure) => width < STAND ? standing(record, width) : lying(record, width, measure);
+export const planned = (record, width, measure) =>
+  width < STAND ? standing(record, width) : lying(record, width, measure);
 
 /**
  * How wide the columns are, as the sentence is written; or all alike, its words aslant, where it is too long for that.

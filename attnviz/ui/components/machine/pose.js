@@ -1,13 +1,17 @@
 // What a step changes in the drawing, and how one step becomes the next.
 
-const MOVING = 650; // milliseconds at speed 1
+import { number, rows, write } from "../shared.js";
+import { lookedAt, ribbon, stacked } from "./ribbons.js";
+import { area, colour, rounded, spot } from "./svg.js";
+
+export const MOVING = 650; // milliseconds at speed 1
 
 /**
  * Unpacks the numbers of a record.
  * @param {MachineRecord} record
  * @returns {MachineNumbers}
  */
-function unpacked(record) {
+export function unpacked(record) {
   const { squares, sources, steps } = record;
   const [energies, weights] = [record.energies, record.weights].map((packed) => rows(packed, sources.length));
   const context = rows(record.contexts, squares.context), readout = rows(record.readouts, squares.readout);
@@ -52,7 +56,7 @@ function between(from, to, share) {
  * @param {MachineParts} parts
  * @param {Pose} pose
  */
-function strike(record, plan, parts, pose) {
+export function strike(record, plan, parts, pose) {
   const { limits } = record;
   colour(parts.contextSquares, pose.context, limits.annotation);
   colour(parts.beforeSquares, pose.before, limits.state);
@@ -142,7 +146,7 @@ function contextLine({ standing, across, decoder: { lanes, after, readout } }, m
  * @param {number} time in milliseconds; 0 is at once
  * @param {(pose: Pose, share: number) => void} draw
  */
-function become(state, to, time, draw) {
+export function become(state, to, time, draw) {
   cancelAnimationFrame(state.frame);
   const from = state.pose;
   if (!from || time <= 0 || from.weights.length !== to.weights.length) {

@@ -1,12 +1,16 @@
 // What the mouse, a finger and the keyboard do to the machine: a source piece is chosen, or one goes to a stage.
 
+import { find } from "../shared.js";
+import { chooseIn, pointAt, send } from "../view.js";
+import { area, group, put } from "./svg.js";
+
 /**
  * Lays the columns that can be pointed at over the drawing.
  * @param {HTMLElement} root
  * @param {Element} drawing
  * @param {MachineState} state
  */
-function reachColumns(root, drawing, state) {
+export function reachColumns(root, drawing, state) {
   const { plan, parts } = state;
   if (!plan) return;
   const { across, columns } = plan, deep = across.ribbons[0];
@@ -48,7 +52,7 @@ function goTo(root, stage) {
  * Listens for what leads to a stage.
  * @param {HTMLElement} root
  */
-function reachStages(root) {
+export function reachStages(root) {
   /** @param {Event} event */
   const stageAt = (event) => {
     const part = event.target instanceof Element ? event.target.closest("[data-stage]") : null;

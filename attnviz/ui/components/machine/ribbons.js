@@ -1,6 +1,8 @@
 // The ribbons from the source pieces to the context vector: each is as thick as its weight all the way, but for its neck,
 // which is no wider than its column.
 
+import { path, spot } from "./svg.js";
+
 const CUTS = 22; // places at which a ribbon is cut: enough for a smooth edge
 const NECK = 0.5; // share of the way after which a ribbon is as thick as its weight
 const THINNEST = 0.12; // pixels below which nothing would be seen
@@ -11,7 +13,7 @@ const THINNEST = 0.12; // pixels below which nothing would be seen
  * @param {number} from
  * @param {number} flow
  */
-function stacked(weights, from, flow) {
+export function stacked(weights, from, flow) {
   let here = from;
   return Array.from(weights, (weight) => {
     here += weight * flow;
@@ -24,7 +26,7 @@ function stacked(weights, from, flow) {
  * @param {Plan} plan
  * @param {Float32Array} weights
  */
-function lookedAt({ columns, first, last, flow }, weights) {
+export function lookedAt({ columns, first, last, flow }, weights) {
   const mean = columns.reduce((sum, { middle }, j) => sum + middle * weights[j], 0);
   return Math.min(Math.max(mean, first + flow / 2), Math.max(last, first + flow) - flow / 2);
 }
@@ -37,7 +39,7 @@ function lookedAt({ columns, first, last, flow }, weights) {
  * @param {number} thick
  * @param {number} neck
  */
-function ribbon(plan, from, to, thick, neck) {
+export function ribbon(plan, from, to, thick, neck) {
   if (thick < THINNEST) return "";
   const [top, bottom] = plan.across.ribbons, deep = bottom - top, way = to - from;
   // A far one is cut at right angles to its way; a thick one that goes straight on would fold, and is cut along the sentence.

@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {Record<string, string | number>} attributes
  * @param {string} [text]
  */
-function put(parent, tag, attributes, text) {
+export function put(parent, tag, attributes, text) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   if (text !== undefined) made.textContent = text;
@@ -22,7 +22,7 @@ function put(parent, tag, attributes, text) {
  * @param {Element} parent
  * @param {string} className
  */
-const group = (parent, className) => put(parent, "g", { class: className });
+export const group = (parent, className) => put(parent, "g", { class: className });
 
 /**
  * A place of a plan in the drawing.
@@ -31,7 +31,7 @@ const group = (parent, className) => put(parent, "g", { class: className });
  * @param {number} across
  * @returns {Spot}
  */
-const spot = ({ standing }, along, across) => standing ? [across, along] : [along, across];
+export const spot = ({ standing }, along, across) => standing ? [across, along] : [along, across];
 
 /**
  * An area of a plan in the drawing, `long` along the sentence and `deep` across it.
@@ -42,7 +42,7 @@ const spot = ({ standing }, along, across) => standing ? [across, along] : [alon
  * @param {number} deep
  * @returns {Area}
  */
-function area({ standing }, along, across, long, deep) {
+export function area({ standing }, along, across, long, deep) {
   return standing
     ? { x: across, y: along, width: deep, height: long }
     : { x: along, y: across, width: long, height: deep };
@@ -52,13 +52,13 @@ function area({ standing }, along, across, long, deep) {
  * The path through some places.
  * @param {Spot[]} spots
  */
-const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
+export const path = (spots) => `M${spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 /**
  * A line through some places that turns at right angles, its corners rounded.
  * @param {Spot[]} spots
  */
-function rounded(spots) {
+export function rounded(spots) {
   const radius = 9;
   let drawn = `M${spots[0].join(" ")}`;
   for (let k = 1; k < spots.length - 1; k += 1) {
@@ -79,7 +79,7 @@ function rounded(spots) {
  * @param {number} count
  * @param {string} className of its frame
  */
-function vector(parent, { x, y, width, height }, count, className) {
+export function vector(parent, { x, y, width, height }, count, className) {
   const lying = width >= height, size = (lying ? width : height) / count;
   put(parent, "rect", { x, y, width, height, class: "ground" });
   const squares = Array.from({ length: count }, (_, k) =>
@@ -100,7 +100,7 @@ function vector(parent, { x, y, width, height }, count, className) {
  * @param {number} limit
  * @param {number} [from]
  */
-function colour(squares, values, limit, from = 0) {
+export function colour(squares, values, limit, from = 0) {
   squares.forEach((square, k) => {
     const value = values[from + k];
     square.setAttribute("fill", value < 0 ? "var(--minus)" : "var(--plus)");
@@ -113,7 +113,7 @@ function colour(squares, values, limit, from = 0) {
  * @param {SVGElement} node
  * @param {string} text
  */
-function fit(node, text) {
+export function fit(node, text) {
   if (!(node instanceof SVGTextElement) || node.textContent === text) return;
   node.textContent = text;
   node.style.fontSize = "";
@@ -129,7 +129,7 @@ function fit(node, text) {
  * @param {string} index
  * @param {{ way?: "→" | "←", className?: string }} [more]
  */
-function symbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
+export function symbol(parent, [x, y], letter, index, { way, className = "" } = {}) {
   const text = put(parent, "text", { x, y, class: `symbol ${className}` }, letter);
   const lowered = put(text, "tspan", { class: "index", dy: 4 }, index);
   if (way) {

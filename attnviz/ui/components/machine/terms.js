@@ -1,14 +1,17 @@
 // What else the equations of a step have, each beside the part that it acts on: weights at the lines that they are
 // multiplied along, gates and candidate by the box that reckons with them.
 
-const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
+import { CHANCE, GUTTER } from "./plan.js";
+import { group, put } from "./svg.js";
+
+export const TAPS = [0.24, 0.5, 0.76]; // shares of a box's width at which it takes in state, context and word
 
 /**
  * @param {Element} root
  * @param {MachineRecord} record
  * @param {Plan} plan
  */
-function drawTerms(root, { terms, readout }, plan) {
+export function drawTerms(root, { terms, readout }, plan) {
   if (!terms) return;
   const part = group(root, "terms"), { decoder, standing, across } = plan;
   if (across.query) drawAsking(part, terms, plan);

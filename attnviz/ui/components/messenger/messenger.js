@@ -2,6 +2,10 @@
 // page is to be drawn for it; it tells them what the server says, once the view has it. All that the server is told goes
 // through here: of several components that speak at once, Streamlit hears one.
 
+import { afterPaint, find, isOnPage, pageLink, states } from "../shared.js";
+import { listenIn, send, shown, viewOf } from "../view.js";
+import { isBehind, isInAddress, writeAddress } from "./address.js";
+
 const LATE = 80; // milliseconds to wait for another key before the server is told
 const SENT = 1000; // milliseconds within which Streamlit has sent what it was told, whenever the server answers
 

@@ -1,5 +1,9 @@
 // Another word at the step on show: one of the likeliest others, or one that is typed.
 
+import { recordOf } from "../records.js";
+import { find, follow, letGo, soon, states, write } from "../shared.js";
+import { shown, tryIn } from "../view.js";
+
 /**
  * Has the word that was chosen, or else the one that was typed, written.
  * @param {HTMLElement} root

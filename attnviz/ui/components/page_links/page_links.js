@@ -2,6 +2,8 @@
 // message that holds all that was typed and chosen on this one. What Streamlit sends when it follows a link holds none of
 // it, and where the server has not begun with the message before by then, it takes this one in its place.
 
+import { afterPaint, find, isOnPage, pageLink } from "../shared.js";
+
 const BOXES = ".stTextArea textarea, .stTextInput input, .stNumberInput input"; // of them the server hears once they are left
 
 const PATIENT = 1500; // milliseconds between two looks whether a link was followed

@@ -45,7 +45,7 @@ function writeStyles(node) {
  * @param {PageDrawing} drawing
  * @returns {{ text: string, width: number, height: number }}
  */
-function pageDrawing({ box, narrowest, colours, title, alt }) {
+export function pageDrawing({ box, narrowest, colours, title, alt }) {
   const shown = document.querySelector(`${box} svg.drawing`);
   if (!(shown instanceof SVGSVGElement) || !shown.parentElement) throw new Error(`there is no drawing in ${box}`);
   const copy = /** @type {SVGSVGElement} */ (shown.cloneNode(true)), file = document.createElementNS(SPACE, "svg");

@@ -1,5 +1,8 @@
 // Draws pictures once more, for print, and hands the visitor the files.
 
+import { find, library } from "../shared.js";
+import { pageDrawing } from "./page_drawing.js";
+
 const DOTS = 3; // pixels of a PNG for each of the figure's
 const FACE = "Source Sans";
 const SVG_ADDRESS = "data:image/svg+xml,"; // what addresses begin with that are an SVG themselves

@@ -1,5 +1,9 @@
 // The keys of the player: what each does.
 
+import { isForPage, plays, stepBy } from "../keyboard.js";
+import { viewOf } from "../view.js";
+import { looked } from "./mark_step.js";
+
 /**
  * The source piece `by` stops further down, in the order the rows of the stages stand in. Where the heatmap is by pieces
  * every piece is a stop; where it is by words, of each word the piece that the step looks at most: its frame moves.
@@ -43,7 +47,7 @@ function turn(root) {
  * After Ctrl + Enter the arrows are to step: the caret leaves the sentence, once Streamlit has taken it.
  * @param {KeyboardEvent} event
  */
-function leave(event) {
+export function leave(event) {
   const [box] = event.composedPath();
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   if (box instanceof HTMLTextAreaElement) setTimeout(() => box.blur(), 0);
@@ -55,7 +59,7 @@ function leave(event) {
  * @param {PlayerControl} control
  * @param {HTMLElement} root
  */
-function keys(event, state, { choose, play }, root) {
+export function keys(event, state, { choose, play }, root) {
   if (viewOf(root).hasAttribute("data-tour")) return; // until it ends, the keys are the tour's
   if (!isForPage(event)) return;
   const step = stepBy(event, state.step, state.data.weights.length - 1);
@@ -78,7 +82,7 @@ function blur(selector) {
 }
 
 /** @param {PointerEvent} event */
-function release(event) {
+export function release(event) {
   // A click on a blank spot gives the whole page the focus, and the next key would draw its frame.
   blur(".stMain");
   // The arrows of a radio group are for those who came to it by the keyboard; after the mouse they are to step again.

@@ -1,11 +1,16 @@
 // What of the sentences and buttons is marked at a step.
 
+import { fill, find, findAll, number, write } from "../shared.js";
+import { send, shown } from "../view.js";
+import { aimPair, paintPointed } from "./pointing.js";
+import { parts } from "./word_buttons.js";
+
 /**
  * The source piece on show: the chosen one, or the one of the largest weight.
  * @param {PlayerState} state
  * @returns {number}
  */
-function looked({ data, step, source }) {
+export function looked({ data, step, source }) {
   return source ?? data.orders[step][0];
 }
 
@@ -102,7 +107,7 @@ function paintBar(bar, { data, step }, source) {
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
-function paint(root, state) {
+export function paint(root, state) {
   const { data, step } = state;
   const source = looked(state);
   if (data.looks) paintSource(root, state, source);

@@ -1,6 +1,10 @@
 // What the buttons, keys and pictures do to the step and the source piece. A choice is shown at once; the server hears of
 // it afterwards, for the address and the choice of words.
 
+import { find, findAll, letGo } from "../shared.js";
+import { send, shown } from "../view.js";
+import { paint } from "./mark_step.js";
+
 const PACE = 900; // milliseconds a step stays while playing at speed 1
 
 /**
@@ -32,7 +36,7 @@ function take(root, state, choice) {
  * @param {PlayerState} state
  * @returns {PlayerControl}
  */
-function controller(root, state) {
+export function controller(root, state) {
   const last = () => state.data.weights.length - 1;
   const pause = () => {
     clearTimeout(state.timer);
@@ -67,7 +71,7 @@ function controller(root, state) {
 }
 
 /** @param {HTMLElement} root */
-function speeds(root) {
+export function speeds(root) {
   const buttons = findAll(root, ".speed button", HTMLButtonElement);
   /** @param {number} speed */
   const set = (speed) => {
@@ -88,7 +92,7 @@ function speeds(root) {
  * @param {PlayerState} state
  * @param {PlayerControl} control
  */
-function buttons(root, state, control) {
+export function buttons(root, state, control) {
   /** @type {(name: string, act: () => void) => void} */
   const press = (name, act) => {
     for (const button of findAll(root, name)) {

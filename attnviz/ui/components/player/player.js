@@ -1,6 +1,14 @@
 // The two sentences and the buttons that move through the steps. A step, or a source piece, is chosen here, in the browser:
 // the other components of the view hear of it at once, and the server afterwards.
 
+import { find, PATIENCE, speak, states, wordIn } from "../shared.js";
+import { attend, shown, viewOf } from "../view.js";
+import { keys, leave, release } from "./keys.js";
+import { looked, paint } from "./mark_step.js";
+import { buttons, controller, speeds } from "./playback.js";
+import { aimPair, paintPointed } from "./pointing.js";
+import { buildSentences } from "./word_buttons.js";
+
 /**
  * Streamlit names its slider by itself and by its label: "Step Step". One of both is taken away whenever it is drawn.
  * @param {HTMLElement} root

@@ -1,6 +1,10 @@
 // What is pointed at, by the mouse or the focus of the keyboard, here or in any picture of the view: a source word shows who
 // looked at it, a written word where it looked.
 
+import { MOST_GREEN } from "../../../figures/constants.js";
+import { find, findAll } from "../shared.js";
+import { pointAt } from "../view.js";
+
 const MOST_VIOLET = 0.42; // share of the decoder's colour behind a written word that gave a source word all of its weight
 
 /**
@@ -19,7 +23,7 @@ function tint(word, weight, most) {
  * @param {HTMLElement} root
  * @param {PlayerState} state
  */
-function paintPointed(root, { data, step, pointed }) {
+export function paintPointed(root, { data, step, pointed }) {
   const { source, target, weights, looks } = data;
   const from = pointed?.step ?? step, place = pointed?.source;
   const column = looks && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
@@ -46,7 +50,7 @@ function paintPointed(root, { data, step, pointed }) {
  * @param {HTMLElement} word
  * @param {"source" | "step"} kind
  */
-function tellPointed(root, word, kind) {
+export function tellPointed(root, word, kind) {
   /** @param {Event} event */
   const point = (event) => {
     const over = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
@@ -69,7 +73,7 @@ function tellPointed(root, word, kind) {
  * @param {PlayerState} state
  * @param {number} source
  */
-function aimPair(root, { data, step }, source) {
+export function aimPair(root, { data, step }, source) {
   if (find(root, ".bar").hidden) return;
   const places = [
     [".english", data.source.findIndex(({ pieces }) => pieces.includes(source))],

@@ -1,5 +1,8 @@
 // The two sentences as words that can be clicked. Words are set by textContent, so nothing typed is ever read as markup.
 
+import { find, findAll, letGo } from "../shared.js";
+import { tellPointed } from "./pointing.js";
+
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -18,7 +21,7 @@ function element(tag, className, text) {
  * @param {string[]} texts
  * @param {number[]} indices
  */
-function parts(texts, indices) {
+export function parts(texts, indices) {
   return texts.map((text, k) => {
     const span = element("span", "piece", text);
     span.dataset.index = String(indices[k]);
@@ -79,7 +82,7 @@ function targetWord(word, choose) {
  * @param {PlayerRecord} data
  * @param {PlayerControl["choose"]} choose
  */
-function buildSentences(root, { source, target, orders, spoken }, choose) {
+export function buildSentences(root, { source, target, orders, spoken }, choose) {
   /** @type {<Word extends PlayerWord>(name: string, words: Word[], button: (word: Word) => HTMLElement) => void} */
   const line = (name, words, button) => {
     find(root, name).replaceChildren(...words.flatMap((word) => [...(word.space ? [" "] : []), button(word)]));

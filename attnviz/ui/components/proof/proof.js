@@ -1,6 +1,9 @@
 // The badge of the step on show: whether all its numbers came out the same when computed again. It opens on what was
 // proved, and closes by Escape, by Tab, or by a press elsewhere.
 
+import { fetchAhead, recordOf } from "../records.js";
+import { endWith, find, follow, soon, states, write } from "../shared.js";
+
 /**
  * @param {string} tag
  * @param {string[]} texts

@@ -1,5 +1,9 @@
 // The step on show in short: what it wrote, and the outcome of each of its stages, which leads to that stage.
 
+import { recordOf } from "../records.js";
+import { calm, endWith, find, findAll, follow, letGo, states, write } from "../shared.js";
+import { chooseIn, listenIn, shown, viewOf } from "../view.js";
+
 const LONGEST = 30000; // milliseconds for which a stage that was gone to is kept in the window, at most
 const REST = 150; // milliseconds without a movement, after which the page has come to rest
 

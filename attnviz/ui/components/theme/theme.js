@@ -1,6 +1,8 @@
 // Says which language the page is in, and hands Streamlit's live colours to the whole page, which knows them only inside
 // components, and asks the server to draw the figures again once the visitor changes the theme.
 
+import { fill, find, findAll, speak } from "../shared.js";
+
 /** @typedef {HTMLElement & { nameHelp?: () => void }} Probe */
 
 const NAMES = [

@@ -1,6 +1,10 @@
 // Moves through the moments of a training, in the browser: what follows the view hears of a moment as of a step. The
 // address has the update that is on show, unless it is the last.
 
+import { isForPage, plays, stepBy } from "../keyboard.js";
+import { addressWith, find, findAll, letGo, speak, states, wordIn, write } from "../shared.js";
+import { send, shown } from "../view.js";
+
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 const OWN = "[type='range']"; // the slider of the moments
 

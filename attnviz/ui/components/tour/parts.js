@@ -1,12 +1,15 @@
 // What stands on a card besides its sentences: energies to pull, and shares before and after the word.
 
+import { number, write } from "../shared.js";
+import { preview, shown } from "../view.js";
+
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {string} className
  * @param {string} [text]
  */
-function node(tag, className, text) {
+export function node(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;
   if (text !== undefined) made.textContent = text;
@@ -18,7 +21,7 @@ function node(tag, className, text) {
  * @param {Span[]} spans
  * @param {string} [className]
  */
-function sentence(spans, className = "") {
+export function sentence(spans, className = "") {
   const line = node("p", className);
   line.append(...spans.map(([kind, text]) => kind ? node("b", kind, text) : text));
   return line;
@@ -47,7 +50,7 @@ const NOTCHES = 0.1;
  * @param {number} step
  * @param {Words} words
  */
-function pulled(root, { energies, rows, shown: bars }, step, words) {
+export function pulled(root, { energies, rows, shown: bars }, step, words) {
   const box = node("div", "pull"), least = Math.min(...energies) - BELOW, most = Math.max(...energies) + ABOVE;
   const now = [...energies];
   box.append(node("span", "head", ""), node("span", "head", words.fit), node("span", "head", words.share));
@@ -99,7 +102,7 @@ function pulled(root, { energies, rows, shown: bars }, step, words) {
  * @param {ComparedShares[]} rows
  * @param {Words} words
  */
-function compared(rows, words) {
+export function compared(rows, words) {
   const box = node("div", "compare"), key = node("p", "head");
   key.append(node("i", "before"), words.before, node("i", "after"), words.after);
   box.append(key);

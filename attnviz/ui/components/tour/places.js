@@ -1,5 +1,8 @@
 // Where on the page a stop is told: the part it is about, brought into the window, with a light on it and the card beside.
 
+import { calm, find } from "../shared.js";
+import { viewOf } from "../view.js";
+
 const GAP = 14; // pixels between the light, the card and the edge of the window
 const SHEET = 700; // pixels of a window below which the card is a sheet at its foot
 const EDGE = 6; // pixels of light around what is lit
@@ -23,7 +26,7 @@ const PLACES = {
 };
 
 const isSheet = () => innerWidth < SHEET;
-const page = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
+export const page = () => document.querySelector("[data-testid=stMain]") ?? document.documentElement;
 
 /**
  * Where the part of the page is that a stop is about, once it is there: what holds all that is lit of it.
@@ -31,7 +34,7 @@ const page = () => document.querySelector("[data-testid=stMain]") ?? document.do
  * @param {string} place
  * @returns {DOMRect | null}
  */
-function areaOf(root, place) {
+export function areaOf(root, place) {
   const selectors = PLACES[place];
   if (!selectors) return null;
   const selector = isSheet() ? selectors.picture : selectors.all;
@@ -61,7 +64,7 @@ function topOf(root) {
  * @param {HTMLElement} root
  * @param {DOMRect} area
  */
-function bringIntoSight(root, { top, bottom, height, width }) {
+export function bringIntoSight(root, { top, bottom, height, width }) {
   const card = find(root, ".card");
   const wide = width + card.offsetWidth + 3 * GAP > innerWidth;
   const first = topOf(root), last = innerHeight - GAP - (isSheet() || wide ? card.offsetHeight + 2 * GAP : 0);
@@ -76,7 +79,7 @@ function bringIntoSight(root, { top, bottom, height, width }) {
  * @param {DOMRect | null} area
  * @param {boolean} asks whether the card has the page to itself
  */
-function light(root, area, asks) {
+export function light(root, area, asks) {
   const beam = find(root, ".light"), card = find(root, ".card");
   card.classList.toggle("sheet", isSheet());
   card.classList.toggle("asks", asks);
@@ -142,7 +145,7 @@ function beside({ offsetWidth: width, offsetHeight: height }, lit) {
  * @param {HTMLElement} node
  * @param {boolean} whether
  */
-function showOver(node, whether) {
+export function showOver(node, whether) {
   if (!node.isConnected || node.matches(":popover-open") === whether) return;
   if (whether) node.showPopover();
   else node.hidePopover();

@@ -1,5 +1,9 @@
 // The questions of the last stop: where did it look most? The page shows nothing of it until all are answered.
 
+import { MOST_GREEN } from "../../../figures/constants.js";
+import { fill } from "../shared.js";
+import { node, sentence } from "./parts.js";
+
 /**
  * What was answered, by the translation; kept while the page is, whatever Streamlit draws anew.
  * @type {Map<string, Played>}
@@ -7,7 +11,7 @@
 const games = new Map();
 
 /** @param {string} identity */
-function gameOf(identity) {
+export function gameOf(identity) {
   const game = games.get(identity) ?? { answers: [], asked: 0 };
   games.set(identity, game);
   return game;
@@ -18,7 +22,7 @@ function gameOf(identity) {
  * @param {TourStop} stop
  * @param {string} identity
  */
-const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).asked < quiz.questions.length);
+export const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).asked < quiz.questions.length);
 
 /**
  * The question that is asked, the answer to it, or the score and a way to `lead` on.
@@ -27,7 +31,7 @@ const asking = ({ quiz }, identity) => Boolean(quiz && gameOf(identity).asked < 
  * @param {() => void} draw
  * @param {() => void} lead
  */
-function quizBox(quiz, identity, draw, lead) {
+export function quizBox(quiz, identity, draw, lead) {
   const game = gameOf(identity), box = node("div", "quiz");
   if (game.asked >= quiz.questions.length) box.append(...score(quiz, game, draw, lead));
   else box.append(...question(quiz, game, draw));

@@ -1,6 +1,14 @@
 // The tour: a card that tells a translation stop by stop, with a light on the part of the page it is about. Where it is, the
 // server knows, which has it in the address; what is on it comes from there at once, for all stops.
 
+import { recordOf } from "../records.js";
+import { fill, find, findAll, speak, states, write } from "../shared.js";
+import { chooseIn, listenIn, preview, shown, viewOf } from "../view.js";
+import { compared, node, pulled, sentence } from "./parts.js";
+import { areaOf, bringIntoSight, light, page, showOver } from "./places.js";
+import { asking, gameOf, quizBox } from "./quiz.js";
+import { backward, neighbours, onTourKey, onward } from "./walking.js";
+
 const SLOW = 30000; // milliseconds after which the server is believed again, whatever it says
 
 /**
@@ -230,9 +238,11 @@ function start(root) {
   const begun = { at: null, before: { step: 0, source: null }, sentAt: 0, scrolled: null, focused: null, frame: 0 };
   const state = /** @type {TourState} */ (/** @type {Partial<TourState>} */ (begun));
   state.seen = true; // wherever it stands, it is read at once
+  /** @type {(stop: number | null) => void} */
+  const to = (stop) => go(root, state, stop);
   const hears = new AbortController(), { signal } = hears;
   const again = () => state.at !== null && state.written === undefined ? draw(root, state) : settle(root, state);
-  document.addEventListener("keydown", (event) => onTourKey(root, state, event), { signal });
+  document.addEventListener("keydown", (event) => onTourKey(root, state, event, to), { signal });
   document.addEventListener("scroll", again, { signal, capture: true, passive: true });
   addEventListener("resize", again, { signal });
   state.size = new ResizeObserver(() => { // the page grows while its pictures come, or is told at another depth
@@ -243,9 +253,9 @@ function start(root) {
   state.size.observe(viewOf(root));
   state.size.observe(find(root, ".card"));
   const ends = [listenIn(root, "server", () => hearServer(root, state)), listenIn(root, "step", again)];
-  find(root, ".close").onclick = () => go(root, state, null);
-  find(root, ".next").onclick = () => onward(root, state);
-  find(root, ".back").onclick = () => backward(root, state);
+  find(root, ".close").onclick = () => to(null);
+  find(root, ".next").onclick = () => onward(state, to);
+  find(root, ".back").onclick = () => backward(state, to);
   find(root, ".astray").onclick = () => {
     const stop = state.fetched?.record.stops[(state.at ?? 0) - 1];
     if (stop) goThere(root, state, stop);

@@ -1,11 +1,13 @@
 // From stop to stop, by the buttons and the keys.
 
+import { find } from "../shared.js";
+
 /**
  * The stops before and after one, those left out that this translation has not.
  * @param {TourStop[]} stops
  * @param {number} here
  */
-function neighbours(stops, here) {
+export function neighbours(stops, here) {
   const there = stops.filter(({ missing }) => !missing).map(({ number }) => number);
   return { before: there.findLast((one) => one < here) ?? null, after: there.find((one) => one > here) ?? null };
 }
@@ -18,36 +20,37 @@ const ELSEWHERE = // what has the arrow keys, or Esc, for itself
  * @param {HTMLElement} root
  * @param {TourState} state
  * @param {KeyboardEvent} event
+ * @param {(stop: number | null) => void} go
  */
-function onTourKey(root, state, event) {
+export function onTourKey(root, state, event, go) {
   const record = state.fetched?.record;
   if (state.at === null || !record || event.defaultPrevented) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath().filter((one) => one instanceof Element), own = path.includes(find(root, ".card"));
   const taken = path.some((one) => one.matches(ELSEWHERE));
-  if (event.key === "Escape" && (own || !taken)) go(root, state, null);
+  if (event.key === "Escape" && (own || !taken)) go(null);
   else if (taken) return;
-  else if (event.key === "ArrowRight") onward(root, state);
-  else if (event.key === "ArrowLeft") backward(root, state);
+  else if (event.key === "ArrowRight") onward(state, go);
+  else if (event.key === "ArrowLeft") backward(state, go);
   else return;
   event.preventDefault();
 }
 
 /**
- * @param {HTMLElement} root
  * @param {TourState} state
+ * @param {(stop: number | null) => void} go
  */
-function onward(root, state) {
+export function onward(state, go) {
   const record = state.fetched?.record;
-  if (record && state.at !== null) go(root, state, neighbours(record.stops, state.at).after);
+  if (record && state.at !== null) go(neighbours(record.stops, state.at).after);
 }
 
 /**
- * @param {HTMLElement} root
  * @param {TourState} state
+ * @param {(stop: number | null) => void} go
  */
-function backward(root, state) {
+export function backward(state, go) {
   const record = state.fetched?.record;
   const before = record && state.at !== null ? neighbours(record.stops, state.at).before : null;
-  if (before !== null) go(root, state, before);
+  if (before !== null) go(before);
 }

@@ -1,0 +1,40 @@
+"""ES modules of the browser code: what they import, and several of them as one script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
+
+
+def imported(module: Path) -> list[Path]:
+    """Return the modules that `module` imports by relative path, in its order."""
+    text = module.read_text(encoding="utf-8")
+    return [(module.parent / found[1]).resolve() for found in _IMPORT.finditer(text)]
+
+
+def with_imports(modules: Iterable[Path]) -> list[Path]:
+    """Return `modules` and all that they import, each once and after what it imports itself."""
+    found: dict[Path, None] = {}
+
+    def add(module: Path) -> None:
+        if module not in found:
+            for one in imported(module):
+                add(one)
+            found[module] = None
+
+    for module in modules:
+        add(module.resolve())
+    return list(found)
+
+
+def as_one_script(module: Path) -> str:
+    """Return `module` and all that it imports as one script, for a page that is a single file.
+
+    The modules then share one scope, so no two of them may define the same name.
+    """
+    texts = (path.read_text(encoding="utf-8") for path in with_imports([module]))
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)

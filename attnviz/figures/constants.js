@@ -1,0 +1,12 @@
+// Numbers that the browser draws with, as Python does: see `tests/figures/test_colours.py`.
+
+export const BAND = 0.16;
+export const CELL_FRAME_WIDTH = 3.5;
+export const MISSING = -32768;
+export const MOST_GREEN = 0.48;
+export const MOST_ROWS = 48;
+export const OPERANDS_WIDTH = 640;
+export const PALE = 0.8;
+export const ROW_FRAME_WIDTH = 2.5;
+export const STRONGEST = 0.98;
+export const VEIL = 0.78;

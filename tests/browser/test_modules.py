@@ -1,0 +1,48 @@
+"""The browser's own modules: each is fetched once, also below a path of the server's and from page to page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from attnviz.ui.modules import folder
+from tests.browser.server import READY, running_server
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+
+MOST = 300_000
+"""Bytes, unpacked."""
+
+FETCHED = r"""
+() => performance.getEntriesByType("resource")
+  .filter(({ name }) => /\/attnviz-[^?]*\.js$/.test(name))
+  .map(({ name, decodedBodySize }) => [name, decodedBodySize])
+"""
+
+
+@pytest.mark.parametrize("base", ["attention", ""])
+def test_a_browser_fetches_each_module_once(chromium: Browser, tmp_path: Path, base: str) -> None:
+    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": base} if base else {}
+    with running_server(SHIPPED_MODEL.parent, tmp_path / "page.log", **settings) as (address, _):
+        context = chromium.new_context()
+        page = context.new_page()
+        page.add_init_script("performance.setResourceTimingBufferSize(2000)")
+        page.goto(f"{address}?depth=everything")
+        page.wait_for_selector(READY, timeout=120_000)
+        expect(page.locator(".st-key-machine svg .word").first).to_be_attached()
+        page.keyboard.press("ArrowRight")
+        page.locator(".st-key-page_why a").click()
+        expect(page.locator(".st-key-why_opening")).to_be_visible()
+        expect(page.locator(".st-key-growth_chart-growing .js-plotly-plot")).to_be_visible()
+        fetched = page.evaluate(FETCHED)
+        context.close()
+    assert {name: times for name, times in Counter(name for name, _ in fetched).items() if times > 1} == {}
+    root = f"{address}/{folder()}/"
+    assert [name for name, _ in fetched if not name.startswith(root)] == []
+    paths = {name.removeprefix(root) for name, _ in fetched}
+    assert {"ui/components/mount.js", "ui/components/machine/plan.js", "figures/constants.js"} <= paths
+    assert 0 < sum(size for _, size in fetched) <= MOST

@@ -1,0 +1,52 @@
+"""What ES modules import, and several of them as one script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attnviz.browser_modules import as_one_script, imported, with_imports
+from tests.deno_program import made_by
+
+MODULES = {
+    "page.js": """// A page.
+
+import {
+  doubled,
+  half,
+} from "./numbers/half.js";
+import { ten } from "./numbers/ten.js";
+import "./numbers/ten.js";
+
+export async function page() {
+  return [half(ten), doubled(ten), "import { ten } from './nowhere.js';"];
+}
+""",
+    "numbers/half.js": """import { ten } from "./ten.js";
+export const half = (value) => value / (ten / 5);
+export function doubled(value) { return 2 * value; }
+""",
+    "numbers/ten.js": "export let ten = 10;\n",
+}
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    (tmp_path / "numbers").mkdir()
+    for name, text in MODULES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path / "page.js"
+
+
+def test_a_module_comes_after_what_it_imports(page: Path) -> None:
+    ten, half = (page.parent / "numbers" / name for name in ("ten.js", "half.js"))
+    assert imported(page) == [half, ten, ten]
+    assert with_imports([page, half]) == [ten, half, page]
+
+
+def test_one_script_does_what_the_modules_do(page: Path, tmp_path: Path) -> None:
+    answer = "JSON.stringify(await page())"
+    as_modules = made_by(f'import {{ page }} from "{page.as_uri()}";', answer, None, tmp_path)
+    assert made_by(as_one_script(page), answer, None, tmp_path) == as_modules
+    assert as_modules[:2] == [5, 20]
