@@ -1,4 +1,4 @@
-"""attnviz: watch a recurrent translator with additive attention build each of its context vectors."""
+"""See how a recurrent translator with additive attention builds each of its context vectors."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,7 @@ __version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `Translator`, and torch with it, only when it is asked for: a saved trace needs neither. So are
-    others."""
+    """Import `Translator` and `from_huggingface` on first use: saved traces need neither, and torch loads slowly."""
     if name == "Translator":
         from attnviz.translator import Translator
 
@@ -30,7 +29,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _notebook() -> "Drawing":
-    """Import what draws, and Plotly with it, only when a trace is to be shown."""
+    """Import the drawing functions, and Plotly with them, when something is first drawn."""
     from attnviz import notebook
 
     return notebook

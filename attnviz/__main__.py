@@ -1,4 +1,4 @@
-"""`python -m attnviz`: the command line."""
+"""Run the command line: `python -m attnviz`."""
 
 import sys
 

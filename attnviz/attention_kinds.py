@@ -1,4 +1,4 @@
-"""The kinds of attention of recurrent translators: their names in options, model folders and traces."""
+"""The kinds of attention of recurrent translators, as options, model folders and traces name them."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ IMPORTED_KINDS = ("additive", "general")
 
 
 def renamed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a `config` that was written when e = s · P h, Luong's *general*, was called "dot" by its present name."""
+    """Return `config` with the attention e = s · P h (Luong's *general*) renamed from its former name "dot"."""
     return {**config, "attention": "general"} if config.get("attention") == "dot" else dict(config)

@@ -1,5 +1,7 @@
-"""Reading and writing a model folder: `config.json`, `model.safetensors`, `tokenizer.model` (of an imported
-translator `vocabularies.json`). Nothing is unpickled."""
+"""Save and load model folders: `config.json`, `model.safetensors` and `tokenizer.model`.
+
+Imported translators have `vocabularies.json` in place of the tokenizer. Nothing is unpickled.
+"""
 
 from __future__ import annotations
 
@@ -49,10 +51,10 @@ from attnviz.vocabulary import WordTokenizer, load_tokenizer
 def save_model(
     folder: str | Path, network: AnyNetwork, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write `network` and `tokenizer` to `folder`, made where it does not exist; weights are stored in `dtype`, float16
-    or float32. A kill at any moment leaves each file as it was or as it is to be.
+    """Write `network` and `tokenizer` to `folder`, which is created if necessary.
 
-    Raise AttnvizError where a file cannot be written.
+    Weights are stored as `dtype`, float16 or float32. Each file is replaced atomically, so that a killed process leaves
+    no partial file. Raise AttnvizError where a file cannot be written.
     """
     folder = Path(folder)
     try:
@@ -65,24 +67,24 @@ def save_model(
     replace_bytes(folder / (VOCABULARIES if imported else TOKENIZER), tokenizer.model)
     with replacing(folder / WEIGHTS) as beside:
         write_tensors(beside, weights)
-    # Written last: a folder without it is no model yet.
+    # Written last: a folder without a config does not count as a model.
     replace_text(folder / CONFIG, json.dumps(record, indent=2) + "\n")
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write contiguous `tensors` of any shapes, on the CPU, as safetensors; raise OSError where that fails."""
+    """Write contiguous CPU `tensors` as safetensors; raise OSError where that fails."""
     try:
-        # Not save_file, which writes beside `path` under a name of chance: a kill would leave it there for ever.
+        # save_file would write to a temporary file with a random name, which a killed process leaves behind.
         path.write_bytes(save(tensors, metadata))
     except SafetensorError as error:
         raise OSError(str(error)) from error
 
 
 def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
-    """Return the network (float32, on the CPU, in evaluation mode) and the tokenizer of a translator's folder.
+    """Load a translator's network (float32, on the CPU, in evaluation mode) and tokenizer.
 
-    Raise AttnvizError, naming the file, where one is missing, damaged, of another version, or does not fit the others,
-    and where the folder holds a detector.
+    Raise AttnvizError, naming the file, where one is missing, damaged, of another version or inconsistent with the
+    others, and where the folder holds a detector.
     """
     config = _read_config(Path(folder))
     if isinstance(config, DecomposableConfig):
@@ -97,8 +99,10 @@ def load_model(folder: str | Path) -> tuple[Network, Tokenizer]:
 
 
 def load_detector(folder: str | Path) -> tuple[Decomposable, Tokenizer]:
-    """Return the network (float32, on the CPU, in evaluation mode) and the tokenizer of a detector's folder; raise as
-    `load_model`, and where the folder holds a translator."""
+    """Load a detector's network (float32, on the CPU, in evaluation mode) and tokenizer.
+
+    Raise AttnvizError as `load_model` does, and where the folder holds a translator.
+    """
     config = _read_config(Path(folder))
     if not isinstance(config, DecomposableConfig):
         raise AttnvizError(
@@ -116,7 +120,7 @@ def _built(folder: Path, config: ModelConfig | TransformerConfig | Seq2SeqConfig
 @overload
 def _built(folder: Path, config: DecomposableConfig) -> tuple[Decomposable, Tokenizer]: ...
 def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
-    """Return the network of this config with the weights in `folder`, as it is to be used, and the tokenizer there."""
+    """Load the network of this config from `folder`, ready for use, and its tokenizer."""
     tokenizer = _read_tokenizer(folder, config)
     with torch.device("meta"), _Undrawn():
         network = build(config)
@@ -158,7 +162,7 @@ def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
 
 
 def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
-    """Return the vocabularies of an imported translator."""
+    """Load the vocabularies of an imported translator; raise AttnvizError where their sizes differ from the config."""
     found = load_tokenizer(folder / VOCABULARIES)
     sizes = ((found.source, config.source_vocabulary_size), (found, config.vocabulary_size))
     for vocabulary, expected in sizes:
@@ -177,8 +181,11 @@ def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
 
 
 class _Undrawn(TorchFunctionMode):
-    """Leaves out the drawing of a network's first weights, which those of a file replace: to draw from a normal
-    distribution on the device "meta" imports torch's compiler, and that takes as long as torch itself."""
+    """Skip the random initialisation of weights that loaded ones replace.
+
+    Drawing from a normal distribution on the device "meta" imports torch's compiler, which takes as long as torch
+    itself (torch 2.13).
+    """
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -189,7 +196,7 @@ class _Undrawn(TorchFunctionMode):
 
 
 def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the weights in `folder` in float32; raise AttnvizError unless names and shapes are those `expected`."""
+    """Load the weights as float32; raise AttnvizError unless names and shapes equal those of `expected`."""
     path, weights = folder / WEIGHTS, load_weights(folder)
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])

@@ -1,4 +1,4 @@
-"""`Detector`: a model ready to tell whether one sentence is the translation of another, and to record how."""
+"""`Detector`: a loaded model that tells whether one sentence translates another, and records how."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from attnviz.trace import Judgement
 Pair = tuple[str, str]
 """A source and a target sentence."""
 _BATCH_PIECES = 4000
-"""Pieces of a side judged together, padding included."""
+"""Pieces of one side in a batch, padding included."""
 
 
 class Detector:
-    """A network of decomposable attention with its tokenizer. It holds no state, so threads may share one."""
+    """A decomposable-attention network with its tokenizer. It has no mutable state, so threads may share one."""
 
     def __init__(
         self, network: Decomposable, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = ""
     ) -> None:
-        """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards.
+        """Take a network in evaluation mode, on its device; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the file the weights are from, go into every record.
+        `name` and `weights_digest`, the SHA-256 of the weights file, go into every judgement.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Detector:
-        """Load a detector's folder to "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a detector's folder to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
-        Raise AttnvizError where the folder or a file of it is missing or damaged or a translator's, or the device is
-        not there.
+        Raise AttnvizError where the folder or a file of it is missing or damaged, where it holds a translator, or where
+        the device does not exist.
         """
         network, tokenizer = load_detector(folder)
         name, digest = Path(folder).resolve().name, weights_digest(folder)
         return cls(network.to(resolve_device(device)), tokenizer, name, digest)
 
     def judge(self, source: str, target: str) -> Judgement:
-        """Tell how likely `target` is a translation of `source`, and record everything computed on the way.
+        """Compute the probability that `target` translates `source`, and record every number.
 
         Raise AttnvizError for text that is blank or too long.
         """
@@ -78,10 +78,10 @@ class Detector:
         )
 
     def judge_batch(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """Return the probability, (P,), that each of P pairs is a sentence and its translation, computed in batches of
-        like length.
+        """Return the probability, (P,), that each of P pairs is a sentence and its translation.
 
-        Raise AttnvizError, with the number of the pair (from 1), where a text is blank or too long.
+        Pairs are computed in batches of similar length. Raise AttnvizError, with the number of the pair (from 1), where
+        a text is blank or too long.
         """
         encoded = []
         for number, (source, target) in enumerate(pairs, 1):
@@ -92,7 +92,7 @@ class Detector:
         return self.judge_ids(encoded)
 
     def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> NDArray[np.float32]:
-        """Return the same, (P,), of pairs given as ids, EOS last."""
+        """Return the probability, (P,), that each of P pairs of ids, EOS last, is a translation."""
         found = np.zeros(len(pairs), dtype=np.float32)
         for places in batches([max(map(len, pair)) for pair in pairs], _BATCH_PIECES):
             logits = self._judge([pairs[place] for place in places]).logits
@@ -104,7 +104,7 @@ class Detector:
 
     @torch.inference_mode()
     def _judge(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Judged:
-        """Run the network on ids, of each row as many as its sentence has, EOS last."""
+        """Run the network on unpadded ids, EOS last."""
         sides = []
         for side in zip(*pairs, strict=True):
             ids = torch.full((len(side), max(map(len, side))), PAD)

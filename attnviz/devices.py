@@ -1,4 +1,4 @@
-"""Which torch device a name means."""
+"""Resolve the names of torch devices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attnviz.errors import AttnvizError
 
 
 def available_devices() -> list[str]:
-    """Return the names of the devices of this machine, the preferred one first."""
+    """Return the names of this machine's devices, the preferred one first."""
     names = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
     if torch.backends.mps.is_available():
         names.append("mps")
@@ -16,7 +16,7 @@ def available_devices() -> list[str]:
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device that "auto", "cpu", "cuda", "cuda:1" or "mps" means here; raise AttnvizError for any other.
+    """Return the device that "auto", "cpu", "cuda", "cuda:1" or "mps" names; raise AttnvizError for any other.
 
     "auto" is the first CUDA device, else MPS, else the CPU.
     """

@@ -1,9 +1,9 @@
-"""The one error class whose message is meant for a person to read."""
+"""The error class whose messages are written for users."""
 
 
 class AttnvizError(Exception):
-    """Something a user can put right.
+    """An error that the user can fix.
 
-    The message is a sentence that says what is wrong and what to do about it. The page and the command line
-    print it as it is; any other exception is a defect of the program.
+    The message says what is wrong and what to do. The page and the command line display it as it is; any other
+    exception is a bug of the program.
     """

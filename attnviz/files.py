@@ -1,5 +1,4 @@
-"""Writing a file so that nobody, and no run that goes on after a power cut, ever meets half of it; and what reading a
-damaged one raises."""
+"""Replace files atomically and durably, and name the exceptions that damaged files raise."""
 
 from __future__ import annotations
 
@@ -28,15 +27,15 @@ DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy raises on reading a file of arrays that is none."""
+"""The exceptions that NumPy raises on loading a file that is not a valid array file."""
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to. When the block ends, what was written there is on the disk and takes the
-    place of `path` in one step; when it fails, or the process is killed, `path` is what it was.
+    """Yield a temporary path beside `path` to write to, and move it to `path` when the block ends.
 
-    Raise AttnvizError, naming the file, where it cannot be written.
+    The content is on disk (fsync) before the move, which is atomic. Where the block fails or the process is killed,
+    `path` is unchanged. Raise AttnvizError, naming the file, where it cannot be written.
     """
     beside = path.with_name(f"{path.name}.tmp")
     try:
@@ -53,19 +52,19 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
-    """Let `path` hold `content`, by `replacing`."""
+    """Replace the content of `path` by `content`, atomically."""
     with replacing(path) as beside:
         beside.write_bytes(content)
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Let `path` hold `text` in UTF-8, by `replacing`."""
+    """Replace the content of `path` by `text` in UTF-8, atomically."""
     replace_bytes(path, text.encode("utf-8"))
 
 
 def _keep_names(folder: Path) -> None:
-    """Put the names in `folder` on the disk, so that of two files the first replaced is not the one that is lost."""
-    with contextlib.suppress(OSError):  # some systems do not open folders
+    """Sync the directory, so that after a power cut an earlier replacement is never lost without the later ones."""
+    with contextlib.suppress(OSError):  # Windows cannot open folders
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -1,4 +1,4 @@
-"""What is made once for all who ask, and kept as long as there is room: a cache bounded in bytes."""
+"""Thread-safe LRU cache, bounded in bytes."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class _Entry(NamedTuple, Generic[Value]):
 
 
 class Kept(Generic[Value]):
-    """Values by their key, at most so many bytes of them; what was asked for longest ago goes first.
+    """LRU cache: values by key, at most a given number of bytes of them.
 
-    Threads that ask for the same at the same time get the same object, made by one of them while the others wait; those
-    that ask for something else do not wait. A value that somebody still holds is not made anew where it had to go from
-    here, if it is of a kind that `weakref` can refer to.
+    Threads that ask for the same key at the same time get the same object: one thread makes it while the others wait.
+    Threads that ask for other keys do not wait. An evicted value that is still referenced elsewhere is found again
+    instead of made anew, if `weakref` supports its type.
     """
 
     def __init__(self, most: int, size: Callable[[Value], int]) -> None:
-        """Keep at most `most` bytes, as `size` tells them; the value asked for last is kept also where it is larger."""
+        """Cache at most `most` bytes, measured by `size`; the most recently used value stays even if it is larger."""
         self._most, self._size = most, size
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, _Entry[Value]] = OrderedDict()
@@ -40,11 +40,11 @@ class Kept(Generic[Value]):
 
     @property
     def bytes(self) -> int:
-        """What is kept, in bytes."""
+        """Size of the cached values, in bytes."""
         return self._bytes
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of `key`, which `make` makes where there is none; what it raises is raised, and not kept."""
+        """Return the cached value of `key`, or call `make` and cache the result; exceptions are not cached."""
         while True:
             with self._lock:
                 if (found := self._found(key)) is not None:
@@ -53,13 +53,13 @@ class Kept(Generic[Value]):
                 if being_made is None:
                     mine = self._making[key] = threading.Event()
                     break
-            being_made.wait()  # and see whether it was made: it may have failed, for a reason of its maker's own
+            being_made.wait()  # then look again: the other thread may have failed
         try:
             value = make()
             size = self._size(value)
             with self._lock:
                 self._keep(key, _Entry(value, size))
-                with contextlib.suppress(TypeError):  # `weakref` cannot refer to every kind
+                with contextlib.suppress(TypeError):  # `weakref` does not support every type
                     self._alive[key] = value
             return value
         finally:
@@ -68,8 +68,10 @@ class Kept(Generic[Value]):
             mine.set()
 
     def _found(self, key: Hashable) -> _Entry[Value] | None:
-        """Return what is kept of `key`, or else held by somebody, as the one asked for last; None where there is
-        nothing."""
+        """Return the value of `key`, cached or still referenced elsewhere, and mark it as most recently used.
+
+        Return None where there is none.
+        """
         if key in self._entries:
             self._entries.move_to_end(key)
             return self._entries[key]
@@ -81,7 +83,7 @@ class Kept(Generic[Value]):
         return entry
 
     def _keep(self, key: Hashable, entry: _Entry[Value]) -> None:
-        """Keep a new entry as the one asked for last, and let go what there is no room for."""
+        """Add an entry as the most recently used, and evict the least recently used ones beyond the limit."""
         self._entries[key] = entry
         self._bytes += entry.size
         while self._bytes > self._most and len(self._entries) > 1:
@@ -89,9 +91,10 @@ class Kept(Generic[Value]):
 
 
 def kept_in(store: Kept[Any]) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Return what has a function's results kept in `store`, by its arguments but for those whose names begin with _.
+    """Return a decorator that caches a function's results in `store`.
 
-    It is then called with positional arguments; those of the key must be hashable.
+    The key is the arguments whose names do not begin with an underscore; they must be hashable. The decorated function
+    takes positional arguments only.
     """
 
     def decorate(function: Callable[..., Value]) -> Callable[..., Value]:
@@ -110,9 +113,9 @@ def kept_in(store: Kept[Any]) -> Callable[[Callable[..., Value]], Callable[..., 
 
 
 def size_of(value: object) -> int:
-    """Return roughly how many bytes a value takes with all that it is made of: texts, arrays, and what holds them.
+    """Return the approximate size of a value with everything it contains, in bytes.
 
-    What is in it twice is counted twice.
+    Objects that occur twice count twice.
     """
     own = sys.getsizeof(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,4 @@
-"""What is kept of memory: by glibc of what was freed, which may be given back, and by torch of shapes it has met."""
+"""Control how much memory glibc and torch retain."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 
 
 def keep_memory(keep: bool = True) -> None:
-    """Tell glibc to keep freed memory and reuse it, or to return what is free, now and from here on.
+    """Make glibc keep freed memory for reuse, or return free memory to the system.
 
-    The training loop frees and takes the same large blocks at every update, and returning them costs a page fault per
-    4 KiB: 40 small updates take 32.7 s of processor with this and 35.8 s without. Preparation and validation take
-    others, most of them once: kept, they would only add up (11 GB where 3 will do).
+    The training loop allocates the same large blocks at every update, and returning them costs a page fault per 4 KiB:
+    40 small updates take 32.7 s of processor time with this and 35.8 s without. Preparation and validation allocate
+    most of their blocks once: keeping them would add up to 11 GB instead of 3 GB.
     """
     settings = (2**31 - 1, 64 * 2**20, 0) if keep else (128 * 2**10, 128 * 2**10, 65536)
     with contextlib.suppress(OSError, AttributeError):
@@ -24,15 +24,19 @@ def keep_memory(keep: bool = True) -> None:
 
 
 def return_memory() -> None:
-    """Give the memory that is free back to the system: glibc keeps most of it, unless it is told."""
+    """Return free memory to the system; by default glibc keeps most of it."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def keep_few_shapes() -> None:
-    """Let torch keep what it compiled for the last few shapes of a product only, where the environment does not say
-    otherwise; of batches of every length it would keep a thousand, a gigabyte in all. To be called before torch
-    multiplies first, when it reads how many.
+    """Limit torch's cache of compiled matrix products to 16 shapes, unless the environment sets a limit.
+
+    For batches of every length it would otherwise hold a thousand entries, 1 GB in all. Call it before torch's first
+    product, which reads the limit.
     """
-    for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):  # oneDNN's own cache; torch's of oneDNN
+    for name in (
+        "ONEDNN_PRIMITIVE_CACHE_CAPACITY",
+        "LRU_CACHE_CAPACITY",
+    ):  # oneDNN's cache; torch's own
         os.environ.setdefault(name, "16")

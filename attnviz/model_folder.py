@@ -1,5 +1,4 @@
-"""The files of a model folder, as far as they can be read without torch: their names, the settings in `config.json`,
-the arrays in `model.safetensors`, and the digest that tells one model from another."""
+"""Read the files of a model folder without torch: config, weights as NumPy arrays, digest."""
 
 from __future__ import annotations
 
@@ -20,35 +19,37 @@ from attnviz.languages import gettext
 
 FORMAT = "attnviz-model"
 VERSION = 2
-"""Version 1 called the attention "general" by the name "dot"."""
+"""Version 1 named the attention "general" as "dot"."""
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 VOCABULARIES = "vocabularies.json"
-"""Of an imported translator, in the place of the tokenizer."""
+"""Vocabularies of an imported translator, in place of the tokenizer."""
 FILES = (CONFIG, WEIGHTS, TOKENIZER)
-"""Of a model that was trained here."""
+"""The files of a model trained by this program."""
 EVERY_FILE = (*FILES, VOCABULARIES)
 
 IMPORTED = "seq2seq"
-"""The architecture of a translator that was trained elsewhere."""
+"""Architecture of a translator trained by another program."""
 DETECTOR = "decomposable"
-"""The architecture of a model that translates nothing."""
+"""Architecture of a model that detects translations and does not translate."""
 
 
 def model_folders(root: str | Path = "models") -> list[Path]:
-    """Return the folders of translators inside `root`, by name; that of a detector of translations is none."""
+    """Return the folders of translators in `root`, sorted by name; detectors are excluded."""
     found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
     return [folder for folder in found if architecture(folder) in bounds.TRANSLATORS]
 
 
 def detector_folders(root: str | Path = "models") -> list[Path]:
-    """Return the folders of detectors of translations inside `root`, by name."""
+    """Return the folders of detectors in `root`, sorted by name."""
     found = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
     return [folder for folder in found if architecture(folder) == DETECTOR]
 
 
 def stamp(folder: str | Path, *names: str) -> tuple[tuple[int, ...], ...]:
-    """Return what changes when one of the named files in `folder` is replaced or written anew, without reading them:
-    time of writing and of any change (ns), size in bytes and inode of each, or nothing where it is missing."""
+    """Return a fingerprint of the named files in `folder` from their metadata, which changes when a file does.
+
+    For each file: modification and status-change time (ns), size in bytes and inode; empty where it is missing.
+    """
     return tuple(_stamp(Path(folder) / name) for name in names)
 
 
@@ -57,12 +58,12 @@ def _stamp(path: Path) -> tuple[int, ...]:
         found = path.stat()
     except OSError:
         return ()
-    # Models of one config are equally large, and a copy may keep its time of writing: these two alone would not do.
+    # Models of one config have the same size, and a copy may keep its modification time: these two do not suffice.
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def weights_digest(folder: str | Path) -> str:
-    """Return the SHA-256 of the weights file in hexadecimal, computed once for each state of the file.
+    """Return the SHA-256 of the weights file in hexadecimal, cached until the file changes.
 
     Raise AttnvizError, naming the file, where it cannot be read.
     """
@@ -80,9 +81,11 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
 
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays in `folder`/model.safetensors by the names of the network's parameters, float16 or float32 as
-    they are stored; raise AttnvizError, naming the file, where it is missing or damaged or holds other numbers."""
-    # Not above: figures know what weights are, and are drawn where nothing can read a model.
+    """Load `folder`/model.safetensors as float16 or float32 arrays by parameter name.
+
+    Raise AttnvizError, naming the file, where it is missing or damaged or holds other types.
+    """
+    # Imported here: figures import this module where safetensors is not installed.
     import safetensors.numpy
 
     path = Path(folder) / WEIGHTS
@@ -102,8 +105,10 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def count_parameters(folder: str | Path) -> int:
-    """Return how many numbers `folder`/model.safetensors holds, as its head says; raise AttnvizError, naming the file,
-    where it cannot be read."""
+    """Return the number of parameters in `folder`/model.safetensors, read from its header.
+
+    Raise AttnvizError, naming the file, where it cannot be read.
+    """
     path = Path(folder) / WEIGHTS
     try:
         with path.open("rb") as file:
@@ -116,7 +121,7 @@ def count_parameters(folder: str | Path) -> int:
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:
-    """Return the settings of the model in `folder`, each number within its bounds (`bounds`).
+    """Return the settings of the model in `folder`, each number checked against `bounds`.
 
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
@@ -149,8 +154,10 @@ def read_config(folder: str | Path) -> dict[str, Any]:
 
 
 def architecture(folder: str | Path) -> str:
-    """Return the architecture that the model in `folder` is of, read once for each state of its config: "rnnsearch"
-    where it names none, or cannot be read."""
+    """Return the architecture of the model in `folder`, cached until its config changes.
+
+    "rnnsearch" where the config names none or cannot be read.
+    """
     path = Path(folder).resolve() / CONFIG
     return _architecture(path, _stamp(path))
 
@@ -164,8 +171,7 @@ def _architecture(path: Path, _: tuple[int, ...]) -> str:
 
 
 def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
-    """Raise AttnvizError, naming the file and the array, where `weights`, arrays of any shapes which are from it, are
-    not all finite."""
+    """Raise AttnvizError, naming file and array, unless all `weights` are finite."""
     for name, values in weights.items():
         if not np.isfinite(values).all():
             raise AttnvizError(
@@ -178,7 +184,7 @@ def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
 
 
 def damaged(path: Path, why: object) -> str:
-    """Return the sentence that says `path` is damaged."""
+    """Return the message that `path` is damaged."""
     return gettext("The model's {path} is damaged: {error}. Restore the file.", path=path, error=why)
 
 

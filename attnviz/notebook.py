@@ -1,4 +1,4 @@
-"""What a `Trace` shows of itself in a notebook: the methods of `attnviz.trace.drawing.Drawing`."""
+"""Drawing functions of traces in notebooks: an implementation of `attnviz.trace.drawing.Drawing`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from attnviz.trace import Aligned, BeamTree
 
 
 def heatmap(trace: Aligned, **choices: Any) -> go.Figure:
-    """Return the alignment, or without attention what there is instead; choices as those of `figures.heatmap`."""
+    """Return the alignment as a figure, or what replaces it without attention; `choices` as for `figures.heatmap`."""
     return figures.translation_figure(trace, **choices)
 
 
 def step_figure(trace: Aligned, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
-    """Return a picture of 0-based `step`, named as in `figures.STEP_FIGURES`; raise AttnvizError for another name, and
-    where it needs the `weights` of the model that made the trace and they are not given."""
+    """Return the figure `picture` of 0-based `step`, a name from `figures.STEP_FIGURES`.
+
+    Raise AttnvizError for another name, and where the figure needs the model's `weights` and they are not given.
+    """
     subject = figures.Subject(trace, step, weights)
     return figures.step_figure(subject, picture).draw(subject, **choices)
 
 
 def beam_tree(tree: BeamTree, **choices: Any) -> go.Figure:
-    """Return a beam search as a tree; choices as those of `figures.beam_tree_figure`."""
+    """Return a beam search as a tree; `choices` as for `figures.beam_tree_figure`."""
     return figures.beam_tree_figure(tree, **choices)
 
 
 def table_html(trace: Aligned) -> str:
-    """Return the alignment as a table that needs no script."""
+    """Return the alignment as an HTML table without scripts."""
     return export.heatmap_html(trace)

@@ -1,7 +1,7 @@
-"""The colour grammar of every picture: what a hue means is decided here and nowhere else.
+"""The colours of every figure, and what each hue means.
 
-Encoder annotations are green, decoder states (and so the step on show) purple, context vectors orange; signed numbers
-run from red (minus) through the paper's own colour to blue (plus).
+Encoder annotations are green, decoder states (and the displayed step) purple, context vectors orange. Signed numbers
+run from red (minus) through the background colour to blue (plus).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ Colours = Literal["paper", "cividis"]
 ColourScale = list[tuple[float, str]]
 
 FONT = '"Source Sans", "Source Sans 3", "Segoe UI", "Helvetica Neue", sans-serif'
-"""The page's own face first (Streamlit serves it itself), then what a machine is likely to have."""
+"""The page's own font first, which Streamlit serves, then common system fonts."""
 
 GREYS: ColourScale = [(0.0, "#000000"), (1.0, "#ffffff")]
-"""The scale of the paper's Fig. 3: black 0, white 1."""
+"""Colour scale of Fig. 3 of Bahdanau et al.: 0 is black, 1 is white."""
 
 CIVIDIS: ColourScale = [
     (0.0, "#00204c"),
@@ -30,45 +30,49 @@ CIVIDIS: ColourScale = [
     (0.875, "#c4b56c"),
     (1.0, "#ffe945"),
 ]
-"""Even in lightness, and read alike with and without colour blindness."""
+"""Perceptually uniform scale that reads the same with and without colour blindness."""
 
 ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
-"""Decoder and encoder on the heatmap, whose cells are black, white or cividis in either theme: of a lightness between,
-so that a frame stands out against all of them (3:1)."""
+"""Frames of the decoder's row and the encoder's cell on the heatmap, whose cells are black, white or cividis.
+
+Of medium lightness, so that a frame has a contrast of 3:1 with all of them.
+"""
 
 MARK, MARK_EDGE = "#ffd24a", "#17130a"
-"""Of what marks cells of the heatmap whatever their colour, on black, white, cividis and the signed scale alike: light
-within and dark at the edge, one of which stands out (3:1) against any."""
+"""Fill and edge of marks on heatmap cells of any colour.
+
+The light fill or the dark edge has a contrast of 3:1 with black, white, cividis and the signed scale.
+"""
 
 PALE = 0.8
-"""Opacity of bars that stand back. Paler, and they would fall below the 3:1 that WCAG asks of what carries meaning."""
+"""Opacity of muted bars; lower values fall below WCAG's contrast of 3:1 for meaningful graphics."""
 
 PALE_TEXT = 0.86
-"""Opacity of words that stand back: paler, and they would fall below the 4.5:1 that WCAG asks of text."""
+"""Opacity of muted words; lower values fall below WCAG's contrast of 4.5:1 for text."""
 
 QUIET = 0.7
-"""Share of the ink in secondary text: it is read on the page, and on the tinted ground of a line that is chosen."""
+"""Share of the ink colour in secondary text, legible on the page and on the tint of a selected line."""
 
 JOINT = 0.66
-"""Share of the ink in the line between two pieces of a word, also where the word is greenest (3:1)."""
+"""Share of the ink colour in the line between two pieces of a word; 3:1 on the greenest word too."""
 
 MOST_GREEN = 0.48
-"""Share of the encoder's colour behind a source word of weight 1: more, and the word is hard to read in the dark."""
+"""Largest share of the encoder's colour behind a source word; more makes words hard to read in the dark theme."""
 
 BAND = 0.16
-"""Opacity of the band of the encoder's colour below a row of bars that is marked."""
+"""Opacity of the encoder-coloured band below a marked row of bars."""
 
 VEIL = 0.78
-"""Opacity of the paper over strips that are not yet added: they carry no number of the sum on show."""
+"""Opacity of the background colour over strips that are not yet part of the displayed sum."""
 
 LOST = 0.25
-"""Opacity of the unit of a pair that lost the maxout. That it lost is what it has to say, beside the one that won."""
+"""Opacity of the losing unit of a maxout pair."""
 
 STRONGEST = 0.98
-"""Quantile of the amounts in a strip at which its colours end: a single large unit shall not pale all others."""
+"""Quantile of the amounts in a strip at which its colours saturate, so that one large unit does not pale the others."""
 
 ROW_FRAME_WIDTH, CELL_FRAME_WIDTH = 2.5, 3.5
-"""Pixels."""
+"""Widths in pixels."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +82,14 @@ class Palette:
     paper: str
     """Background, and zero on the signed scale."""
     sheet: str
-    """Background of a picture in a file of its own: white where the page is light, as what it is put into will be."""
+    """Background of exported figures: white in the light theme, as documents are."""
     ink: str
     quiet: str
     """Secondary text and axes."""
     line: str
     """Hairlines."""
     bar: str
-    """A quantity without a sign or an owner, such as alpha."""
+    """Quantities without a sign or an owner, such as alpha."""
     encoder: str
     decoder: str
     context: str
@@ -94,12 +98,12 @@ class Palette:
 
     @property
     def signed(self) -> ColourScale:
-        """The diverging scale of signed numbers: minus, zero, plus, as strong as the number."""
+        """Diverging scale of signed numbers: minus, zero, plus, linear in the number."""
         return [(0.0, self.minus), (0.5, self.paper), (1.0, self.plus)]
 
     @property
     def signed_root(self) -> ColourScale:
-        """The diverging scale of signed numbers: minus, zero, plus, as strong as the square root of the number."""
+        """Diverging scale of signed numbers: minus, zero, plus, by the square root of the number."""
         strengths = [step / 8 for step in range(1, 9)]
         minus = [(0.5 - 0.5 * t * t, _mix(self.paper, self.minus, t)) for t in reversed(strengths)]
         plus = [(0.5 + 0.5 * t * t, _mix(self.paper, self.plus, t)) for t in strengths]
@@ -107,7 +111,7 @@ class Palette:
 
 
 def _mix(one: str, other: str, share: float) -> str:
-    """Return the colour `share` of the way from `one` to `other`, all as #rrggbb."""
+    """Return the colour that is `share` of the way from `one` to `other`, all as #rrggbb."""
     pairs = [(int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5)]
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
 
@@ -148,7 +152,7 @@ def palette(theme: ThemeName) -> Palette:
 
 
 def scale(colours: Colours) -> ColourScale:
-    """Return the heatmap's scale; raise ValueError unless `colours` is "paper" or "cividis"."""
+    """Return the heatmap's colour scale; raise ValueError unless `colours` is "paper" or "cividis"."""
     if colours not in ("paper", "cividis"):
         raise ValueError(f"colours must be paper or cividis, not {colours!r}")
     return GREYS if colours == "paper" else CIVIDIS

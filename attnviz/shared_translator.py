@@ -1,7 +1,7 @@
-"""A translator that many threads ask at once: what waits while one batch is computed is the next batch.
+"""Batch the translation requests of many threads: requests that wait during one batch form the next.
 
-Alone, each thread would take the interpreter from the others at every product of matrices; together, eight sentences
-cost little more than two.
+Separate threads would compete for the interpreter at every matrix product. In a batch, eight sentences cost little more
+than two.
 """
 
 from __future__ import annotations
@@ -18,41 +18,40 @@ from attnviz.trace.interventions import Intervention
 from attnviz.translator import Translator
 
 MOST_TOGETHER = 16
-"""Sentences that are translated together: more would make the first of them wait for longer than they save."""
+"""Largest batch, in sentences; in larger ones the first request would wait longer than batching saves."""
 
 
 class _Request(NamedTuple):
-    """What a thread waits for."""
+    """A request of one thread."""
 
     text: str
     beam: int
     target: str | Sequence[int] | None
-    """The translation to force, or None to search for one."""
+    """The translation to force; None to search."""
     interventions: tuple[Intervention, ...]
     language: str
-    """That of the thread, for what is said of a mistake."""
+    """Language of the thread, for error messages."""
     trace: Future[Trace]
 
     def like(self, other: _Request) -> bool:
-        """Return whether this can be translated together with `other`: none can whose translation is given, or in
-        which something is changed by hand."""
+        """Return whether both requests fit into one batch: searches of the same beam width without interventions."""
         return self.searched and other.searched and self.beam == other.beam
 
     @property
     def searched(self) -> bool:
-        """Whether this is an ordinary search."""
+        """Whether the request is a search without interventions."""
         return self.target is None and not self.interventions
 
 
 class SharedTranslator:
-    """One thread translates what all others ask for, first come first served, those with the same search together."""
+    """One thread that translates the requests of all others in order, batching those with the same search."""
 
     def __init__(self, translator: Translator) -> None:
-        """Take a translator that nobody else uses much."""
+        """Take a translator that no other code uses heavily."""
         self.translator = translator
         self._waiting: list[_Request] = []
         self._guard = threading.Lock()
-        # Its thread ends with this object.
+        # The executor's thread ends when this object is deleted.
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="translating")
 
     def translate(
@@ -63,7 +62,7 @@ class SharedTranslator:
         target: str | Sequence[int] | None = None,
         interventions: Sequence[Intervention] = (),
     ) -> Trace:
-        """Return what `Translator.translate` returns, and raise what it raises, in the language of this thread."""
+        """Return the result of `Translator.translate`, or raise its error in the language of the calling thread."""
         self.translator.check(text, beam=beam, target=target, interventions=interventions)
         request = _Request(text, beam, target, tuple(interventions), language(), Future())
         with self._guard:
@@ -72,13 +71,13 @@ class SharedTranslator:
         return request.trace.result()
 
     def _translate_next(self) -> None:
-        """Translate what has waited longest, and what goes with it.
+        """Translate the oldest request and those that fit into its batch.
 
-        It is called once for each request, and does nothing where that one went with another.
+        Runs once for each request; does nothing where an earlier batch included it.
         """
         requests = self._take()
         if len(requests) > 1:
-            # Whatever fails, nobody has it from another's sentence: each is then translated alone.
+            # An error of one sentence must not reach the other requests: translate each alone instead.
             with contextlib.suppress(Exception):
                 texts = [request.text for request in requests]
                 traces = self.translator.translate_together(texts, beam=requests[0].beam)
@@ -105,5 +104,5 @@ class SharedTranslator:
                     request.text, beam=request.beam, target=request.target, interventions=request.interventions
                 )
             )
-        except Exception as error:  # noqa: BLE001  it belongs to whoever asked
+        except Exception as error:  # noqa: BLE001  raised in the thread of the request
             request.trace.set_exception(error)

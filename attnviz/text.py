@@ -1,4 +1,4 @@
-"""From text to subword pieces and back: normalisation, the SentencePiece tokenizer, and pieces grouped into words."""
+"""Tokenize and detokenize: normalisation, the SentencePiece tokenizer, and the grouping of pieces into words."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
-"""Ids of the four special pieces in every tokenizer of this project."""
+"""Ids of the special pieces, the same in every tokenizer of this project."""
 
 SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"
-"""SentencePiece's visible space, which opens every piece that follows a blank."""
+"""SentencePiece's visible space, which begins every piece that follows a space."""
 
 _PLAIN = str.maketrans(
     {
@@ -38,18 +38,18 @@ _PLAIN = str.maketrans(
     }
 )
 
-# A word is a French elided article or pronoun (l', qu', jusqu'), a run of letters and digits that may hold inner
-# apostrophes, hyphens and decimal points, or one mark of punctuation.
+# A word is a French elided article or pronoun (l', qu', jusqu'), a run of letters and digits that may contain
+# apostrophes, hyphens and decimal points, or one punctuation mark.
 _WORD = re.compile(
     r"(?i:(?<!\w)(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w))|\w+(?:['.,-]\w+)*|[^\w\s]",
 )
 
 
 def normalise(text: str) -> str:
-    """Return `text` as the tokenizer is trained to see it.
+    """Return `text` normalised as in tokenizer training.
 
-    NFKC; typographic apostrophes and quotation marks become plain ones; control characters become spaces, invisible
-    format characters vanish, lone surrogates become U+FFFD; runs of white space collapse to one space.
+    NFKC; typographic apostrophes and quotation marks become plain ones; control characters become spaces; invisible
+    format characters are removed; lone surrogates become U+FFFD; white space collapses to single spaces.
     """
     text = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
     kept = []
@@ -66,23 +66,25 @@ def normalise(text: str) -> str:
 
 
 def word_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where each word of `text` begins and ends: runs of letters and digits, French elisions (`l'`), and single
-    marks of punctuation."""
+    """Return begin and end of each word of `text`.
+
+    Words are runs of letters and digits, French elisions (`l'`), and single punctuation marks.
+    """
     return tuple(match.span() for match in _WORD.finditer(text))
 
 
 class Tokenizer:
-    """A trained SentencePiece model shared by both languages, with ids PAD, UNK, BOS, EOS at 0 to 3."""
+    """A SentencePiece model shared by both languages, with ids PAD, UNK, BOS, EOS at 0 to 3."""
 
     def __init__(self, model: bytes) -> None:
-        """Take a serialised SentencePiece model; raise ValueError where it is none or has other special ids."""
+        """Take a serialised SentencePiece model; raise ValueError where it is invalid or has other special ids."""
         self.model = model
         self.source: Tokenizer = self
-        """That of source sentences: both sides have one."""
+        """Tokenizer of source sentences: the same, unless a subclass has two vocabularies."""
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
-            # All of them, for in a damaged file any one may be no text.
+            # Read all pieces: in a damaged file any of them may be invalid text.
             special = tuple(self._processor.IdToPiece(list(range(len(self))))[:4])
         except (RuntimeError, IndexError) as error:
             raise ValueError(f"not a SentencePiece model: {error}") from error
@@ -91,15 +93,15 @@ class Tokenizer:
 
     @property
     def marks_before(self) -> int:
-        """How many special pieces open a source sentence; one closes it."""
+        """Number of special pieces before a source sentence; one follows it."""
         return 0
 
     def __len__(self) -> int:
-        """Return the number of pieces K, the special ones included."""
+        """Return the number of pieces K, special ones included."""
         return int(self._processor.GetPieceSize())
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the pieces of `text` (normalised first), without BOS or EOS."""
+        """Return the ids of the pieces of the normalised `text`, without BOS or EOS."""
         return list(self._processor.EncodeAsIds(normalise(text)))
 
     def encode_batch(self, texts: Sequence[str], threads: int = 2) -> list[list[int]]:
@@ -107,7 +109,7 @@ class Tokenizer:
         return list(self._processor.Encode([normalise(text) for text in texts], num_threads=threads))
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`; the special pieces but UNK leave no trace."""
+        """Return the text of `ids`; special pieces except UNK are skipped."""
         return str(self._processor.DecodeIds([int(i) for i in ids if i not in (PAD, BOS, EOS)])).strip()
 
     def piece(self, index: int) -> str:
@@ -119,19 +121,19 @@ class Tokenizer:
         return tuple(self.piece(i) for i in ids)
 
     def surfaces(self, text: str) -> tuple[str, ...]:
-        """Return the pieces of `text` as `encode` cuts it, an unknown one as the characters it stands for."""
+        """Return the pieces of `text` as `encode` splits it, with typed characters in place of unknown pieces."""
         return tuple(self._processor.EncodeAsPieces(normalise(text)))
 
     def sentence(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids of a sentence with those that mark its ends."""
+        """Return the ids of a sentence with the special pieces at its ends."""
         return [*ids, EOS]
 
     def sentence_surfaces(self, text: str) -> tuple[str, ...]:
-        """Return `surfaces` of a sentence with the pieces that mark its ends."""
+        """Return `surfaces` of a sentence with the special pieces at its ends."""
         return (*self.surfaces(text), SPECIAL_PIECES[EOS])
 
     def unknown_characters(self, text: str) -> tuple[str, ...]:
-        """Return the stretches of `text` the tokenizer never saw, each once, in order."""
+        """Return the character sequences of `text` that the tokenizer does not know, each once, in order."""
         cut = zip(self.surfaces(text), self.encode(text), strict=True)
         found = [piece.strip(SPACE) or piece for piece, index in cut if index == UNK]
         return tuple(dict.fromkeys(found))
@@ -140,7 +142,7 @@ class Tokenizer:
     def train(cls, sentences: Iterable[str], vocabulary_size: int, seed: int = 1) -> Tokenizer:
         """Train a byte-pair-encoding model of `vocabulary_size` pieces on `sentences` of both languages.
 
-        Raise AttnvizError where the text is too small for that many pieces.
+        Raise AttnvizError where the text is too short for that many pieces.
         """
         import io
 
@@ -155,7 +157,7 @@ class Tokenizer:
                 normalization_rule_name="identity",
                 character_coverage=0.9998,
                 input_sentence_size=1_000_000,
-                # Each digit by itself: otherwise the full stop after a year sticks to its last digits.
+                # Split digits: otherwise the full stop after a year forms a piece with its last digits.
                 split_digits=True,
                 shuffle_input_sentence=True,
                 pad_id=PAD,
@@ -174,10 +176,10 @@ class Tokenizer:
         return cls(model.getvalue())
 
     def with_characters(self, characters: Iterable[str]) -> Tokenizer:
-        """Return this tokenizer with a piece at its end for each of `characters` that it lacks."""
+        """Return this tokenizer with an added piece for each of `characters` that it lacks."""
         from sentencepiece import sentencepiece_model_pb2
 
-        # The module makes its classes at run time, so that no type checker finds them.
+        # sentencepiece_model_pb2 creates its classes at run time, where type checkers do not find them.
         model: Any = vars(sentencepiece_model_pb2)["ModelProto"].FromString(self.model)
         known = {piece.piece for piece in model.pieces}
         lowest = min(piece.score for piece in model.pieces)
@@ -190,7 +192,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> Tokenizer:
-        """Read a tokenizer file; raise AttnvizError, naming the file, where that fails."""
+        """Load a tokenizer file; raise AttnvizError, naming the file, where that fails."""
         path = Path(path)
         try:
             return cls(path.read_bytes())
@@ -207,9 +209,9 @@ class Tokenizer:
 
 
 def word_groups(pieces: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """Return the indices of the pieces that make up each word, in order; every piece is in exactly one group.
+    """Return the indices of the pieces of each word, in order; every piece is in exactly one group.
 
-    A word is a run of letters and digits, a French elision (`l'`), or a mark of punctuation; a piece that spans two
+    A word is a run of letters and digits, a French elision (`l'`), or a punctuation mark; a piece that spans two words
     belongs to the one it begins in. `<unk>`, `<s>` and `</s>` are words of their own.
     """
     surface, starts = "", []
@@ -238,14 +240,14 @@ def join_pieces(pieces: Iterable[str]) -> str:
 
 
 BLANK_NAME = "␣"
-"""Names a piece that is a blank and nothing else, for which SentencePiece has a black bar."""
+"""Label of a piece that is only a space, for which SentencePiece has a black bar."""
 
 CONTINUES = "·"
-"""Opens a piece that carries on the word before it."""
+"""Begins the label of a piece that continues a word."""
 
 
 def piece_name(piece: str) -> str:
-    """Return a piece as the pictures name it: `bi` where it opens a word, `·cycle` where it continues one."""
+    """Return the label of a piece in figures: `bi` where it begins a word, `·cycle` where it continues one."""
     if piece in SPECIAL_PIECES:
         return piece
     if not piece.strip(SPACE):

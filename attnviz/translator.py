@@ -1,4 +1,4 @@
-"""`Translator`: a model ready to translate, and to record how."""
+"""`Translator`: a loaded model that translates, and records every number of a translation."""
 
 from __future__ import annotations
 
@@ -41,46 +41,46 @@ from attnviz.trace.interventions import Intervention
 __all__ = ["LONGEST_SENTENCE", "Translator", "available_devices", "available_models"]
 
 _LONGEST_HISTORY = 3000
-"""Steps times beam width up to which a search keeps all it computed: 100 MB at a vocabulary of 8000."""
+"""Steps times beam width up to which a search stores every step: 100 MB at a vocabulary of 8000."""
 _BATCH_PIECES = 3000
 
 
 class _Translation(NamedTuple):
-    """A translation that was found, or given."""
+    """A translation that was found or forced."""
 
     course: Course
     translation: str
     search: Search
     hypotheses: tuple[Hypothesis, ...]
-    """What a beam finished, best first; empty where the target was given."""
+    """Finished hypotheses of a beam, best first; empty for forced translations."""
 
 
 available_models = model_folders
 
 
 class Translator(Generic[RecordT]):
-    """A network with its tokenizer. It holds no state of a translation, so threads may share one.
+    """A network with its tokenizer. It has no mutable state, so threads may share one.
 
-    What it records of a translation is a `Trace` where the network is RNNsearch, a `TransformerTrace` where it is a
-    transformer, a `Seq2SeqTrace` where it was imported.
+    Translating returns a `Trace` for RNNsearch, a `TransformerTrace` for a transformer, and a `Seq2SeqTrace` for an
+    imported recurrent network.
     """
 
     def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:
-        """Take a network in evaluation mode, on the device it is to run on; its weights must not change afterwards.
+        """Take a network in evaluation mode, on its device; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the file the weights are from, go into every record.
+        `name` and `weights_digest`, the SHA-256 of the weights file, go into every trace.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
-        self.prepared: Prepared[RecordT] = prepared(network)  # for those, too, who lead the decoder themselves
+        self.prepared: Prepared[RecordT] = prepared(network)  # public for callers that run the decoder themselves
         self._decoder: Any = self.prepared.decoder
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Translator[Any]:
-        """Load a model folder, of whatever architecture, to "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a model folder of any architecture to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
-        Raise AttnvizError where the folder or a file of it is missing or damaged, or the device is not there.
+        Raise AttnvizError where the folder or a file of it is missing or damaged, or the device does not exist.
         """
         network, tokenizer = load_model(folder)
         name, digest = Path(folder).resolve().name, weights_digest(folder)
@@ -95,15 +95,17 @@ class Translator(Generic[RecordT]):
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
     ) -> RecordT:
-        """Translate one sentence and record everything computed on the way.
+        """Translate one sentence and record every number.
 
-        `beam` is the width of the search (1 is greedy); hypotheses are compared by log probability divided by
-        Ty^`length_penalty`. With a `target` nothing is searched: the decoder is led through that translation, a text or
-        the ids of its pieces, as the `target_ids` of a record are.
-        `interventions` change the attention or the word of their steps, in every hypothesis alike; what follows goes
-        on from there, and of a `target` only the forced words become others.
-        Raise AttnvizError for text that is blank or too long, for a beam that is not from 1 to 100, and for
-        interventions that cannot be done.
+        `beam` is the width of the search (1 is greedy); hypotheses are ranked by log probability divided by
+        Ty^`length_penalty`. With a `target`, a text or the ids of its pieces, there is no search: the decoder is forced
+        to write it.
+
+        `interventions` change the attention or the word of their steps, in every hypothesis, and later steps follow
+        from the change. In a `target`, only forced words are replaced.
+
+        Raise AttnvizError for text that is blank or too long, for a beam outside 1 to 100, and for interventions that
+        the model cannot apply.
         """
         started, interventions = time.perf_counter(), tuple(interventions)
         source = sentence_ids(self.tokenizer, text)
@@ -120,9 +122,9 @@ class Translator(Generic[RecordT]):
             return self._trace(text, source, memory, found, started, interventions)
 
     def translate_together(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[RecordT]:
-        """Translate many sentences, computed in batches of like length, and record of each what `translate` records.
+        """Translate many sentences in batches of similar length, and record for each what `translate` records.
 
-        The numbers are those of `translate` but for what rounding makes of another order of sums. Raise as
+        Numbers differ from those of `translate` only by rounding in another order of summation. Raise as
         `translate_batch`.
         """
         started = time.perf_counter()
@@ -141,7 +143,7 @@ class Translator(Generic[RecordT]):
     def beam_tree(
         self, text: str, *, beam: int = 5, length_penalty: float = 1.0, interventions: Sequence[Intervention] = ()
     ) -> BeamTree:
-        """Return every hypothesis that the search of `translate`, given the same, considers, and why it was dropped.
+        """Return every hypothesis that `translate` considers with the same arguments, and why it was dropped.
 
         Raise AttnvizError as `translate` does.
         """
@@ -164,12 +166,14 @@ class Translator(Generic[RecordT]):
         )
 
     def attributions(self, trace: Trace) -> Attributions:
-        """Return how each piece of a translation by this model, with what was changed by hand, hangs on each source
-        piece, through encoder and decoder; raise AttnvizError where another model, or a transformer, made it."""
+        """Return the attribution of each target piece to each source piece, through encoder and decoder.
+
+        Interventions of `trace` are repeated. Raise AttnvizError where another model or a transformer made it.
+        """
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
     def signals(self, trace: Trace) -> Signals:
-        """Return how strongly what is to be learnt of each piece reaches each source piece; raise as `attributions`."""
+        """Return the norms of the gradient of each target piece by each source piece; raise as `attributions`."""
         return signals_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(
@@ -180,8 +184,10 @@ class Translator(Generic[RecordT]):
         target: str | Sequence[int] | None = None,
         interventions: Sequence[Intervention] = (),
     ) -> None:
-        """Raise AttnvizError where `translate` would, given these, but for interventions at a step that is not
-        reached."""
+        """Raise AttnvizError where `translate` would with these arguments.
+
+        Interventions at steps after the end of the translation pass.
+        """
         source = sentence_ids(self.tokenizer, text)
         if target is not None:
             target_ids(self.tokenizer, target)
@@ -196,12 +202,12 @@ class Translator(Generic[RecordT]):
         length_penalty: float,
         interventions: tuple[Intervention, ...] = (),
     ) -> list[_Translation]:
-        """Return the best translation of each sentence in `memory`, of at most so many pieces."""
+        """Return the best translation of each sentence in `memory`, of at most `limits` pieces."""
         how = Search("greedy" if beam == 1 else "beam", beam, length_penalty)
         if beam == 1:
             found = self._greedy(memory, limits, interventions)
             return [_Translation(course, self.tokenizer.decode(course.ids), how, ()) for course in found]
-        # A history has all hypotheses' numbers; where it might not fit, the winner is led through once more.
+        # A history stores the numbers of all hypotheses. Where that is too large, a second pass forces the winner.
         fits = beam * len(limits) * max(limits) <= _LONGEST_HISTORY
         history: list[SearchStep[Any]] | None = [] if fits and self.prepared.keeps_steps else None
         hypotheses = search(self._decoder, memory, limits, beam, length_penalty, history, interventions)
@@ -227,14 +233,14 @@ class Translator(Generic[RecordT]):
     def _follow(
         self, memory: Any, given: list[int], translation: str, interventions: tuple[Intervention, ...]
     ) -> _Translation:
-        """Lead the decoder through the pieces `given`, which are those of `translation`."""
+        """Force the pieces `given` of `translation`, with forced words of `interventions` in their places."""
         ids = forced_target(given, interventions)
         if ids != given:
             translation = self.tokenizer.decode(ids)
         return _Translation(self.prepared.forced(memory, ids, interventions), translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
-        """Return the translations of many sentences, computed in batches of like length.
+        """Return the translations of many sentences, computed in batches of similar length.
 
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
         """
@@ -249,9 +255,9 @@ class Translator(Generic[RecordT]):
         return translations
 
     def search_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[list[Finished]]:
-        """Return the finished hypotheses of many sentences, each sentence's best first; raise as `translate_batch`.
+        """Return the finished hypotheses of many sentences, best first; raise as `translate_batch`.
 
-        The length penalty orders them and no more: which ones are found depends on the width of the beam alone.
+        The length penalty only orders them: the width of the beam alone decides which are found.
         """
         sources = self._encode_all(texts, beam)
         hypotheses: list[list[Finished]] = [[] for _ in sources]
@@ -262,7 +268,7 @@ class Translator(Generic[RecordT]):
         return hypotheses
 
     def _batches(self, sources: Sequence[list[int]], most: int) -> Iterator[tuple[list[int], Any, list[int]]]:
-        """Give the places, the memory and the limits of the sentences of each batch of at most `most` pieces."""
+        """Yield indices, memory and length limits of the sentences of each batch of at most `most` pieces."""
         for places in batches([len(source) for source in sources], most):
             with torch.inference_mode():
                 memory = self._memory([sources[place] for place in places])
@@ -289,7 +295,7 @@ class Translator(Generic[RecordT]):
         started: float,
         interventions: tuple[Intervention, ...] = (),
     ) -> RecordT:
-        """Bring the numbers of one translation together, `memory` having its sentence alone."""
+        """Return the trace of one translation; `memory` holds its sentence alone."""
         ids, how = found.course.ids, found.search
         arrays = self.prepared.recorded(source, memory, found.course)
         numbers = {name: tensor.cpu().numpy() for name, tensor in arrays.items()}

@@ -1,7 +1,7 @@
-"""The words of an imported translator, one vocabulary for each side: from text to their ids and back.
+"""Word vocabularies of an imported translator, one for each side: from text to ids and back.
 
-Its tokens are those that its own tools cut. Text is cut at blanks; what the vocabulary has not is looked up in small
-letters, and then cut at punctuation.
+Text is split at spaces. A token that the vocabulary lacks is looked up in lower case, and then split at punctuation.
+The tokens themselves come from the other program's tools.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
 
 CONTINUES = "@@"
-"""Ends a token that the next one goes on with (subword-nmt)."""
+"""Ends a token that continues in the next one (subword-nmt)."""
 
 
 class WordTokenizer(Tokenizer):
-    """The vocabularies of both sides: it is that of the target, and `source` is that of the source."""
+    """The target vocabulary, with the source vocabulary as `source`."""
 
     def __init__(self, model: bytes) -> None:
-        """Take what `serialised` returned; raise ValueError where it is damaged."""
+        """Take the output of `serialised`; raise ValueError where it is damaged."""
         record = json.loads(model)
         if not isinstance(record, dict) or not isinstance(record.get("opened"), bool):
             raise ValueError("it is no pair of vocabularies")
@@ -39,16 +39,16 @@ class WordTokenizer(Tokenizer):
         self._spelled = any(SPACE in token for token in tokens)
 
     def __len__(self) -> int:
-        """Return the number of tokens K, the special ones included."""
+        """Return the number of tokens K, special ones included."""
         return len(self._tokens)
 
     @property
     def marks_before(self) -> int:
-        """How many special pieces open a sentence."""
+        """Number of special pieces before a sentence."""
         return int(self._opened)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the tokens of `text`, without those that mark its ends."""
+        """Return the ids of the tokens of `text`, without the special pieces at its ends."""
         return [self._ids.get(token, UNK) for token in self._cut(text)]
 
     def encode_batch(self, texts: Sequence[str], threads: int = 2) -> list[list[int]]:  # noqa: ARG002
@@ -56,7 +56,7 @@ class WordTokenizer(Tokenizer):
         return [self.encode(text) for text in texts]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids`, tokens with blanks between them; the special ones but UNK leave no trace."""
+        """Return the text of `ids`, tokens joined by spaces; special pieces except UNK are skipped."""
         tokens = [self._tokens[int(i)] for i in ids if i not in (PAD, BOS, EOS)]
         if self._spelled:
             return "".join(tokens).replace(SPACE, " ").strip()
@@ -71,22 +71,22 @@ class WordTokenizer(Tokenizer):
         return tuple(self.piece(i) for i in ids)
 
     def surfaces(self, text: str) -> tuple[str, ...]:
-        """Return the pieces of `text` as `encode` cuts it, an unknown one as the characters it stands for."""
+        """Return the pieces of `text` as `encode` splits it, with typed characters in place of unknown pieces."""
         return tuple(map(self._piece, self._cut(text)))
 
     def sentence(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids of a sentence with those that mark its ends."""
+        """Return the ids of a sentence with the special pieces at its ends."""
         return [*([BOS] if self._opened else []), *ids, EOS]
 
     def sentence_surfaces(self, text: str) -> tuple[str, ...]:
-        """Return `surfaces` of a sentence with the pieces that mark its ends."""
+        """Return `surfaces` of a sentence with the special pieces at its ends."""
         return (*(SPECIAL_PIECES[BOS],) * self._opened, *self.surfaces(text), SPECIAL_PIECES[EOS])
 
     def _piece(self, token: str) -> str:
         return token if self._spelled or token in SPECIAL_PIECES else SPACE + token
 
     def _cut(self, text: str) -> list[str]:
-        """Return the tokens of `text`, as the vocabulary has them where it has them."""
+        """Return the tokens of `text`, in the vocabulary's spelling where it has them."""
         found: list[str] = []
         for chunk in text.split():
             if known := self._known(chunk):
@@ -102,14 +102,16 @@ class WordTokenizer(Tokenizer):
 
 
 def serialised(source: Sequence[str], target: Sequence[str], *, opened: bool) -> bytes:
-    """Return two vocabularies as they are kept, each with the special pieces first; `opened` says that a source
-    sentence begins with `<s>`."""
+    """Return two vocabularies in the format of their file, each with the special pieces first.
+
+    `opened` says that a source sentence begins with `<s>`.
+    """
     record = {"source": list(source), "target": list(target), "opened": opened}
     return (json.dumps(record, ensure_ascii=False, indent=0) + "\n").encode("utf-8")
 
 
 def load_tokenizer(path: Path) -> WordTokenizer:
-    """Read the vocabularies in `path`; raise AttnvizError, naming the file, where that fails."""
+    """Load the vocabularies in `path`; raise AttnvizError, naming the file, where that fails."""
     try:
         return WordTokenizer(path.read_bytes())
     except OSError as error:
@@ -132,10 +134,10 @@ def _tokens(record: Mapping[str, Any], side: str) -> list[str]:
         raise ValueError(f"the tokens of the {side} must be texts")
     if tuple(tokens[:4]) != SPECIAL_PIECES:
         raise ValueError(f"the first four tokens of the {side} must be {', '.join(SPECIAL_PIECES)}")
-    "".join(tokens).encode("utf-8")  # half a character cannot be drawn
+    "".join(tokens).encode("utf-8")  # a lone surrogate cannot be displayed
     return tokens
 
 
 def _plain(token: str) -> str:
-    """Return an unknown token as it can be shown: one that is spelled as a special piece is none."""
+    """Return an unknown token for display; one spelled like a special piece gets other brackets."""
     return "\u2039" + token[1:-1] + "\u203a" if token in SPECIAL_PIECES else token

@@ -1,5 +1,4 @@
-"""The page as Streamlit Community Cloud runs it, which takes the requirements beside the program, of a torch without
-CUDA."""
+"""Run the app on Streamlit Community Cloud, which installs the requirements beside this file: torch without CUDA."""
 
 import runpy
 import sys

@@ -1,8 +1,7 @@
-"""`Trace`, `TransformerTrace` and `Seq2SeqTrace`: one immutable record of a translation each, with every number; and
-`Judgement`, that of a verdict on one; `Attention`, that of what another program computed.
+"""Immutable results: one class for each kind of model, holding every number that was computed.
 
-They are written by translator and detector and read by everything else. They save to one JSON file and open again
-without the model and without torch.
+`Trace`, `TransformerTrace` and `Seq2SeqTrace` record a translation, `Judgement` a detector's verdict, `Attention` the
+alignment of another program. Each saves to one JSON file and loads again without the model and without torch.
 """
 
 from attnviz.trace.aligned import Aligned

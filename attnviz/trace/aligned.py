@@ -1,5 +1,4 @@
-"""`Aligned`: what every record of an alignment holds, whoever made it: the pieces of both sides and where each target
-piece looked."""
+"""`Aligned`: the base class of everything that has an alignment: the pieces of both sides and the attention."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import Saved
 
 Groups = tuple[tuple[int, ...], ...]
-"""The 0-based pieces of each word, in order."""
+"""The 0-based indices of the pieces of each word, in order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Aligned(Saved):
-    """Two sentences in pieces, and for each piece of the second where it looked in the first.
+    """Two sentences in pieces, and the attention of each target piece to the source pieces.
 
-    Tx and Ty count pieces, `</s>` included where it is there. A piece that opens a word begins with SentencePiece's
+    Tx and Ty count pieces, `</s>` included where it is present. A piece that begins a word starts with SentencePiece's
     visible space.
     """
 
@@ -30,7 +29,7 @@ class Aligned(Saved):
     target_pieces: tuple[str, ...]
 
     if TYPE_CHECKING:
-        # Some keep them as fields; a property here would pass for a field's default.
+        # For type checkers only: at run time, dataclasses would take a property for a field's default.
         @property
         def source_text(self) -> str:
             """The source sentence."""
@@ -41,39 +40,41 @@ class Aligned(Saved):
 
         @property
         def source_surfaces(self) -> tuple[str, ...]:
-            """The source pieces, but with the characters that each `<unk>` stands for, where they are known."""
+            """The source pieces, with the typed characters in place of each `<unk>` where they are known."""
 
         @property
         def alignment(self) -> FloatArray:
-            """Where each step looked, (Ty, Tx), rows sum to 1."""
+            """Attention alpha_ij, (Ty, Tx); rows sum to 1."""
 
     def __repr__(self) -> str:
-        """Return its kind and both sentences, of long ones the beginning."""
+        """Return the class name and both sentences, each shortened to 80 characters."""
         source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
         return f"<{type(self).__name__}: {source} → {target}>"
 
     @property
     @abstractmethod
     def attends(self) -> bool:
-        """Whether each step chose where to look."""
+        """Whether the model has attention."""
 
     @property
     @abstractmethod
     def attends_once(self) -> bool:
-        """Whether a step had one look, with one energy for each source piece, of a model that can be asked again: then
-        it can be changed by hand, and has a posterior."""
+        """Whether each step has one attention distribution, from a model that can be run again.
+
+        Interventions and posterior attention need this.
+        """
 
     @property
     @abstractmethod
     def vocabulary_size(self) -> int:
-        """How many pieces there were to choose from; 0 where it is unknown."""
+        """Number of pieces that a step chooses from; 0 where it is unknown."""
 
     def word_groups(self) -> tuple[Groups, Groups]:
-        """Return the pieces of the words of both sides."""
+        """Return the indices of the pieces of each word, for source and target."""
         return word_groups(self.source_pieces), word_groups(self.target_pieces)
 
     def words(self) -> Words:
-        """Return the merged view: source words, target words and the (words, words) matrix."""
+        """Return the alignment by words: source words, target words and the (target words, source words) matrix."""
         return self._words
 
     @cached_property

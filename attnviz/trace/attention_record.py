@@ -1,4 +1,4 @@
-"""`Attention`: an alignment that another program computed, and what it says besides; its file is an open format."""
+"""`Attention`: an alignment that another program computed, saved in an open format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attnviz.trace.parts import FloatArray, IntArray
 from attnviz.trace.quantity import Quantity
 
 Links = tuple[tuple[int, int], ...]
-"""0-based (source word, target word)."""
+"""Links (source word, target word), both 0-based."""
 REMARKS = (
     "source-end",
     "target-end",
@@ -33,23 +33,22 @@ REMARKS = (
     "one-head",
     "mean-of-heads",
 )
-"""What a reader may have to say of how it came by the numbers; `wording.given` says it."""
+"""Keys of what a reader may have assumed or changed; `wording.given` has the sentences."""
 
 RECORDED = (
-    Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "the weights as they were given"),
-    Quantity("energies", r"e_{ij}", ("Ty", "Tx"), r"e_{ij}", "the energies as they were given", may_be_absent=True),
-    Quantity("states", r"s_i", ("Ty", "n"), r"s_i", "the states as they were given", may_be_absent=True),
-    Quantity("source_word_of", "j", ("Tx",), "j", "the word of each source piece, from 0"),
-    Quantity("target_word_of", "i", ("Ty",), "i", "the word of each target piece, from 0"),
+    Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "attention as given; rows sum to 1 or 0"),
+    Quantity("energies", r"e_{ij}", ("Ty", "Tx"), r"e_{ij}", "energies as given", may_be_absent=True),
+    Quantity("states", r"s_i", ("Ty", "n"), r"s_i", "decoder states as given", may_be_absent=True),
+    Quantity("source_word_of", "j", ("Tx",), "j", "0-based word of each source piece"),
+    Quantity("target_word_of", "i", ("Ty",), "i", "0-based word of each target piece"),
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Attention(Aligned):
-    """Two sentences in pieces and where each target piece looked, as another program had it: nothing of how it came
-    about, but the energies and states that were given along.
+    """Attention computed by another program: two sentences in pieces, the matrix, and optional energies and states.
 
-    `attnviz.attention` makes one of tokens and a matrix.
+    `attnviz.attention` makes one from tokens and a matrix.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format("attnviz-attention", 1)
@@ -62,65 +61,65 @@ class Attention(Aligned):
     states: FloatArray
     """s_i, (Ty, n), or (0,) where they are unknown."""
     source_word_of: IntArray
-    """The word of each source piece, from 0, (Tx,)."""
+    """0-based word of each source piece, (Tx,)."""
     target_word_of: IntArray
-    """The word of each target piece, from 0, (Ty,)."""
+    """0-based word of each target piece, (Ty,)."""
     sure: Links = ()
-    """Links between words that people drew."""
+    """Sure gold links, drawn by people."""
     possible: Links = ()
-    """Those that they called possible; the sure ones are not repeated here."""
+    """Possible gold links; sure links are not repeated here."""
     origin: str = ""
-    """The program that computed it, or its model; empty where that is not said."""
+    """The program or model that computed the attention; empty where unknown."""
     remarks: tuple[str, ...] = ()
-    """What the reader had to do, of REMARKS."""
+    """What the reader assumed or changed, as keys of REMARKS."""
 
     @property
     def attends(self) -> bool:
-        """True: that is what there is of it."""
+        """True: the record is an attention matrix."""
         return True
 
     @property
     def attends_once(self) -> bool:
-        """False: nobody is here to be asked what another look would have made."""
+        """False: the model that computed the attention cannot be run here."""
         return False
 
     @property
     def vocabulary_size(self) -> int:
-        """0: what else could have been written is not told."""
+        """0: the vocabulary is unknown."""
         return 0
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
-        """The source pieces."""
+        """The source pieces; typed characters are unknown."""
         return self.source_pieces
 
     @property
     def source_text(self) -> str:
-        """The source sentence, `</s>` left out."""
+        """The source sentence, without `<s>` and `</s>`."""
         return join_pieces(piece for piece in self.source_pieces if piece not in ("<s>", "</s>"))
 
     @property
     def translation(self) -> str:
-        """The target sentence, `</s>` left out."""
+        """The target sentence, without `<s>` and `</s>`."""
         return join_pieces(piece for piece in self.target_pieces if piece not in ("<s>", "</s>"))
 
     def word_groups(self) -> tuple[Groups, Groups]:
-        """Return the pieces of the words of both sides, as the tokens' own marks have it."""
+        """Return the indices of the pieces of each word, for source and target, from the recorded word numbers."""
         return _groups(self.source_word_of), _groups(self.target_word_of)
 
     def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for."""
+        """Return the value of each size symbol in the table of quantities."""
         width = self.states.shape[1] if self.states.ndim == 2 else 0
         return {"Tx": len(self.source_pieces), "Ty": len(self.target_pieces), "n": width}
 
     def check_origin(self) -> None:
-        """Raise ValueError unless it can be shown where it comes from, and remarks are known."""
+        """Raise ValueError unless the origin can be displayed and every remark is known."""
         storage.check_characters((self.origin,))
         if unknown := set(self.remarks) - set(REMARKS):
             raise ValueError(f"the remark {min(unknown)!r} is unknown")
 
     def check_texts(self) -> None:
-        """Raise ValueError unless pieces and words fit one another, and links are between words."""
+        """Raise ValueError unless word numbers rise by at most 1 from 0 and all links are between existing words."""
         storage.check_characters(self.source_pieces, self.target_pieces)
         for name, words in (("source", self.source_word_of), ("target", self.target_word_of)):
             steps = np.diff(words)
@@ -132,13 +131,13 @@ class Attention(Aligned):
                 raise ValueError(f"the link {j}-{i} is of no words: there are {source} and {target}, from 0")
 
     def check_numbers(self) -> None:
-        """Raise ValueError unless the rows of the alignment are shares, or empty."""
+        """Raise ValueError unless the weights are not negative and each row sums to 1 (within ROUNDED) or to 0."""
         sums = self.alignment.astype(np.float64).sum(axis=1)
         if self.alignment.min() < 0 or not ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all():
             raise ValueError("a row of the alignment does not sum to 1")
 
     def to_json(self) -> str:
-        """Return all of it in the open format (see `attnviz.trace.open_format`), numbers as their shortest decimals."""
+        """Return the record in the open format (`attnviz.trace.open_format`), numbers as their shortest decimals."""
         fields: dict[str, Any] = {
             "format": self.saved_as.mark,
             "version": self.saved_as.version,
@@ -157,8 +156,11 @@ class Attention(Aligned):
 
     @classmethod
     def from_json(cls, text: str) -> Attention:
-        """Return what `to_json` wrote, or any text in the open format; raise AttnvizError where it is none."""
-        from attnviz.trace.open_format import from_fields  # it makes what this class only holds
+        """Read JSON that `to_json` wrote, or any other JSON in the open format.
+
+        Raise AttnvizError where it is neither.
+        """
+        from attnviz.trace.open_format import from_fields  # imported here: open_format imports this module
 
         try:
             fields = json.loads(text)
@@ -167,31 +169,34 @@ class Attention(Aligned):
         return from_fields(fields)
 
     def heatmap(self, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure, which a notebook shows; choices as those of `figures.heatmap`."""
+        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
         return drawing().heatmap(self, **choices)
 
     def step_figure(self, i: int, picture: str = "look", **choices: Any) -> Any:
-        """Return a picture of target piece `i` (0-based), named as in `figures.STEP_FIGURES`.
+        """Return the figure `picture` of target piece `i` (0-based), a name from `figures.STEP_FIGURES`.
 
         Raise IndexError where there is no such piece and AttnvizError where there is no such picture.
         """
         return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
 
     def _repr_html_(self) -> str:
-        """Return the heatmap as a bare table: what a notebook shows of it."""
+        """Return the heatmap as an HTML table without scripts, which notebooks display."""
         return drawing().table_html(self)
 
 
 ROUNDED = 0.01
-"""How far from 1 a row may add up to: others print a few digits of each weight, or compute in half precision."""
+"""Largest accepted distance of a row's sum from 1.
+
+Other programs print a few digits of each weight, or compute in half precision.
+"""
 
 
 def _groups(word_of: IntArray) -> Groups:
-    """Return the pieces of each word, given the word of each piece."""
+    """Return the indices of the pieces of each word, from the word of each piece."""
     starts = np.flatnonzero(np.diff(word_of, prepend=-1))
     return tuple(tuple(group.tolist()) for group in np.split(np.arange(len(word_of)), starts[1:]))
 
 
 def _plain(array: NDArray[np.float32]) -> Sequence[Any]:
-    """Return float32 numbers as lists of the shortest decimals that read back as the same; minus infinity as null."""
+    """Return float32 numbers as lists of the shortest decimals that read back as the same; null for minus infinity."""
     return [[None if x == -np.inf else float(str(x)) for x in row] for row in array]

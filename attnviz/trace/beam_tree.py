@@ -1,4 +1,4 @@
-"""`BeamTree`: the record of a whole beam search of one sentence, every hypothesis with what became of it."""
+"""`BeamTree`: every hypothesis of one sentence's beam search, and why each was dropped."""
 
 from __future__ import annotations
 
@@ -13,83 +13,84 @@ from attnviz.trace.interventions import ForceWord, Intervention, keep_words
 from attnviz.trace.parts import Hypothesis
 
 Fate = Literal["continued", "finished", "outside", "overtaken", "pruned", "late"]
-"""What became of a hypothesis.
+"""What happened to a hypothesis.
 
-- "continued": it lived in the beam, and so did a continuation of it, or one of them finished.
-- "finished": it ended among the likeliest, and was compared with the others that did.
-- "outside": as many others as the beam is wide were likelier at its own step, and it fell out.
-- "overtaken": it lived in the beam, but at the next step none of its continuations did.
-- "pruned": it was in the beam, unfinished, when the search was over: as many as the beam is wide had finished.
-- "late": it ended, but as many others had finished before it.
+- "continued": it stayed in the beam, and a continuation of it stayed as well or finished.
+- "finished": it ended among the `beam` likeliest and was compared with the other finished ones.
+- "outside": at least `beam` other hypotheses of the same step were likelier.
+- "overtaken": it stayed in the beam, but none of its continuations did at the next step.
+- "pruned": it was in the beam, unfinished, when the search stopped because `beam` hypotheses had finished.
+- "late": it ended after `beam` other hypotheses had finished.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class BeamNode:
-    """A hypothesis of a beam search: the pieces on the way to it, of which `piece` is the last."""
+    """One hypothesis of a beam search: the pieces on the path to it, ending with `piece`."""
 
     parent: int | None
-    """The index in `BeamTree.nodes` of the hypothesis that it continues; None at the first step."""
+    """Index in `BeamTree.nodes` of the hypothesis that this one extends; None at the first step."""
     step: int
-    """The 0-based step that wrote its last piece: it has `step` + 1 pieces."""
+    """0-based step that wrote the last piece; the hypothesis has `step` + 1 pieces."""
     piece_id: int
     piece: str
     log_probability: float
     """log p(y_i | y_<i, x) of that piece, in nats."""
     total: float
-    """log p(y_1 .. y_i | x), the sum over all its pieces, in nats: by this a beam chooses."""
+    """log p(y_1 .. y_i | x), the sum over all its pieces, in nats; the beam is ranked by it."""
     rank: int
-    """Its place among those that its step considered, from 0, the likeliest first."""
+    """0-based rank among the hypotheses of its step, likeliest first."""
     fate: Fate
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BeamTree:
-    """All hypotheses that a beam search considered, as a tree: the pieces that two of them share stand in it once.
+    """All hypotheses that a beam search considered, as a tree in which shared beginnings appear once.
 
-    At each step the search takes the 2 `beam` likeliest continuations of those that live (greedy search, `beam` 1, the
-    likeliest). Of these, those finish that end and are among the `beam` likeliest; of those that do not end, the `beam`
-    likeliest live on; the others fall. It is over when `beam` have finished, and the best of these has the largest
+    At each step the search takes the 2 `beam` likeliest continuations of the hypotheses in the beam; greedy search
+    (`beam` 1) takes the likeliest. Continuations that end finish if they are among the `beam` likeliest. Of those that
+    do not end, the `beam` likeliest stay in the beam; the others are dropped. The search stops when `beam` hypotheses
+    have finished. The winner has the largest
 
         score = log p(y | x) / Ty^length_penalty.
     """
 
     source_text: str
     nodes: tuple[BeamNode, ...]
-    """Step by step, those of a step by their rank: a parent comes before its continuations."""
+    """Hypotheses by step, then by rank; a parent comes before its continuations."""
     hypotheses: tuple[Hypothesis, ...]
-    """Those that finished, best first, as the record of the translation has them."""
+    """The finished hypotheses, best first, as in the trace of the translation."""
     beam: int
     length_penalty: float
     model: str
     weights_digest: str
-    """As in the record of a translation."""
+    """SHA-256 of the weights, as in a trace."""
     interventions: tuple[Intervention, ...] = ()
 
     @property
     def steps(self) -> int:
-        """How many steps the search took: at least as many as the longest finished hypothesis has pieces."""
+        """Number of steps of the search, at least the length of the longest finished hypothesis in pieces."""
         return self.nodes[-1].step + 1
 
     @cached_property
     def finished(self) -> tuple[int, ...]:
-        """The indices of the nodes that finished, best first, in the order of `hypotheses`."""
+        """Indices of the finished nodes, best first, in the order of `hypotheses`."""
         ended = [index for index, node in enumerate(self.nodes) if node.fate == "finished"]
         return tuple(sorted(ended, key=self.score, reverse=True))
 
     @property
     def winner(self) -> int:
-        """The index of the node that ends the translation."""
+        """Index of the last node of the translation."""
         return self.finished[0]
 
     @property
     def likeliest(self) -> int:
-        """The index of the finished node that would have won by log probability alone, without a length penalty."""
+        """Index of the finished node with the largest log probability, which wins without a length penalty."""
         return max(self.finished, key=lambda index: self.nodes[index].total)
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the indices of those that continue it, likeliest first."""
+        """For each node, the indices of its continuations, likeliest first."""
         found: list[list[int]] = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             if node.parent is not None:
@@ -97,22 +98,21 @@ class BeamTree:
         return tuple(map(tuple, found))
 
     def score(self, index: int) -> float:
-        """Return log p / length^length_penalty of a node, its length in pieces: what finished ones are compared by."""
+        """Return log p / length^length_penalty of a node, its length in pieces; finished nodes are compared by it."""
         node = self.nodes[index]
         return node.total / float((node.step + 1) ** self.length_penalty)
 
     def dropped_at(self, index: int) -> int | None:
-        """Return the 0-based step at which a node was dropped; None for the winner, and for one whose continuations
-        went on."""
+        """Return the 0-based step at which a node was dropped; None for the winner and for continued nodes."""
         node = self.nodes[index]
         if node.fate == "continued" or index == self.winner:
             return None
-        if node.fate == "finished":  # compared with the others once all were there
+        if node.fate == "finished":  # finished hypotheses are compared when the search stops
             return self.steps - 1
         return node.step + 1 if node.fate == "overtaken" else node.step
 
     def path(self, index: int) -> tuple[int, ...]:
-        """Return the indices of the nodes from the first step to this one."""
+        """Return the indices of the nodes from the first step to this node."""
         way: list[int] = []
         here: int | None = index
         while here is not None:
@@ -129,11 +129,11 @@ class BeamTree:
         return tuple(self.nodes[one].piece for one in self.path(index))
 
     def text(self, index: int) -> str:
-        """Return what a hypothesis says, so far as it goes, without `</s>`."""
+        """Return the text of a hypothesis, without `</s>`."""
         return join_pieces(piece for piece in self.pieces(index) if piece != "</s>")
 
     def find(self, ids: Sequence[int]) -> int | None:
-        """Return the index of the hypothesis of these pieces, or None where the search considered none such."""
+        """Return the index of the hypothesis with these pieces, or None where the search did not consider it."""
         here, among = None, [index for index, node in enumerate(self.nodes) if node.parent is None]
         for piece in ids:
             here = next((index for index in among if self.nodes[index].piece_id == piece), None)
@@ -143,9 +143,9 @@ class BeamTree:
         return here
 
     def going_on(self, index: int) -> tuple[ForceWord, ...]:
-        """Return the interventions with which a search writes the pieces of a hypothesis and goes on from there."""
+        """Return the interventions that force the pieces of a hypothesis and let a search continue from there."""
         return keep_words(self.ids(index), self.nodes[index].step + 1)
 
     def figure(self, **choices: Any) -> Any:
-        """Return the tree as a Plotly figure, which a notebook shows; choices: `figures.beam_tree_figure`."""
+        """Return the tree as a Plotly figure; `choices` as for `figures.beam_tree_figure`."""
         return drawing().beam_tree(self, **choices)

@@ -1,4 +1,4 @@
-"""Branches: a translation with what was tried on it by hand, and what came of each change; saved as one file."""
+"""What-ifs: a translation, the changes tried on it, and the trace of each; saved as one file."""
 
 from __future__ import annotations
 
@@ -19,43 +19,46 @@ from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 
 MOST = 12
-"""Branches of a translation."""
+"""Largest number of what-ifs of a translation."""
 _FIELD = "branches"
 _OWN = frozenset({"parent", "change", "held", "trace"})
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A translation of the same sentence with one thing more changed by hand."""
+    """One what-if: a translation of the same sentence with one more change."""
 
     parent: int
-    """What it was tried on: 0 for the first translation, or the number of an earlier branch, from 1."""
+    """What the change was made to: 0 for the first translation, or the number of an earlier what-if, from 1."""
     change: Change
     held: bool = False
-    """Whether the parent's words stay, and only the numbers change."""
+    """Whether the parent's words are forced, so that only the numbers change."""
 
 
 @dataclass(frozen=True)
 class Branches:
-    """A translation, its branches, and the trace of each."""
+    """A translation, its what-ifs, and the trace of each."""
 
     first: Any
-    """A `Trace`, a `TransformerTrace` or an `Attention`."""
+    """The first translation: a `Trace`, `TransformerTrace`, `Seq2SeqTrace` or `Attention`."""
     branches: tuple[Branch, ...] = ()
     traces: tuple[Any, ...] = ()
-    """One for each branch."""
+    """The trace of each what-if."""
 
     def trace(self, number: int) -> Any:
-        """Return the trace of a branch by its number, from 1; 0 is the first translation."""
+        """Return the trace of a what-if by its number, from 1; 0 is the first translation."""
         return self.traces[number - 1] if number else self.first
 
     def parent(self, number: int) -> Any:
-        """Return what the branch `number` was tried on; the first translation has none."""
+        """Return the trace that what-if `number` changed; None for the first translation."""
         return self.trace(self.branches[number - 1].parent) if number else None
 
     def to_json(self) -> str:
-        """Return all of it as one JSON object: that of the first translation, which opens as such a record too, and of
-        each branch what is other in its own."""
+        """Return everything as one JSON object.
+
+        It is the object of the first translation, which also loads as such. A field lists the what-ifs, each with the
+        fields of its trace that differ from the first.
+        """
         text: str = self.first.to_json()
         if not self.branches:
             return text
@@ -69,10 +72,13 @@ class Branches:
 
     @classmethod
     def from_json(cls, text: str) -> Branches:
-        """Return what `to_json` wrote; a saved trace has no branches. Raise AttnvizError where it is neither."""
+        """Read JSON that `to_json` wrote; a saved trace reads as one without what-ifs.
+
+        Raise AttnvizError where it is neither.
+        """
         kind = _kind(text)
         if kind is Attention:
-            return cls(Attention.from_json(text))  # of which nothing can be tried
+            return cls(Attention.from_json(text))  # without a model there are no what-ifs
         first = kind.from_json(text)
         record = json.loads(text)
         written = record.pop(_FIELD, [])
@@ -90,17 +96,17 @@ class Branches:
         return cls(first, tuple(branches), tuple(traces))
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to `path`."""
+        """Write everything to `path`."""
         write_file(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Branches:
-        """Read them from `path`; raise AttnvizError, naming the file, where that fails."""
+        """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
         return read_file(path, cls.from_json)
 
 
 def _kind(text: str) -> type[Any]:
-    """Return the kind of record that a file says it holds, or that which says what is wrong with it."""
+    """Return the class that the file's "format" field names; `Trace`, whose errors explain, where it is unknown."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -110,7 +116,7 @@ def _kind(text: str) -> type[Any]:
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[Branch, Record]:
-    """Return the branch that stands after `number` others in the file of `first`, a record of this `kind`."""
+    """Return what-if `number` (0-based) and its trace, from the file of `first`, a record of this `kind`."""
     if not isinstance(written, Mapping) or set(written) != _OWN or not isinstance(written["trace"], Mapping):
         raise _damaged()
     parent, held = written["parent"], written["held"]

@@ -1,7 +1,7 @@
-"""Changes: what a visitor does by hand to a translation that is there, and what a translator is told to do for it.
+"""Changes: what a user does by hand to a translation, and the interventions that implement it.
 
-A change is made to a *parent*, the translation it was tried on. It says what was done, as a card tells it, in numbers
-that an address or a file gives back bit for bit; `resolved` turns it into interventions. Steps and pieces count from 0.
+A change is made to a *parent*, the translation on display. It describes the action in numbers that a URL or a file
+restores bit for bit; `resolved` turns it into interventions. Steps and pieces count from 0.
 """
 
 from __future__ import annotations
@@ -31,28 +31,30 @@ from attnviz.trace.interventions import (
 from attnviz.trace.record import Record
 
 WHOLE = 4095
-"""Weights set by hand are whole shares of this many: two signs of base64 each in an address."""
+"""Denominator of weights set by hand: each share takes two base64 characters in a URL."""
 LENDERS = ("", "step", "posterior", "links", "model")
-"""Where a row of weights may be borrowed from; nowhere, where it was set by hand."""
+"""Sources from which a row of weights may be copied; "" for weights set by hand."""
 LONGEST_LENDER = 80
-"""Characters of what tells one lender from another."""
+"""Characters of the longest identifier of a source of weights."""
 MOST_PIECES = 2000
-"""Pieces of a translation or of a row that a change may name: more than any that is shown has."""
+"""Largest number of pieces in a change; no translation on display has as many."""
 
 
 @dataclass(frozen=True)
 class SetWeights:
-    """The weights of `step` are these `shares` of WHOLE, (Tx,), which sum to it; `lender` and `of` tell whose they are
-    where they were borrowed."""
+    """Replace the weights of `step` by `shares` of WHOLE, (Tx,), which sum to it.
+
+    `lender` and `of` say where the weights were copied from.
+    """
 
     step: int
     shares: tuple[int, ...]
     lender: str = ""
     of: str = ""
-    """Which step (from 0), or which model."""
+    """The step (from 0) or the model that the weights come from."""
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError unless these are shares."""
+        """Raise AttnvizError unless the shares are whole numbers that sum to WHOLE and the lender is known."""
         _check_step(self.step)
         object.__setattr__(self, "shares", _whole_numbers(self.shares))
         if sum(self.shares) != WHOLE:
@@ -64,65 +66,67 @@ class SetWeights:
 
 @dataclass(frozen=True)
 class LookOnly:
-    """At `step` the one source piece `source` has all the weight."""
+    """Give source piece `source` all the weight at `step`."""
 
     step: int
     source: int
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where these cannot be places."""
+        """Raise AttnvizError unless both are whole numbers from 0."""
         _check_step(self.step)
         _check_source(self.source)
 
 
 @dataclass(frozen=True)
 class LookAway:
-    """At `step` the source piece `source` has no weight, and the rest is renormalised."""
+    """Exclude source piece `source` at `step` and renormalise the other weights."""
 
     step: int
     source: int
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where these cannot be places."""
+        """Raise AttnvizError unless both are whole numbers from 0."""
         _check_step(self.step)
         _check_source(self.source)
 
 
 @dataclass(frozen=True)
 class LookAlike:
-    """At `step` all source pieces have the same weight."""
+    """Give all source pieces the same weight at `step`."""
 
     step: int
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where this cannot be a step."""
+        """Raise AttnvizError unless `step` is a whole number from 0."""
         _check_step(self.step)
 
 
 @dataclass(frozen=True)
 class SetTemperature:
-    """Energies of `step` (None: of every step) are divided by this, in whole thousandths or infinite, as
-    `Temperature` says."""
+    """Divide the energies of `step` (None: of every step) by `temperature`, rounded to thousandths or infinite.
+
+    See `interventions.Temperature`.
+    """
 
     temperature: float
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where `Temperature` would."""
+        """Raise AttnvizError where `Temperature` does."""
         exact = Temperature(self.temperature, self.step).temperature
         object.__setattr__(self, "temperature", round(exact, 3))
 
 
 @dataclass(frozen=True)
 class WriteWords:
-    """From `step` on these pieces, by their ids, are written instead of so many that are `replaced`."""
+    """Write these `pieces` (ids) from `step` on, in place of the `replaced` pieces there."""
 
     step: int
     pieces: tuple[int, ...]
     replaced: int = 1
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where these cannot be pieces."""
+        """Raise AttnvizError unless step, pieces and count are in range."""
         _check_step(self.step)
         object.__setattr__(self, "pieces", _whole_numbers(self.pieces))
         if type(self.replaced) is not int or not 1 <= self.replaced <= MOST_PIECES:
@@ -133,12 +137,12 @@ class WriteWords:
 
 @dataclass(frozen=True)
 class TakeHypothesis:
-    """The translation is made of these pieces, by their ids, EOS last: one that the search dropped, say."""
+    """Take these pieces (ids, EOS last) as the translation, such as a hypothesis that the search dropped."""
 
     pieces: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where these cannot be a translation."""
+        """Raise AttnvizError unless EOS is the last piece and occurs only there."""
         object.__setattr__(self, "pieces", _whole_numbers(self.pieces))
         if self.pieces[-1] != EOS or EOS in self.pieces[:-1]:
             raise AttnvizError(gettext("A translation ends with </s>, and nowhere before."))
@@ -155,22 +159,22 @@ KINDS: Mapping[str, type[Change]] = {
     "words": WriteWords,
     "hypothesis": TakeHypothesis,
 }
-"""What each kind is called in a file and by the browser."""
+"""Name of each kind of change in files and in the browser."""
 
 
 class Resolved(NamedTuple):
-    """What a translator is told."""
+    """Arguments for the translator that implement a change."""
 
     interventions: tuple[Intervention, ...]
     target: tuple[int, ...] | None
-    """Ids of the translation that the decoder is led through, EOS last; None where it is searched for."""
+    """Ids of the forced translation, EOS last; None where the translator searches."""
 
 
 def shares_of(weights: ArrayLike) -> tuple[int, ...]:
-    """Return weights (Tx,), which sum to 1, as the whole shares of WHOLE nearest to them that sum to it.
+    """Return weights (Tx,) that sum to 1 as whole shares of WHOLE that sum to it.
 
-    What rounding down leaves over goes to the largest remainders, the first of them where they are equal. Raise
-    AttnvizError where these are no weights.
+    Rounds by largest remainder; of equal remainders the first wins. Raise AttnvizError where the input is no
+    distribution.
     """
     try:
         row = np.asarray(weights, dtype=np.float64)
@@ -186,11 +190,11 @@ def shares_of(weights: ArrayLike) -> tuple[int, ...]:
 
 
 def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
-    """Return what makes `change` to the translation `parent`.
+    """Return the interventions and the forced target that make `change` to the translation `parent`.
 
-    Where the translation is `held`, its words stay and only the numbers change. Otherwise the words before the changed
-    step are kept, with what was done to the attention up to and at that step, and the search goes on from there; for a
-    temperature of all steps, from the first. Raise AttnvizError where the change names what `parent` has not.
+    With `held`, the words stay and only the numbers change. Otherwise the words before the changed step and the
+    interventions on the attention up to it stay, and the search continues from there; a temperature of all steps
+    restarts the search. Raise AttnvizError where the change names a step or piece that `parent` lacks.
     """
     before = tuple(one for one in parent.interventions if not isinstance(one, ForceWord))
     if isinstance(change, TakeHypothesis):
@@ -207,20 +211,19 @@ def resolved(parent: Record, change: Change, *, held: bool) -> Resolved:
 
 
 def replaced_by(trace: Record, step: int) -> int:
-    """Return how many pieces a word takes the place of that is written from 0-based `step` on: the rest of the one
-    there."""
+    """Return how many pieces a word written at 0-based `step` replaces: the rest of the word there."""
     group = next(group for group in word_groups(trace.target_pieces) if step in group)
     return group[-1] - step + 1
 
 
 def to_record(change: Change) -> dict[str, Any]:
-    """Return a change as a dictionary fit for JSON."""
+    """Return a change as a dictionary for JSON."""
     kind = next(name for name, kind in KINDS.items() if isinstance(change, kind))
     return {"kind": kind} | in_json(dataclasses.asdict(change))
 
 
 def from_record(record: object) -> Change:
-    """Return the change that `to_record` wrote; raise AttnvizError where this is none."""
+    """Return the change that `to_record` wrote; raise AttnvizError for anything else."""
     fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = KINDS.get(str(fields.pop("kind", None)))
     if kind is None or set(fields) != {field.name for field in dataclasses.fields(kind)}:
@@ -231,8 +234,11 @@ def from_record(record: object) -> Change:
 def _changed(
     before: tuple[AttentionIntervention, ...], change: Change, source_pieces: int
 ) -> tuple[AttentionIntervention, ...]:
-    """Return the interventions on the attention, with `change` among them; weights of its step that were set are no
-    longer, and temperatures do not add up. One of all steps goes first: rows that were set stay as they are."""
+    """Return the interventions on the attention after adding `change`.
+
+    A new row replaces earlier rows of its step, and a temperature replaces an earlier one of the same step. A
+    temperature of all steps goes first, so that replaced rows stay as they are.
+    """
     match change:
         case SetTemperature(temperature=temperature, step=step):
             others = tuple(one for one in before if not (isinstance(one, Temperature) and one.step == step))
@@ -256,7 +262,7 @@ def _changed(
 def _rewritten(
     parent: Record, before: tuple[AttentionIntervention, ...], change: WriteWords, *, held: bool
 ) -> Resolved:
-    """Return what writes other words: what stands behind them is written anew, or moves up or down where it is held."""
+    """Return what writes other words; with `held`, the later words and interventions shift by the change in length."""
     step, ids = change.step, tuple(parent.target_ids)
     if not held:
         words = (ForceWord(piece, step + k) for k, piece in enumerate(change.pieces))
@@ -274,7 +280,7 @@ def _rewritten(
 
 
 def _until(interventions: Iterable[AttentionIntervention], step: int) -> tuple[AttentionIntervention, ...]:
-    """Return those at 0-based `step`, before it, and of all steps."""
+    """Return the interventions of all steps and of steps up to 0-based `step`."""
     return tuple(one for one in interventions if one.step is None or one.step <= step)
 
 
@@ -289,7 +295,7 @@ def _check_source(source: object) -> None:
 
 
 def _whole_numbers(values: Sequence[int]) -> tuple[int, ...]:
-    """Return at least one whole number from 0; raise AttnvizError where there are none."""
+    """Return a non-empty tuple of whole numbers from 0; raise AttnvizError for anything else."""
     found = tuple(values) if isinstance(values, (list, tuple)) else ()
     if not 1 <= len(found) <= MOST_PIECES or any(type(value) is not int or value < 0 for value in found):
         raise AttnvizError(gettext("This is no change that can be made here."))

@@ -1,5 +1,4 @@
-"""`Computation`: what every record of a network's work holds, of a translation or of a verdict: which network
-it was."""
+"""`Computation`: the base class of results of a network: which model, on which device, in what time."""
 
 from __future__ import annotations
 
@@ -14,28 +13,29 @@ from attnviz.trace.saved import Saved
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Computation(Saved):
-    """What one network computed, and which."""
+    """A saved result of one network, and what identifies that network."""
 
     config: Mapping[str, Any]
-    """The config of the model as a read-only mapping."""
+    """The model's config, read-only."""
     model: str
     """Name of the model folder."""
     weights_digest: str
-    """SHA-256 of the model's `model.safetensors` in hexadecimal: tells whether a model at hand is the one that made
-    this record. Empty where it is unknown."""
+    """SHA-256 of `model.safetensors` in hexadecimal; empty where unknown.
+
+    Tells whether a model at hand made this result.
+    """
     device: str
-    """The torch device it ran on, as in "cpu" or "cuda:0"."""
+    """The torch device that ran the network, such as "cpu" or "cuda:0"."""
     seconds: float
-    """Wall time of the computation with all that is recorded here; of several computed together, that of all of them up
-    to this one."""
+    """Wall time of computing and recording, in seconds; in a batch, from its start to this sentence's end."""
 
     def __post_init__(self) -> None:
-        """Take copies that nobody else can change."""
+        """Copy arrays and config, so that nobody can change them."""
         super().__post_init__()
         object.__setattr__(self, "config", MappingProxyType(dict(self.config)))
 
     def check_origin(self) -> None:
-        """Raise ValueError unless what is said of the network can be shown."""
+        """Raise ValueError unless model name, device and config can be displayed."""
         storage.check_characters((self.model, self.device))
         if not all(isinstance(value, (str, int, float)) for value in self.config.values()):
             raise ValueError("its model's config holds more than numbers and words")

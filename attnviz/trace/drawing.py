@@ -1,6 +1,6 @@
-"""How a trace comes to draw itself, though pictures stand floors above it: whoever draws says so here.
+"""Registry of the drawing code, so that traces can display themselves without importing Plotly.
 
-The roof of the package, `attnviz/__init__.py`, names `attnviz.notebook`; a trace asks it when it is shown.
+`attnviz/__init__.py` registers `attnviz.notebook`; traces import no higher layer.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 
 class Drawing(Protocol):
-    """What a trace needs in order to be shown in a notebook."""
+    """The drawing functions that a trace needs in a notebook."""
 
     def heatmap(self, trace: Aligned, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
     def step_figure(self, trace: Aligned, step: int, picture: str, **choices: Any) -> Any:
-        """Return a picture of 0-based `step` as a Plotly figure."""
+        """Return the figure `picture` of 0-based `step` as a Plotly figure."""
 
     def beam_tree(self, tree: BeamTree, **choices: Any) -> Any:
         """Return a beam search as a Plotly figure."""
 
     def table_html(self, trace: Aligned) -> str:
-        """Return the alignment as a bare HTML table."""
+        """Return the alignment as an HTML table without scripts."""
 
 
 _provider: Callable[[], Drawing] | None = None
 
 
 def drawn_by(provider: Callable[[], Drawing]) -> None:
-    """Let `provider` say who draws; it is called when something is to be drawn, not before."""
-    global _provider  # one for the program, set once
+    """Register `provider`, which returns the drawing functions; it is called when something is first drawn."""
+    global _provider  # one for the whole program, set once
     _provider = provider
 
 
 def drawing() -> Drawing:
-    """Return who draws; raise RuntimeError where nobody has been named."""
+    """Return the registered drawing functions; raise RuntimeError where none are registered."""
     if _provider is None:
         raise RuntimeError("nobody has been named to draw traces")
     return _provider()

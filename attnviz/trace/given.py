@@ -1,4 +1,4 @@
-"""Attention from anywhere: tokens and a matrix of another program, checked and made a record."""
+"""Attention of another program: check tokens and matrix, and make an `Attention` of them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from attnviz.trace.parts import FloatArray
 from attnviz.trace.tokens import Pieces, to_pieces
 
 MOST_TOKENS = 1000
-"""On a side: the pictures of more would stop a browser."""
+"""Largest number of tokens on a side; figures of more stop a browser."""
 WIDEST_STATE = 16_384
 LONGEST_ORIGIN = 200
 _DIFFERENT = 0.02
-"""How far a weight may be from the softmax of its energies before that is remarked on."""
+"""Difference between a weight and the softmax of its energies above which a remark is made."""
 
 Tokens = str | Sequence[str]
-"""A text with a blank between tokens, or a list of them."""
+"""A text with spaces between tokens, or a list of tokens."""
 
 
 def attention(
@@ -38,13 +38,14 @@ def attention(
     normalise: bool = False,
     origin: str = "",
 ) -> Attention:
-    """Return attention that another program computed as a record that draws, saves and is read as a translation is.
+    """Return attention that another program computed as an `Attention`, which draws, saves and analyses like a trace.
 
-    `matrix` (Ty, Tx) has a row for each target token, in it a weight for each source token; a column, or row, more than
-    there are tokens is that of `</s>`. `energies` (Ty, Tx) may be -inf; `states` are (Ty, n). `sure` and `possible` are
-    links that people drew between words, pairs (source, target) from 0. Rows must add up to 1, within what printing
-    rounds; `normalise` scales those that do not, but for rows of zeros, which are linked to nothing.
-    Raise AttnvizError, saying what was found, where tokens and numbers do not fit.
+    `matrix` (Ty, Tx) has a row for each target token and a column for each source token. One extra row or column is
+    taken to be `</s>`. `energies` (Ty, Tx) may be -inf; `states` are (Ty, n). `sure` and `possible` are gold links
+    between words, pairs (source, target) from 0. Rows must sum to 1 within ROUNDED, or to 0 for a target token without
+    links; `normalise` scales other rows.
+
+    Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
     """
     weights = _numbers(matrix, "matrix")
     if weights.min() < 0:
@@ -67,7 +68,7 @@ def attention(
 
 
 def split_tokens(text: Tokens) -> list[str]:
-    """Return the tokens of a text with blanks between them, or a list of them as it is."""
+    """Return the tokens of a text with spaces between them; return a list as it is."""
     return text.split() if isinstance(text, str) else list(text)
 
 
@@ -87,8 +88,10 @@ def _split(tokens: object) -> list[str]:
 
 
 def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.float64]:
-    """Return a matrix, finite but, where it may be `empty` in places, for minus infinity; raise AttnvizError where it
-    is none."""
+    """Return a finite matrix, in which `empty` also allows minus infinity.
+
+    Raise AttnvizError where it is no such matrix.
+    """
     try:
         found = np.asarray(_without_null(given) if empty else given, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
@@ -105,7 +108,7 @@ def _numbers(given: ArrayLike, name: str, *, empty: bool = False) -> NDArray[np.
 
 
 def _without_null(given: Any) -> Any:
-    """Return lists of numbers with minus infinity for what JSON calls null."""
+    """Return lists of numbers with minus infinity in place of JSON's null."""
     if isinstance(given, list):
         return [[-np.inf if x is None else x for x in row] if isinstance(row, list) else row for row in given]
     return given
@@ -114,7 +117,7 @@ def _without_null(given: Any) -> Any:
 def _with_ends(
     source: list[str], target: list[str], shape: tuple[int, ...], remarks: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the tokens of both sides, with `</s>` where a matrix of this shape has one place more."""
+    """Return the tokens of both sides, adding `</s>` where the matrix has one more row or column."""
     rows, columns = shape
     if rows - len(target) in (0, 1) and columns - len(source) in (0, 1):
         remarks += ["source-end"] * (columns > len(source)) + ["target-end"] * (rows > len(target))
@@ -141,7 +144,7 @@ def _with_ends(
 
 
 def size_of_matrix(rows: int, columns: int) -> dict[str, str]:
-    """Return the numbers of rows and columns in words, as "rows" and "columns"."""
+    """Return the numbers of rows and columns in words, under "rows" and "columns"."""
     return {
         "rows": ngettext("{count} row", "{count} rows", rows),
         "columns": ngettext("{count} column", "{count} columns", columns),
@@ -149,7 +152,7 @@ def size_of_matrix(rows: int, columns: int) -> dict[str, str]:
 
 
 def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.float64]:
-    """Return the weights with each row that has any scaled to add up to 1."""
+    """Return the weights with each non-zero row scaled to sum to 1."""
     sums = weights.sum(axis=1, keepdims=True)
     if (np.abs(sums - 1) > 1e-6).any():
         remarks.append("scaled")
@@ -158,7 +161,7 @@ def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.floa
 
 
 def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
-    """Raise AttnvizError, saying what rows add up to, unless it is 1, or nothing."""
+    """Raise AttnvizError, naming the sums found, unless each row sums to 1 or 0."""
     sums = weights.sum(axis=1)
     wrong = (np.abs(sums - 1) > ROUNDED) & (sums != 0)
     if wrong.any():
@@ -178,7 +181,7 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
 
 
 def _links(given: object) -> Links:
-    """Return links as pairs of whole numbers; raise AttnvizError where one is none."""
+    """Return links as sorted pairs of whole numbers; raise AttnvizError for anything else."""
     try:
         found = tuple((j, i) for j, i in given)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
@@ -197,7 +200,7 @@ def _record(
     origin: object,
     remarks: list[str],
 ) -> Attention:
-    """Return the record of checked pieces and weights, energies and states being checked against them."""
+    """Return the `Attention` of checked pieces and weights, after checking energies and states against them."""
     source, target = sides
     if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
         raise AttnvizError(gettext("origin must be a text of at most {most} characters.", most=LONGEST_ORIGIN))
@@ -218,7 +221,7 @@ def _record(
 
 
 def checked(found: Attention) -> Attention:
-    """Return the record; raise AttnvizError where its parts do not fit together."""
+    """Return `found`; raise AttnvizError where its parts do not fit together."""
     try:
         storage.check(found)
     except (ValueError, IndexError) as error:
@@ -227,7 +230,7 @@ def checked(found: Attention) -> Attention:
 
 
 def _energies(given: ArrayLike | None, weights: NDArray[np.float64], remarks: list[str]) -> FloatArray:
-    """Return energies of the shape of the weights, or (0,) where there are none."""
+    """Return energies of the shape of the weights, or (0,) where none were given."""
     if given is None:
         return np.zeros(0, np.float32)
     found = _numbers(given, "energies", empty=True)
@@ -242,7 +245,7 @@ def _energies(given: ArrayLike | None, weights: NDArray[np.float64], remarks: li
 
 
 def _states(given: ArrayLike | None, rows: int) -> FloatArray:
-    """Return states, a row for each target token, or (0,) where there are none."""
+    """Return states, one row for each target token, or (0,) where none were given."""
     if given is None:
         return np.zeros(0, np.float32)
     found = _numbers(given, "states")

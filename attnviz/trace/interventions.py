@@ -1,9 +1,9 @@
-"""Interventions: what was changed by hand while a sentence was translated, as a trace records it.
+"""Interventions: changes made by hand while a sentence is translated, recorded in its trace.
 
-Those on the attention are all changes of the energies, of one step or of all, before the softmax: weights alpha are
-replaced through their logarithms, and a piece that is left out gets the energy -inf. Several at one step act one after
-the other, in their order. A forced word belongs to the search: the translation goes on from it. The energies of a
-trace stay those the scorer computed, its alignment is what was used.
+Interventions on the attention change the energies of one step, or of all, before the softmax. Replaced weights enter as
+their logarithms; an excluded piece gets the energy -inf. Several interventions at one step apply in their order. A
+forced word changes the search, which continues from it. A trace stores the energies before the interventions and the
+alignment after them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,28 @@ from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
 
 TEMPERATURES = (0.01, 100.0)
-"""Least and greatest finite one: at the one only the strongest piece counts, at the other nearly all count alike; all
-do at math.inf, which is one, too."""
+"""Smallest and largest finite temperature.
+
+At 0.01 only the strongest piece counts, at 100 nearly all count alike. `math.inf` is allowed too: all count alike.
+"""
 ENDLESS = "Infinity"
-"""What math.inf is called in a file and by the browser: JSON has no such number, and both read this as one."""
+"""The name of math.inf in files and in the browser, which both Python and JavaScript parse; JSON has no infinity."""
 _STRONGEST = 1e4
-"""Energies may be this large, either way."""
+"""Largest absolute value of an energy."""
 _FAINTEST = 1e-30
-"""Weights below it count as 0, so that a logarithm in float32 is a number or -inf."""
+"""Weights below it count as 0, so that their float32 logarithm is finite or -inf."""
 _SUM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
 class ReplaceWeights:
-    """alpha_i of `step`, or of every step where that is None, is given: (Tx,), from 0, sum 1 (up to 0.001)."""
+    """Replace alpha_i of `step` (None: of every step) by `weights`, (Tx,), not negative, sum 1 (within 0.001)."""
 
     weights: tuple[float, ...]
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError unless these are weights."""
+        """Raise AttnvizError unless the weights are a distribution."""
         weights = tuple(0.0 if 0 <= weight < _FAINTEST else weight for weight in _numbers(self.weights))
         if min(weights) < 0:
             raise AttnvizError(gettext("A weight must not be negative, as {weight:g} is.", weight=min(weights)))
@@ -52,13 +54,13 @@ class ReplaceWeights:
 
 @dataclass(frozen=True)
 class ReplaceEnergies:
-    """The softmax of `step` (None: of every step) is taken of these energies: (Tx,), from -10000 to 10000."""
+    """Replace e_i of `step` (None: of every step) by `energies`, (Tx,), from -10000 to 10000."""
 
     energies: tuple[float, ...]
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError unless these are energies."""
+        """Raise AttnvizError unless the energies are in range."""
         energies = _numbers(self.energies)
         if max(map(abs, energies)) > _STRONGEST:
             raise AttnvizError(
@@ -70,9 +72,11 @@ class ReplaceEnergies:
 
 @dataclass(frozen=True)
 class Temperature:
-    """Energies of `step` (None: of every step) are divided by this, from 0.01 (hard) over 1 (as it was) to 100 (nearly
-    flat): alpha_i = softmax(e_i / temperature). At math.inf all pieces that are not left out have the same weight: the
-    context vector is their plain mean."""
+    """Divide the energies of `step` (None: of every step) by `temperature`: alpha_i = softmax(e_i / temperature).
+
+    From 0.01 (hard) over 1 (no change) to 100 (nearly uniform). At math.inf all pieces that are not excluded have the
+    same weight: the context vector is their mean.
+    """
 
     temperature: float
     step: int | None = None
@@ -95,13 +99,13 @@ class Temperature:
 
 @dataclass(frozen=True)
 class ExcludePosition:
-    """The source piece at 0-based `position` is left out at `step` (None: at every step); the rest is renormalised."""
+    """Exclude the source piece at 0-based `position` at `step` (None: every step) and renormalise the other weights."""
 
     position: int
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where `position` cannot be one."""
+        """Raise AttnvizError unless `position` is a whole number from 0."""
         if not _is_index(self.position):
             raise AttnvizError(gettext("There is no source piece {found}.", found=self.position))
         _check_step(self.step)
@@ -109,13 +113,13 @@ class ExcludePosition:
 
 @dataclass(frozen=True)
 class ForceWord:
-    """The piece `piece_id` is written at 0-based `step`, whatever the model would have; nothing ends before it."""
+    """Write the piece `piece_id` at 0-based `step`; hypotheses cannot end before it."""
 
     piece_id: int
     step: int
 
     def __post_init__(self) -> None:
-        """Raise AttnvizError where there can be no such piece, or it stands for no text and is not `</s>`."""
+        """Raise AttnvizError unless the piece has text or is `</s>`, and the step is a whole number from 0."""
         if not _is_index(self.piece_id) or self.piece_id < EOS:
             raise AttnvizError(gettext("Piece {found} of the vocabulary cannot be written.", found=self.piece_id))
         if not _is_index(self.step):
@@ -132,29 +136,31 @@ KINDS: Mapping[str, type[Intervention]] = {
     "exclusion": ExcludePosition,
     "word": ForceWord,
 }
-"""What each kind is called in a file."""
+"""Name of each kind of intervention in files."""
 
 
 def acting_on(interventions: Iterable[Intervention], step: int) -> tuple[AttentionIntervention, ...]:
-    """Return those that change the attention of 0-based `step`, in their order."""
+    """Return the interventions on the attention of 0-based `step`, in their order."""
     return tuple(one for one in interventions if not isinstance(one, ForceWord) and one.step in (None, step))
 
 
 def forced_words(interventions: Iterable[Intervention]) -> dict[int, int]:
-    """Return the id of the piece forced at each 0-based step that has one."""
+    """Return the id of the forced piece by 0-based step."""
     return {one.step: one.piece_id for one in interventions if isinstance(one, ForceWord)}
 
 
 def keep_words(target_ids: Sequence[int], step: int) -> tuple[ForceWord, ...]:
-    """Return what keeps the pieces before 0-based `step` of a translation, so that a search goes on from there."""
+    """Return interventions that force the pieces before 0-based `step`, so that a search continues from there."""
     return tuple(ForceWord(piece, i) for i, piece in enumerate(target_ids[:step]))
 
 
 def check_interventions(
     interventions: Sequence[Intervention], *, source_pieces: int, vocabulary_size: int, attends: bool
 ) -> None:
-    """Raise AttnvizError unless these can be done to a sentence of Tx `source_pieces`, by a model of this vocabulary
-    that `attends` or has no attention."""
+    """Raise AttnvizError unless a model can apply the interventions to a sentence of Tx `source_pieces`.
+
+    `attends` says whether the model has attention.
+    """
     words = [one for one in interventions if isinstance(one, ForceWord)]
     for word in words:
         if word.piece_id >= vocabulary_size:
@@ -164,19 +170,19 @@ def check_interventions(
     if len(words) < len(interventions) and not attends:
         raise AttnvizError(gettext("This model has no attention that could be changed. Choose one that has."))
     for step in {one.step for one in interventions}:
-        # Those of all steps act here as well; None itself stands for a step that has none of its own.
+        # Interventions of all steps act here as well; None stands for a step without one of its own.
         acting = [one for one in interventions if not isinstance(one, ForceWord) and one.step in (None, step)]
         _check_positions(acting, source_pieces)
 
 
 def to_record(intervention: Intervention) -> dict[str, Any]:
-    """Return an intervention as a dictionary fit for JSON."""
+    """Return an intervention as a dictionary for JSON."""
     kind = next(name for name, kind in KINDS.items() if isinstance(intervention, kind))
     return {"kind": kind} | in_json(dataclasses.asdict(intervention))
 
 
 def from_record(record: object) -> Intervention:
-    """Return the intervention that `to_record` wrote; raise AttnvizError where this is none."""
+    """Return the intervention that `to_record` wrote; raise AttnvizError for anything else."""
     fields = from_json(record) if isinstance(record, Mapping) else {}
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
@@ -193,17 +199,17 @@ def from_record(record: object) -> Intervention:
 
 
 def in_json(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields in which an infinite temperature is what JSON can hold of it."""
+    """Return the fields with an infinite temperature replaced by ENDLESS, for JSON."""
     return {name: ENDLESS if value == math.inf else value for name, value in fields.items()}
 
 
 def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields as they were before `in_json`."""
+    """Return the fields with ENDLESS replaced by an infinite temperature."""
     return {name: math.inf if value == ENDLESS and name == "temperature" else value for name, value in fields.items()}
 
 
 def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int) -> None:
-    """Raise AttnvizError unless these fit the Tx `source_pieces` and leave one of them open."""
+    """Raise AttnvizError unless these fit the Tx `source_pieces` and leave at least one piece."""
     everything = set(range(source_pieces))
     open_ = everything
     for one in acting:
@@ -242,7 +248,7 @@ def _is_index(value: object) -> bool:
 
 
 def _numbers(values: object) -> tuple[float, ...]:
-    """Return at least one finite number, as float32 holds it; raise AttnvizError where there are none."""
+    """Return a non-empty tuple of finite numbers, rounded to float32; raise AttnvizError for anything else."""
     listed = values.tolist() if isinstance(values, np.ndarray) else values
     found = list(listed) if isinstance(listed, (list, tuple)) else []
     if not found or not all(_is_number(value) and math.isfinite(value) for value in found):

@@ -1,4 +1,4 @@
-"""`Judgement`: all that was computed while a detector told whether one sentence is the translation of another."""
+"""`Judgement`: everything computed while a detector judged one sentence pair."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from attnviz.trace.quantity import Quantity
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Judgement(Computation):
-    """Everything computed while one pair of sentences was judged by decomposable attention (Parikh et al. 2016).
+    """Everything computed while one sentence pair was judged by decomposable attention (Parikh et al. 2016).
 
-    Tx and Ty count pieces, `</s>` included; shapes and equations of the arrays stand in the table of
-    `trace.decomposable_quantities`. Nothing in it depends on the order of the pieces but the order of its rows. The
+    Tx and Ty count pieces, `</s>` included. The model ignores word order: only the order of the rows depends on it. The
     config is a `DecomposableConfig`.
     """
 
@@ -28,15 +27,15 @@ class Judgement(Computation):
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     source_text: str
-    """The one sentence as typed."""
+    """The first sentence as typed."""
     target_text: str
-    """The other."""
+    """The second sentence as typed."""
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
     source_ids: tuple[int, ...]
     target_ids: tuple[int, ...]
     source_surfaces: tuple[str, ...]
-    """The source pieces, but with the characters that each `<unk>` stands for."""
+    """The source pieces, with the typed characters in place of each `<unk>`."""
     target_surfaces: tuple[str, ...]
 
     source_embeddings: FloatArray
@@ -54,9 +53,9 @@ class Judgement(Computation):
     energies: FloatArray
     """e_ij = F(a_i) . F(b_j), (Tx, Ty)."""
     source_alignment: FloatArray
-    """Softmax of e_ij over j, (Tx, Ty), rows sum to 1."""
+    """Softmax of e_ij over j, (Tx, Ty); rows sum to 1."""
     target_alignment: FloatArray
-    """Softmax of e_ij over i, (Ty, Tx), rows sum to 1."""
+    """Softmax of e_ij over i, (Ty, Tx); rows sum to 1."""
     source_aligned: FloatArray
     """beta_i, (Tx, d)."""
     target_aligned: FloatArray
@@ -70,26 +69,26 @@ class Judgement(Computation):
     target_sum: FloatArray
     """v_2, (d,)."""
     hidden: FloatArray
-    """(d,)."""
+    """h, the layer before the output, (d,)."""
     logits: FloatArray
-    """Of "no translation" and of "translation", (2,)."""
+    """Logits of "no translation" and "translation", (2,)."""
     probabilities: FloatArray
-    """Their softmax, (2,)."""
+    """Probabilities of "no translation" and "translation", (2,)."""
 
     @property
     def probability(self) -> float:
-        """That the one sentence translates the other, as the detector has it, in [0, 1]."""
+        """Probability, in [0, 1], that the second sentence translates the first."""
         return float(self.probabilities[1])
 
     @property
     def is_translation(self) -> bool:
-        """The verdict."""
+        """Whether that probability is above 0.5."""
         return self.probability > 0.5
 
     def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for.
+        """Return the value of each size symbol in the table of quantities.
 
-        Raise KeyError where the config lacks a size, ValueError where it is none.
+        Raise KeyError where the config lacks a size, ValueError where one is out of bounds.
         """
         bounds.check_model(self.config)
         return {
@@ -112,7 +111,7 @@ class Judgement(Computation):
         storage.check_ids((*self.source_ids, *self.target_ids), int(self.config["vocabulary_size"]))
 
     def check_numbers(self) -> None:
-        """Raise ValueError unless all rows of both alignments, and the probabilities, are shares."""
+        """Raise ValueError unless the rows of both alignments, and the probabilities, sum to 1."""
         for name in ("source_alignment", "target_alignment", "probabilities"):
             shares = getattr(self, name)
             if not np.allclose(shares.sum(axis=-1), 1, atol=1e-3) or shares.min() < 0:

@@ -1,4 +1,4 @@
-"""`Looks`: who looked where, as much as pictures and sentences of an alignment need of a record."""
+"""`Looks`: the protocol of an attention matrix, as figures and sentences need it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from attnviz.trace.parts import FloatArray, Words
 
 
 class Looks(Protocol):
-    """Pieces that ask, pieces that are asked, and the weights between them: a translation, or a head of a transformer,
-    in which a sentence may ask itself."""
+    """Query pieces, key pieces and the weights between them: a translation, or one head of a transformer.
+
+    In self-attention, both sides are the same sentence.
+    """
 
     @property
     def source_pieces(self) -> tuple[str, ...]:
-        """Those that are asked."""
+        """The key pieces."""
 
     @property
     def target_pieces(self) -> tuple[str, ...]:
-        """Those that ask, or are written at the steps that ask."""
+        """The query pieces, or those written at the querying steps."""
 
     @property
     def alignment(self) -> FloatArray:
-        """(asking, asked), rows sum to 1."""
+        """Attention weights, (queries, keys); rows sum to 1."""
 
     def words(self) -> Words:
-        """Return the merged view."""
+        """Return the alignment by words."""
 
 
 def words_of(looks: Looks, surfaces: tuple[str, ...]) -> Words:
-    """Return the merged view of `looks`; `surfaces` are the asked pieces as they were typed."""
+    """Return the alignment of `looks` by words; `surfaces` are the key pieces as they were typed."""
     asked, asking = word_groups(looks.source_pieces), word_groups(looks.target_pieces)
     words = Words(
         tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in asked),

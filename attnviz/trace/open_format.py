@@ -1,18 +1,18 @@
-"""The open format of attention, read.
+"""Reader of the open attention format.
 
-The format is a JSON object of
+The format is a JSON object with these fields.
 
-- `source`, `target`: the tokens, as lists of texts, in whatever marks the program has for parts of words;
-- `matrix`: a row for each target token, in it a number from 0 to 1 for each source token; rows add up to 1;
+- `source`, `target`: the tokens as lists of strings, with whatever marks the program uses for subwords;
+- `matrix`: a row for each target token with a number from 0 to 1 for each source token; rows sum to 1.
 
-and where they are known
+These fields are optional.
 
-- `energies`: numbers of the same shape, before the softmax; `null` where nothing may be looked at;
+- `energies`: numbers of the same shape, before the softmax; `null` for a masked position;
 - `states`: a row of numbers for each target token;
-- `gold`: links that people drew, `{"sure": [[0, 0], …], "possible": […]}`: pairs of a source and a target word, both
-  from 0, a word being the tokens that marks join; or a text of Pharaoh links, `0-0` sure and `1?2` possible;
-- `words`: `{"source": […], "target": […]}`, the word of each token, from 0, in the place of what marks say;
-- `origin`: who computed it, a text; `format`: "attnviz-attention" and `version`: 1, which say that it is this.
+- `gold`: links drawn by people, `{"sure": [[0, 0], …], "possible": […]}`, as pairs of a source and a target word, both
+  from 0, where a word is the tokens that subword marks join; or Pharaoh text, `0-0` sure and `1?2` possible;
+- `words`: `{"source": […], "target": […]}`, the 0-based word of each token, which overrides subword marks;
+- `origin`: who computed it, a string; `format`: "attnviz-attention" and `version`: 1, which identify the format.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
 
 
 def _gold(given: object) -> Mapping[str, Any]:
-    """Return links that people drew as an object; raise AttnvizError where they are neither that nor Pharaoh's text."""
+    """Return gold links as an object; raise AttnvizError where they are neither an object nor Pharaoh text."""
     if isinstance(given, Mapping):
         return given
     links = [_LINK.fullmatch(link) for link in given.split()] if isinstance(given, str) else [None]
@@ -81,8 +81,10 @@ def _gold(given: object) -> Mapping[str, Any]:
 
 
 def _as_said(found: Attention, words: object, remarks: object) -> Attention:
-    """Return the record with the words, and with remarks of its making, that a file says; raise AttnvizError where they
-    do not fit."""
+    """Return the record with the words and remarks that the file states.
+
+    Raise AttnvizError where they do not fit.
+    """
     if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
         raise AttnvizError(gettext("remarks must be a list of texts."))
     kept = tuple(dict.fromkeys((*remarks, *found.remarks)))
@@ -102,7 +104,7 @@ def _as_said(found: Attention, words: object, remarks: object) -> Attention:
 
 
 def _word_numbers(given: object, pieces: Sequence[str]) -> IntArray:
-    """Return the word of each piece as a file has it; a `</s>` that the tokens lacked is a word of its own."""
+    """Return the word of each piece from a file; an added `</s>` becomes a word of its own."""
     numbers = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [None]
     if len(numbers) + 1 == len(pieces) and numbers and type(numbers[-1]) is int:
         numbers.append(numbers[-1] + 1)

@@ -1,10 +1,10 @@
-"""The table of quantities: every intermediate number of a translation under its one name, with shape and equation.
+"""The table of quantities: name, symbol, shape, equation and meaning of every number of a translation.
 
-A trace freezes and checks its arrays by it, the recomputation and the proof compare by it, and what is shown of a
-quantity (its symbol, whether it counts source pieces) is read from it.
+Traces check their arrays by it, recomputation and verification compare by it, and the page, `help(Trace)` and
+`Trace.describe` read symbols and equations from it.
 
 Sizes: Tx source and Ty target pieces, `</s>` included; n hidden, n' alignment and l maxout size; c the length of a
-context, 2n, or n without attention; k candidates kept of each step; K pieces of the vocabulary.
+context vector, 2n, or n without attention; k candidates stored of each step; K pieces of the vocabulary.
 """
 
 from __future__ import annotations
@@ -17,99 +17,115 @@ from attnviz.trace.quantity import Quantity, check_shapes
 if TYPE_CHECKING:
     from attnviz.trace.trace import Trace
 
-__all__ = ["QUANTITIES", "RECORDED", "Quantity", "check_shapes", "sizes"]
+__all__ = ["DERIVED", "QUANTITIES", "RECORDED", "Quantity", "check_shapes", "sizes"]
 _TABLE = (
     Quantity(
         "annotations",
         r"h_j",
         ("Tx", "2n"),
         r"h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j]",
-        "both states of the encoder at a source piece",
+        "annotation: both encoder states at a source piece",
     ),
     Quantity(
         "initial_state",
         r"s_0",
         ("n",),
         r"s_0 = \tanh(W_s \overleftarrow{h}_1 + b_s)",
-        "the decoder's state before the first word",
+        "decoder state before the first word",
     ),
-    Quantity("keys", r"U_a h_j", ("Tx", "n'"), r"U_a h_j", "annotations as the energies see them"),
-    Quantity("queries", r"W_a s_{i-1}", ("Ty", "n'"), r"W_a s_{i-1}", "states as the energies see them"),
-    Quantity("score_vector", r"v_a", ("n'",), r"v_a", "what weighs the units of an energy", may_be_absent=True),
+    Quantity("keys", r"U_a h_j", ("Tx", "n'"), r"U_a h_j", "key: an annotation in the alignment space"),
+    Quantity(
+        "queries", r"W_a s_{i-1}", ("Ty", "n'"), r"W_a s_{i-1}", "query: the previous state in the alignment space"
+    ),
+    Quantity(
+        "score_vector", r"v_a", ("n'",), r"v_a", "weights of the alignment units in an energy", may_be_absent=True
+    ),
     Quantity(
         "energies",
         r"e_{ij}",
         ("Ty", "Tx"),
         r"e_{ij} = v_a^\top \tanh(W_a s_{i-1} + U_a h_j)",
-        "how well a source piece fits the state, before any intervention",
+        "energy: how well a source piece fits the state, before interventions",
     ),
     Quantity(
         "alignment",
         r"\alpha_{ij}",
         ("Ty", "Tx"),
         r"\alpha_{ij} = \exp(e_{ij}) / \sum_k \exp(e_{ik})",
-        "the weights of the context's sum, as used; rows sum to 1",
+        "attention, after interventions; rows sum to 1",
     ),
-    Quantity("contexts", r"c_i", ("Ty", "c"), r"c_i = \sum_j \alpha_{ij} h_j", "what the decoder reads of the source"),
+    Quantity(
+        "contexts",
+        r"c_i",
+        ("Ty", "c"),
+        r"c_i = \sum_j \alpha_{ij} h_j",
+        "context vector: weighted sum of the annotations",
+    ),
     Quantity(
         "states",
         r"s_i",
         ("Ty", "n"),
         r"s_i = (1 - z_i) \odot \tilde s_i + z_i \odot s_{i-1}",
-        "the decoder's state after the step",
+        "decoder state after the step",
     ),
     Quantity(
         "update_gates",
         r"z_i",
         ("Ty", "n"),
         r"z_i = \sigma(W_z [E y_{i-1} ; c_i] + U_z s_{i-1} + b_z)",
-        "how much of the old state is kept, in (0, 1)",
+        "update gate: share of the old state that is kept, in (0, 1)",
     ),
     Quantity(
         "reset_gates",
         r"r_i",
         ("Ty", "n"),
         r"r_i = \sigma(W_r [E y_{i-1} ; c_i] + U_r s_{i-1} + b_r)",
-        "how much of the old state the candidate sees, in (0, 1)",
+        "reset gate: share of the old state in the candidate, in (0, 1)",
     ),
     Quantity(
         "candidates",
         r"\tilde s_i",
         ("Ty", "n"),
         r"\tilde s_i = \tanh(W [E y_{i-1} ; c_i] + b + r_i \odot (U s_{i-1} + b'))",
-        "the state proposed, in (-1, 1)",
+        "candidate state, in (-1, 1)",
     ),
     Quantity(
         "readouts",
         r"t_i",
         ("Ty", "l"),
         r"t_{ik} = \max(\tilde t_{i,2k}, \tilde t_{i,2k+1})",
-        "what the words are scored with",
+        "maxout layer, from which the logits are computed",
     ),
     Quantity(
         "log_probabilities",
         r"\log p(y_i)",
         ("Ty",),
         r"\log p(y_i \mid y_{<i}, x)",
-        "how likely the written piece was, in nats",
+        "log probability of the written piece, in nats",
     ),
     Quantity(
-        "top_ids", r"y", ("Ty", "k"), r"\operatorname{arg\,top}_k\, p(y)", "the likeliest pieces, likeliest first"
+        "top_ids",
+        r"y",
+        ("Ty", "k"),
+        r"\operatorname{arg\,top}_k\, p(y)",
+        "ids of the likeliest pieces, likeliest first",
     ),
     Quantity(
         "top_probabilities",
         r"p(y)",
         ("Ty", "k"),
         r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
-        "the likeliest pieces' probabilities",
+        "probabilities of the likeliest pieces",
     ),
-    Quantity("target_ids", r"y_i", ("Ty",), r"y_i", "the written piece, where it was forced", recorded=False),
+    Quantity(
+        "target_ids", r"y_i", ("Ty",), r"y_i", "id of the written piece; given in forced decoding", recorded=False
+    ),
     Quantity(
         "entropy",
         r"H_i",
         ("Ty",),
         r"H_i = -\sum_j \alpha_{ij} \log_2 \alpha_{ij}",
-        "how widely a step looked, in bits, from 0 to log2 Tx",
+        "entropy of the attention, in bits, from 0 to log2 Tx",
         recorded=False,
     ),
     Quantity(
@@ -117,10 +133,10 @@ _TABLE = (
         r"\textstyle\sum_i \alpha_{ij}",
         ("Tx",),
         r"\sum_i \alpha_{ij}",
-        "how much a source piece was looked at in all",
+        "attention to a source piece, summed over the steps",
         recorded=False,
     ),
-    Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "scores of all pieces", recorded=False),
+    Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "logits of all pieces", recorded=False),
     Quantity(
         "probabilities",
         r"p(y_i)",
@@ -134,7 +150,7 @@ _TABLE = (
         r"e_{ij}",
         ("Ty", "Tx"),
         r"\sum_k v_k \tanh(W_a s_{i-1} + U_a h_j)_k",
-        "what the units shown by the microscope add up to",
+        "energy, summed over the alignment units of its decomposition",
         recorded=False,
     ),
     Quantity(
@@ -142,7 +158,7 @@ _TABLE = (
         r"t_i",
         ("Ty", "l"),
         r"\tilde t_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i + b",
-        "the larger of each pair",
+        "maxout layer, from the larger of each pair",
         recorded=False,
     ),
     Quantity(
@@ -150,7 +166,7 @@ _TABLE = (
         r"o_i",
         ("Ty", "k"),
         r"b_o + W_o (b + U_o s_{i-1} + V_o E y_{i-1} + \sum_j \alpha_{ij} C_o h_j)^{\mathrm{win}}",
-        "what the entries of the shown ledgers add up to",
+        "logits of the displayed candidates, summed over their attributions",
         recorded=False,
     ),
     Quantity(
@@ -158,7 +174,7 @@ _TABLE = (
         r"p(y_i \mid h_j)",
         ("Ty", "Tx"),
         r"p(y_i \mid s_{i-1}, y_{i-1}, c = h_j)",
-        "how likely the written piece had been, had the context been that one annotation",
+        "probability of the written piece if the context were one annotation",
         recorded=False,
     ),
     Quantity(
@@ -166,7 +182,7 @@ _TABLE = (
         r"\log p(y_i \mid h_j)",
         ("Ty", "Tx"),
         r"\log p(y_i \mid s_{i-1}, y_{i-1}, c = h_j)",
-        "the same in nats",
+        "log probability of the same, in nats",
         recorded=False,
     ),
     Quantity(
@@ -174,7 +190,7 @@ _TABLE = (
         r"p(j \mid y_i)",
         ("Ty", "Tx"),
         r"\alpha_{ij}\, p(y_i \mid h_j) / \sum_k \alpha_{ik}\, p(y_i \mid h_k)",
-        "what a look was about once its piece is known; rows sum to 1",
+        "posterior attention, given the written piece; rows sum to 1",
         recorded=False,
     ),
     Quantity(
@@ -182,7 +198,7 @@ _TABLE = (
         r"\alpha'_{ij}",
         ("Ty", "Tx"),
         r"\bigl(\alpha_{ij}\, p(y_i \mid h_j)\bigr)^{3/4} e^{f_{ij}/4} \big/ \textstyle\sqrt{\sum_i \cdots}",
-        "what the heatmap shows after the word: it asks other steps too; rows sum to 1",
+        "posterior attention of the heatmap, normalised over steps too; rows sum to 1",
         recorded=False,
     ),
 )
@@ -190,13 +206,15 @@ _TABLE = (
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
 """The table, by name."""
 RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
-"""What a trace keeps: its arrays."""
+"""The quantities that a trace stores as arrays."""
+DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
+"""The quantities that follow from those and the weights."""
 
 
 def sizes(trace: Trace) -> dict[str, int]:
-    """Return the numbers that the symbols of the shapes stand for in `trace`.
+    """Return the value of each size symbol in `trace`.
 
-    Raise IndexError or KeyError where an array lacks a dimension or the config its vocabulary.
+    Raise IndexError or KeyError where an array lacks a dimension or the config its vocabulary size.
     """
     n = trace.initial_state.shape[0]
     return {

@@ -1,9 +1,13 @@
-"""`Quantity`: one kind of number of a record, under its one name; a table of them says what a record holds."""
+"""`Quantity`: one row of a table of quantities."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from attnviz.trace.plain_equation import plain_equation
 
 if TYPE_CHECKING:
     from attnviz.trace.saved import Saved
@@ -11,21 +15,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One kind of number: row i of those whose shape begins with Ty belongs to 0-based step i."""
+    """Name, symbol, shape, equation and meaning of one number.
+
+    Where the shape begins with Ty, row i belongs to 0-based step i.
+    """
 
     name: str
-    """The field of the record, or, where none holds it, what proof and recomputation call it."""
+    """The field of the trace; for numbers that no trace stores, their name in recomputation and verification."""
     symbol: str
-    """LaTeX."""
+    """The symbol, in LaTeX."""
     shape: tuple[str, ...]
-    """Sizes by their symbols."""
+    """The symbols of the sizes, such as ("Ty", "Tx")."""
     equation: str
-    """LaTeX; with additive attention where kinds differ."""
+    """The equation, in LaTeX; that of additive attention where the kinds of attention differ."""
     meaning: str
     recorded: bool = True
-    """Whether it is an array of a record; the others follow from what a record keeps and the weights."""
+    """Whether a trace stores it as an array; the other quantities follow from those and the weights."""
     may_be_absent: bool = False
-    """Whether an array of length 0 may stand for it."""
+    """Whether an array of shape (0,) may take its place."""
 
     @property
     def per_step(self) -> bool:
@@ -34,15 +41,53 @@ class Quantity:
 
     @property
     def of_positions(self) -> bool:
-        """Whether the first index, of one step where there are steps, is a source position."""
+        """Whether the first axis, after that of the steps, is the source positions."""
         return self.shape[self.per_step :][:1] == ("Tx",)
 
 
 def check_shapes(record: Saved) -> None:
-    """Raise ValueError, with the name of one, unless all arrays of `record` have the shapes of its table."""
+    """Raise ValueError, naming the array, unless all arrays of `record` have the shapes of its table."""
     known = record.sizes()
     for quantity in record.arrays:
         found = getattr(record, quantity.name).shape
         shape = tuple(known[size] for size in quantity.shape)
         if found != shape and not (quantity.may_be_absent and found == (0,)):
             raise ValueError(f"{quantity.name} has the shape {found}, not {shape}")
+
+
+def table(arrays: Sequence[Quantity], derived: Sequence[Quantity], sizes: Mapping[str, int] | None = None) -> str:
+    """Return the quantities as a text table: name, symbol, shape and meaning, and the equation below the meaning.
+
+    With the `sizes` of a trace, shapes contain their numbers too. Equations are those of additive attention where the
+    kinds of attention differ.
+    """
+    rows = [("Name", "Symbol", "Shape", "Meaning and equation")]
+    rows += [row for quantity in arrays for row in _rows(quantity, sizes)]
+    if derived:
+        rows += [("", "", "", ""), ("Computed from these and the weights:", "", "", "")]
+        rows += [row for quantity in derived for row in _rows(quantity, sizes)]
+    widths = [max(_width(row[k]) for row in rows if row[1] or not row[0]) for k in range(3)]
+    lines = [
+        "  ".join([*(cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=False)), row[3]])
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal the text takes; combining accents take none."""
+    return sum(not unicodedata.combining(character) for character in text)
+
+
+def _rows(quantity: Quantity, sizes: Mapping[str, int] | None) -> list[tuple[str, str, str, str]]:
+    """Return the lines of one quantity in the table; an equation that is only the symbol is left out."""
+    symbol, equation = plain_equation(quantity.symbol), plain_equation(quantity.equation)
+    shape = _shape(quantity.shape)
+    if sizes:
+        shape += " = " + _shape([str(sizes[size]) for size in quantity.shape])
+    first = (quantity.name, symbol, shape, quantity.meaning)
+    return [first] if equation == symbol else [first, ("", "", "", f"  {equation}")]
+
+
+def _shape(sizes: Sequence[str]) -> str:
+    return f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"

@@ -1,4 +1,4 @@
-"""`Record`: what every record of a translation holds, whatever network made it, and ways to look at it."""
+"""`Record`: the base class of translation traces of every architecture."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search
 
 METHODS = ("greedy", "beam", "forced")
 STORED_CANDIDATES = 100
-"""How many of the likeliest pieces of each step a record keeps."""
+"""Number of likeliest pieces stored of each step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Record(Aligned, Computation):
-    """The translation of one sentence, and who made it how.
+    """The translation of one sentence, how it was found, and by which model.
 
     Tx and Ty count pieces, `</s>` included. Row i of a target-side array belongs to step i + 1 of the equations, which
     chose `target_pieces[i]`.
@@ -33,45 +33,44 @@ class Record(Aligned, Computation):
     source_ids: tuple[int, ...]
     target_ids: tuple[int, ...]
     source_surfaces: tuple[str, ...]
-    """The source pieces, but with the characters that each `<unk>` stands for."""
+    """The source pieces, with the typed characters in place of each `<unk>`."""
     unknown_characters: tuple[str, ...]
-    """The stretches of text the tokenizer never saw, each once; every one is an `<unk>` among the pieces."""
+    """The character sequences that the tokenizer does not know, each once; each occurrence is an `<unk>` piece."""
 
     log_probabilities: FloatArray
-    """log p(y_i | y_<i, x) of each target piece, (Ty,)."""
+    """log p(y_i | y_<i, x) of each target piece, (Ty,), in nats."""
     top_ids: IntArray
     """Ids of the likeliest pieces of each step, likeliest first, (Ty, min(100, K)), int32."""
     top_probabilities: FloatArray
-    """Their probabilities, (Ty, min(100, K))."""
+    """The probabilities of `top_ids`, (Ty, min(100, K))."""
     top_pieces: tuple[tuple[str, ...], ...]
 
     search: Search
     score: float
-    """Log probability of the target, divided by Ty^length_penalty."""
+    """Log probability of the target, in nats, divided by Ty^length_penalty."""
     hypotheses: tuple[Hypothesis, ...]
-    """What the beam finished, best first; one entry for greedy and forced decoding."""
+    """The finished hypotheses, best first; one for greedy and forced decoding."""
     interventions: tuple[Intervention, ...] = ()
-    """What was changed by hand on the way, in its order; energies are those before it, the alignment after."""
+    """The interventions, in their order; `energies` are those before them, `alignment` is after them."""
 
     if TYPE_CHECKING:
-        # A field where it is kept; a property here would pass for a field's default.
+        # For type checkers only: at run time, dataclasses would take a property for a field's default.
         @property
         def readouts(self) -> FloatArray:
-            """t_i, what the words of each step are scored with: a vector each."""
+            """t_i, the vector from which the logits of step i are computed."""
 
     @property
     def vocabulary_size(self) -> int:
-        """K, the pieces that a step chooses from."""
+        """K, the number of pieces that a step chooses from."""
         return int(self.config["vocabulary_size"])
 
     @property
     def source_vocabulary_size(self) -> int:
-        """How many pieces there are to make a source sentence of: those of both languages, but where a record has two
-        vocabularies."""
+        """Number of pieces for source sentences: K, unless the model has two vocabularies."""
         return self.vocabulary_size
 
     def check_texts(self) -> None:
-        """Raise ValueError, KeyError or IndexError unless pieces, candidates, search and interventions make sense."""
+        """Raise ValueError, KeyError or IndexError unless pieces, candidates, search and interventions agree."""
         rows, columns = len(self.target_pieces), len(self.source_pieces)
         if [len(pieces) for pieces in self.top_pieces] != [self.top_ids.shape[1]] * rows:
             raise ValueError("the candidates do not fit their probabilities")
@@ -92,7 +91,7 @@ class Record(Aligned, Computation):
 
     @property
     def previous_pieces(self) -> tuple[str, ...]:
-        """y_{i-1} of each step: `<s>`, then the target pieces but the last."""
+        """y_{i-1} of each step: `<s>`, then the target pieces without the last."""
         return ("<s>", *self.target_pieces[:-1])
 
     @property
@@ -108,8 +107,8 @@ class Record(Aligned, Computation):
     def top(self, i: int, k: int = 10) -> list[tuple[str, float]]:
         """Return the `k` likeliest pieces at step index `i` (0-based) with their probabilities, likeliest first.
 
-        Raises IndexError where there is no such step and ValueError unless 1 <= k <= the number stored (100, or the
-        whole vocabulary where that is smaller).
+        Raise IndexError where there is no such step, and ValueError unless 1 <= k <= the number stored (100, or the
+        size of a smaller vocabulary).
         """
         stored = len(self.top_pieces[i])
         if not 1 <= k <= stored:

@@ -1,10 +1,10 @@
-"""`Saved`: what every record is, whatever it records: numbers that nobody can change, told from others, kept as
-a file."""
+"""`Saved`: the base class of all results: immutable arrays that are checked, saved and loaded."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,52 +12,64 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Self, TextIO, get_type_hints
 
 import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import storage
-from attnviz.trace.quantity import Quantity
+from attnviz.trace.quantity import Quantity, table
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Saved(ABC):
-    """An immutable record. All arrays are read-only copies, float32 but for ids and counts."""
+    """An immutable result. All arrays are read-only copies, float32 except ids and counts."""
 
     saved_as: ClassVar[storage.Format]
-    """The mark of its files."""
+    """Format name and version of its files."""
     arrays: ClassVar[tuple[Quantity, ...]]
-    """The rows of its table of quantities that it keeps."""
+    """The quantities that it stores, each a field of the same name."""
+    derived: ClassVar[tuple[Quantity, ...]] = ()
+    """The quantities of its table that follow from those and the weights."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Add the table of quantities to the docstring of a class that stores some, for `help`."""
+        super().__init_subclass__(**options)
+        if cls.__doc__ and "arrays" in vars(cls):  # python -OO removes docstrings
+            cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\n{table(cls.arrays, cls.derived)}"
 
     def __post_init__(self) -> None:
-        """Take copies that nobody else can change."""
+        """Copy the arrays and make them read-only."""
         for quantity in self.arrays:
             array = getattr(self, quantity.name).copy()
             array.setflags(write=False)
             object.__setattr__(self, quantity.name, array)
 
     def __repr__(self) -> str:
-        """Return its kind and its sizes: all its numbers would fill screens."""
+        """Return the class name and the sizes."""
         sizes = ", ".join(f"{symbol} = {size}" for symbol, size in self.sizes().items())
         return f"<{type(self).__name__}: {sizes}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and unpickle through the constructor, so that what comes back is as immutable."""
+        """Copy and unpickle through the constructor, so that copies are immutable too."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in fields.items()}
         return _restore, (type(self), plain)
 
     @abstractmethod
     def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for.
+        """Return the value of each size symbol in the table of quantities.
 
         Raise IndexError or KeyError where an array lacks a dimension or the config a size.
         """
 
+    def describe(self, file: TextIO | None = None) -> None:
+        """Print each quantity with symbol, shape, sizes, meaning and equation, to `file` or standard output."""
+        print(table(self.arrays, self.derived, self.sizes()), file=file)
+
     def check_origin(self) -> None:
-        """Raise ValueError unless what is said of where it comes from can be shown."""
+        """Raise ValueError unless the stated origin can be displayed."""
         return
 
     @abstractmethod
@@ -66,16 +78,19 @@ class Saved(ABC):
 
     @abstractmethod
     def check_numbers(self) -> None:
-        """Raise ValueError, KeyError or IndexError unless config and arrays, of the right shapes, make sense."""
+        """Raise ValueError, KeyError or IndexError unless config and arrays are in range.
+
+        Their shapes are checked before.
+        """
 
     def to_json(self) -> str:
-        """Return all of it as one JSON object; arrays are compressed little-endian bytes in base64."""
+        """Return the result as one JSON object; arrays are compressed little-endian bytes in base64."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return storage.encode(fields, self.saved_as)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return what `to_json` wrote; raise AttnvizError where `text` is not a record of this kind."""
+        """Read JSON that `to_json` wrote; raise AttnvizError where `text` is not a result of this class."""
         hints = get_type_hints(cls)
         kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
         try:
@@ -101,7 +116,7 @@ class Saved(ABC):
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of all that is recorded, but for the time it took: two records of one fingerprint look the same."""
+        """SHA-256 of all fields except the computing time; results with the same fingerprint display the same."""
         digest = hashlib.sha256()
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -113,12 +128,12 @@ class Saved(ABC):
         return digest.hexdigest()
 
     def save(self, path: str | Path) -> None:
-        """Write the whole record to `path`."""
+        """Write the result to `path`."""
         storage.write_file(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a record from `path`; raise AttnvizError, naming the file, where that fails."""
+        """Read a result from `path`; raise AttnvizError, naming the file, where that fails."""
         return storage.read_file(path, cls.from_json)
 
 

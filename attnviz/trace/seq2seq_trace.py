@@ -1,4 +1,4 @@
-"""`Seq2SeqTrace`: all that was computed while an imported recurrent translator translated a sentence."""
+"""`Seq2SeqTrace`: everything computed while an imported recurrent translator translated a sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attnviz.trace.recurrent import Recurrent
 from attnviz.trace.seq2seq_quantities import RECORDED
 
 _JOINED = "@@"
-"""Ends a piece that the next one goes on with."""
+"""Ends a piece that continues in the next one (subword-nmt)."""
 _CELLS = ("gru", "lstm")
 _CHOICES = {
     "family": ("tutorial", "joey"),
@@ -35,8 +35,8 @@ _CHOICES = {
 class Seq2SeqTrace(Recurrent):
     """Everything computed while one sentence was translated by an imported network (`network.seq2seq`).
 
-    L is the number of the decoder's layers; shapes and equations of the arrays stand in the table of
-    `trace.seq2seq_quantities`. The config is a `Seq2SeqConfig`; by its family the query is of s_{i-1} or of s_i.
+    L is the number of decoder layers. The config is a `Seq2SeqConfig`; its family decides whether the query is of
+    s_{i-1} or of s_i.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
@@ -45,10 +45,12 @@ class Seq2SeqTrace(Recurrent):
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     gates: FloatArray
-    """Of each layer after their sigmoid or tanh, (Ty, L, g, n): r_i, z_i and candidate of a GRU, or input, forget,
-    candidate and output of an LSTM."""
+    """Gates and candidate of each layer after sigmoid or tanh, (Ty, L, g, n).
+
+    Order: r_i, z_i, candidate of a GRU; input, forget, candidate, output of an LSTM.
+    """
     memories: FloatArray
-    """What an LSTM keeps beside its state, (Ty, L, n); of a GRU, which has none, (Ty, 0, n)."""
+    """Cell state of an LSTM, (Ty, L, n); (Ty, 0, n) for a GRU, which has none."""
     layer_states: FloatArray
     """s_i in every layer, (Ty, L, n)."""
 
@@ -59,63 +61,64 @@ class Seq2SeqTrace(Recurrent):
 
     @property
     def asks_before(self) -> bool:
-        """Whether the query of a step is of the state before it."""
+        """Whether the query is of s_{i-1}; otherwise it is of s_i."""
         return bool(self.config["family"] == "tutorial")
 
     @property
     def linear(self) -> bool:
-        """Whether the words are scored with state, context and word as they are, so that a logit splits into parts."""
+        """Whether logits are linear in state, context and previous word, so that they split into contributions."""
         return bool(self.config["family"] == "tutorial")
 
     @property
     def reads_new_state(self) -> bool:
-        """True: the words are scored with s_i."""
+        """True: logits are computed from s_i."""
         return True
 
     @property
     def reset_gates(self) -> FloatArray:
-        """r_i of the last layer of GRU, (Ty, n)."""
+        """r_i of the last layer of a GRU, (Ty, n)."""
         return self.gates[:, -1, 0]
 
     @property
     def update_gates(self) -> FloatArray:
-        """z_i of the last layer of GRU, (Ty, n)."""
+        """z_i of the last layer of a GRU, (Ty, n)."""
         return self.gates[:, -1, 1]
 
     @property
     def kept_shares(self) -> FloatArray:
-        """z_i of the last layer of GRU, or the forget gate of LSTM, (Ty, n)."""
+        """z_i of the last layer of a GRU, or the forget gate of an LSTM, (Ty, n)."""
         return self.gates[:, -1, 1]
 
     @property
     def candidates(self) -> FloatArray:
-        """The candidate of the last layer, of GRU or LSTM, (Ty, n)."""
+        """Candidate of the last layer, of a GRU or LSTM, (Ty, n)."""
         return self.gates[:, -1, 2]
 
     @property
     def previous_memories(self) -> FloatArray:
-        """What the last layer of LSTM kept before each step, (Ty, n); at first it is s_0."""
+        """Cell state of the last LSTM layer before each step, (Ty, n); s_0 at the first step."""
         return np.concatenate([self.initial_state[None], self.memories[:-1, -1]])
 
     @property
     def attends(self) -> bool:
-        """True: every step chooses where to look."""
+        """True: imported models have attention."""
         return True
 
     @property
     def attends_once(self) -> bool:
-        """False: its look cannot be changed by hand here, and has no posterior yet."""
+        """False: interventions and posterior attention are not available for imported models."""
         return False
 
     @property
     def source_vocabulary_size(self) -> int:
-        """How many pieces there are to make a source sentence of."""
+        """Number of pieces for source sentences."""
         return int(self.config["source_vocabulary_size"])
 
     def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for.
+        """Return the value of each size symbol in the table of quantities.
 
-        Raise IndexError or KeyError where an array lacks a dimension or the config a size, ValueError where it is none.
+        Raise IndexError or KeyError where an array lacks a dimension or the config a size, ValueError where a size is
+        out of bounds.
         """
         bounds.check_model(self.config)
         layers, lstm = int(self.config["layers"]), self.config["cell"] == "lstm"
@@ -135,14 +138,14 @@ class Seq2SeqTrace(Recurrent):
         }
 
     def check_numbers(self) -> None:
-        """Raise ValueError unless rows of the alignment are shares and the model is of a known kind."""
+        """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
         for name, known in _CHOICES.items():
             bounds.one_of(name, self.config[name], known)
 
     def word_groups(self) -> tuple[Groups, Groups]:
-        """Return the pieces of the words of both sides; a piece that ends in `@@` is one word with the next."""
+        """Return the indices of the pieces of each word, for both sides; a piece that ends in `@@` joins the next."""
         return tuple(  # type: ignore[return-value]  # two, as there are sides
             _joined(pieces) if any(piece.endswith(_JOINED) for piece in pieces) else groups
             for pieces, groups in zip((self.source_pieces, self.target_pieces), super().word_groups(), strict=True)

@@ -1,6 +1,7 @@
-"""`Snapshots`: where a translator looked at moments of its training, in the same sentences, and what was measured then.
+"""`Snapshots`: a translator's attention and scores at several moments of its training.
 
-Training writes a file at each moment, evaluation one of all; files of one run are joined when they are read.
+All moments share the same sentences. Training writes one file at each moment, evaluation one of all; files of one run
+are joined when they are loaded.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from attnviz.trace.storage import check_characters, pack, unpack
 
 MARK, VERSION = "attnviz-snapshots", 1
 FOLDER = "snapshots"
-"""Folder, in that of a model, of the files of its run."""
+"""Subfolder of a model folder that holds the files of its run."""
 _LATEST = 10**9
 _DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError, zlib.error)
 
 Curve = tuple[tuple[int, float], ...]
-"""Updates and the values measured after them, in order."""
+"""Pairs (update, value measured after it), in order of updates."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence with the translation through which the decoder is led at every moment."""
+    """A sentence and the translation that is forced at every moment."""
 
     source: str
     target: str
@@ -45,8 +46,7 @@ class Sentence:
     """Ty pieces, `</s>` included."""
 
     def words(self, alignment: FloatArray) -> Words:
-        """Return the words of both sides and the shares (target words, source words) that `alignment`, (Ty, Tx), gives
-        them."""
+        """Return the alignment, (Ty, Tx), by words."""
         sides = self.source_pieces, self.target_pieces
         source, target = (word_groups(pieces) for pieces in sides)
         names = [
@@ -59,39 +59,40 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """M moments of a run, S sentences at each."""
+    """M moments of a training run with S sentences each."""
 
     name: str
-    """Of the run."""
+    """Name of the run."""
     guidance: float
-    """Weight of the pull of attention towards word links in training; 0 where it was left to itself."""
+    """Weight of the guided-attention loss in training; 0 without guidance."""
     updates: tuple[int, ...]
-    """Updates done at each moment, in order, (M,)."""
+    """Number of updates at each moment, rising, (M,)."""
     sentences: tuple[Sentence, ...]
-    """(S,)."""
+    """The S sentences."""
     alignments: tuple[FloatArray, ...]
-    """For each sentence alpha at each moment, (M, Ty, Tx), rows sum to 1; of a transformer the mean of all its
-    heads."""
+    """For each sentence alpha at each moment, (M, Ty, Tx), rows sum to 1; for a transformer the mean of all heads."""
     translations: tuple[tuple[str, ...], ...]
-    """What greedy search makes of each sentence, by moment, (M, S)."""
+    """Greedy translation of each sentence at each moment, (M, S)."""
     curves: Mapping[str, Curve]
-    """What was measured, by its name (`attnviz.wording.learning` says what each is), also between the moments."""
+    """Measurements by name (`attnviz.wording.learning` describes each), also between the moments."""
     levels: Mapping[str, Mapping[str, float]]
-    """By the names of curves, what they would be for a look that nobody had to learn: `alike`, everywhere alike, and
-    `diagonal`, along the diagonal; and for the `links` that people drew."""
+    """Baselines by curve.
+
+    `alike` is uniform attention, `diagonal` attention along the diagonal, `links` gold links.
+    """
     counts: Mapping[str, int]
-    """By the names of curves, how many links, pairs of neighbours or sentences each value is the mean of."""
+    """By curve, the number of links, pairs of neighbours or sentences that each value averages over."""
 
     def value(self, name: str, update: int) -> float | None:
-        """Return the last value of the curve `name` at or before `update`, None where there is none."""
+        """Return the last value of the curve `name` at or before `update`; None where there is none."""
         return next((value for at, value in reversed(self.curves.get(name, ())) if at <= update), None)
 
     def moment(self, update: int) -> int:
-        """Return the index of the last moment at or before `update`, 0 where there is none."""
+        """Return the index of the last moment at or before `update`; 0 where there is none."""
         return max(0, sum(at <= update for at in self.updates) - 1)
 
     def save(self, path: str | Path) -> None:
-        """Write them to `path`, whole or not at all; raise AttnvizError where that fails."""
+        """Write the snapshots to `path` atomically; raise AttnvizError where that fails."""
         record = {
             "format": MARK,
             "version": VERSION,
@@ -126,7 +127,7 @@ class Snapshots:
 
 
 def _read(record: Mapping[str, Any]) -> Snapshots:
-    """Return the snapshots in `record`; raise one of _DAMAGED where they do not make sense."""
+    """Return the snapshots in `record`; raise one of _DAMAGED where they are inconsistent."""
     sentences = tuple(
         Sentence(one["source"], one["target"], tuple(one["source_pieces"]), tuple(one["target_pieces"]))
         for one in record["sentences"]
@@ -147,7 +148,7 @@ def _read(record: Mapping[str, Any]) -> Snapshots:
 
 
 def _check(found: Snapshots) -> None:
-    """Raise ValueError, TypeError or AttributeError unless sizes, texts and numbers make sense."""
+    """Raise ValueError, TypeError or AttributeError unless sizes, texts and numbers are consistent."""
     bounds.real("guidance", found.guidance, 0, 1000)
     _check_order(found.updates)
     if not found.updates or not found.sentences:
@@ -177,8 +178,10 @@ def _check_order(updates: Sequence[int]) -> None:
 
 
 def joined(parts: Sequence[Snapshots]) -> Snapshots:
-    """Return the moments of all `parts`, at least one, which are of one run and the same sentences; of a moment that
-    several have, the last."""
+    """Return the moments of all `parts`, which are of one run and the same sentences.
+
+    `parts` is not empty. Where several parts have a moment, the last one wins.
+    """
     moments = {update: (part, k) for part in parts for k, update in enumerate(part.updates)}
     updates = tuple(sorted(moments))
     places = [moments[update] for update in updates]
@@ -198,8 +201,10 @@ def joined(parts: Sequence[Snapshots]) -> Snapshots:
 
 
 def load_folder(folder: str | Path) -> list[Snapshots]:
-    """Return the snapshots in the files of `folder`, those of a run joined, by the names of the files; what is damaged,
-    and moments of other sentences than the last of their run, are left out."""
+    """Return the snapshots in `folder`, joined by run, in the order of file names.
+
+    Skip damaged files and moments whose sentences differ from those of the run's last moment.
+    """
     runs: dict[str, list[Snapshots]] = {}
     for path in sorted(Path(folder).glob("*.json")):
         try:

@@ -1,4 +1,4 @@
-"""A record as text and back: one JSON object, arrays compressed inside it, and nothing believed that was read."""
+"""Write results to JSON and read them back: arrays are compressed, and everything read is validated."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Format:
-    """How files of one kind of record are marked."""
+    """Format name and version of the files of one class."""
 
     mark: str
     version: int
-    """The latest: the one that is written."""
+    """The latest version, which is written."""
     added: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Fields that files from before a version lack, and what stands for them."""
+    """By version, the fields that older files lack, with their default values."""
     changed: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
-    """By version, what makes a file from before it one of it."""
+    """By version, the function that converts the fields of an older file to it."""
 
 
 LARGEST = 2**28
-"""Bytes of all arrays of a record together: three times those of the longest sentence by RNNsearch of 1000 units. A
-small file can claim to hold more, and would fill the memory."""
+"""Largest size of all arrays of a result together, in bytes.
+
+Three times the size for the longest sentence with 1000 units. Without a limit, a small file could claim sizes that fill
+the memory.
+"""
 
 MARKS = {
     "attnviz-trace": "RNNsearch",
@@ -52,16 +55,16 @@ MARKS = {
     "attnviz-seq2seq-trace": "an imported translator",
     "attnviz-judgement": "decomposable attention",
 }
-"""What saved records are marked with, and whose they are."""
+"""Architecture by format name."""
 
 
 def write_file(path: str | Path, text: str) -> None:
-    """Write what was saved as `text` to `path`."""
+    """Write the saved `text` to `path`."""
     Path(path).write_text(text, encoding="utf-8")
 
 
 def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
-    """Return what `read` makes of the text in `path`; raise AttnvizError, naming the file, where that fails."""
+    """Return `read` of the text in `path`; raise AttnvizError, naming the file, where that fails."""
     try:
         return read(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -73,7 +76,7 @@ def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
 
 
 def encode(fields: Mapping[str, Any], saved_as: Format) -> str:
-    """Return the fields of a record as JSON."""
+    """Return the fields of a result as JSON."""
     record: dict[str, Any] = {"format": saved_as.mark, "version": saved_as.version} | {
         name: _encode(value) for name, value in fields.items()
     }
@@ -83,8 +86,8 @@ def encode(fields: Mapping[str, Any], saved_as: Format) -> str:
 def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, Any]:
     """Return the fields that `encode` wrote, each of its type in `kinds`.
 
-    Raise AttnvizError where `text` is no trace or one of a later version; ValueError, KeyError, TypeError and their
-    like where it is damaged.
+    Raise AttnvizError where `text` is no trace or has a later version; ValueError, KeyError, TypeError and the like
+    where it is damaged.
     """
     record: Any = json.loads(text) if text.lstrip()[:1] == "{" else None
     mark = record.get("format") if isinstance(record, dict) else None
@@ -121,7 +124,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: Format) -> dict[str, A
 
 
 def check(record: Saved) -> None:
-    """Raise ValueError unless the arrays have the shapes that the pieces call for, and texts and numbers make sense."""
+    """Raise ValueError unless array shapes, texts and numbers are consistent."""
     sizes = record.sizes()
     if not sizes["Tx"] or not sizes["Ty"]:
         raise ValueError("it holds no pieces")
@@ -130,20 +133,20 @@ def check(record: Saved) -> None:
     record.check_texts()
     for quantity in record.arrays:
         array = getattr(record, quantity.name)
-        # An energy may be minus infinity: nothing is looked at there.
+        # The energy of a masked position is minus infinity.
         if not np.isfinite(array[array != -np.inf]).all():
             raise ValueError(f"{quantity.name} holds numbers that are none")
     record.check_numbers()
 
 
 def check_characters(*texts: Iterable[str]) -> None:
-    """Raise UnicodeEncodeError, a ValueError, where a text to be shown holds half a character: nothing can draw it."""
+    """Raise UnicodeEncodeError (a ValueError) where a text holds a lone surrogate, which cannot be displayed."""
     for several in texts:
         "".join(several).encode("utf-8")
 
 
 def check_ids(ids: Iterable[int], size: int) -> None:
-    """Raise ValueError unless `ids` are of pieces in a vocabulary of this size."""
+    """Raise ValueError unless all `ids` are within a vocabulary of this size."""
     found = {*ids}
     if min(found) < 0 or max(found) >= size:
         raise ValueError("an id is of no piece in the vocabulary")
@@ -164,14 +167,16 @@ def _encode(value: Any) -> Any:
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:
-    """Return an array of any shape as it stands in JSON: its type and shape, and its numbers, compressed, in base64."""
+    """Return an array as a JSON object: its type, its shape, and its compressed numbers in base64."""
     packed = zlib.compress(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes(), 1)
     return {"dtype": array.dtype.name, "shape": array.shape, "zlib": base64.b64encode(packed).decode("ascii")}
 
 
 def unpack(name: str, value: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the array that `pack` wrote; raise ValueError, KeyError, TypeError or zlib.error, the first with its
-    `name`, where it is damaged."""
+    """Return the array that `pack` wrote.
+
+    Raise ValueError (with the `name`), KeyError, TypeError or zlib.error where it is damaged.
+    """
     if value["dtype"] not in ("float32", "int32"):
         raise ValueError(f"{name} has an unknown number type")
     dtype, size = np.dtype(value["dtype"]).newbyteorder("<"), packed_size(value)
@@ -185,7 +190,7 @@ def unpack(name: str, value: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def packed_size(packed: Mapping[str, Any]) -> int:
-    """Return the bytes that a packed array claims to have."""
+    """Return the number of bytes that a packed array claims to have."""
     if any(type(length) is not int or length < 0 for length in packed["shape"]):
         raise ValueError("an array has a length that is none")
     return int(4 * math.prod(packed["shape"]))
@@ -208,7 +213,7 @@ def _decode(name: str, value: Any) -> Any:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Return whether `value` is of the type `kind`, as far as a trace's fields have types."""
+    """Return whether `value` is of the type `kind`, for the types that fields of a result have."""
     origin = get_origin(kind)
     if origin is tuple:
         return isinstance(value, tuple) and all(_fits(item, get_args(kind)[0]) for item in value)

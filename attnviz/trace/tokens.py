@@ -1,8 +1,7 @@
-"""Other programs' tokens as pieces of ours: what their marks say of where words begin.
+"""Convert other programs' tokens to pieces in SentencePiece style.
 
-Which piece opens a word is marked in many ways: by a visible space before it (SentencePiece), by a sign for a blank
-(byte-level BPE), by a mark on what continues a word (WordPiece, subword-nmt, joiners), or not at all, where tokens are
-words.
+Programs mark the beginning of a word in different ways: a visible space before it (SentencePiece), a sign for a space
+(byte-level BPE), a mark on continuations (WordPiece, subword-nmt, joiners), or no mark where tokens are words.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
-"""Characters."""
+"""Characters of the longest accepted token."""
 ENDS = frozenset({"</s>", "<eos>", "<EOS>", "[SEP]", "<|endoftext|>", "<end>"})
 SPECIAL = (
     dict.fromkeys(ENDS, "</s>")
@@ -23,20 +22,20 @@ SPECIAL = (
     | dict.fromkeys(("<unk>", "<UNK>", "[UNK]", "<|unk|>"), "<unk>")
     | dict.fromkeys(("<pad>", "<PAD>", "[PAD]", "<blank>"), "<pad>")
 )
-"""What others call the pieces that stand for no text of their own."""
+"""Other programs' names of the special pieces, and ours."""
 BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
 
 
 class Pieces(NamedTuple):
-    """Tokens of one side as pieces."""
+    """The tokens of one side as pieces."""
 
     pieces: tuple[str, ...]
     words: tuple[int, ...]
-    """The word of each piece, from 0."""
+    """0-based word of each piece."""
 
 
 def to_pieces(tokens: Sequence[str]) -> Pieces:
-    """Return `tokens` as pieces; raise AttnvizError where one is empty, too long, or none."""
+    """Return `tokens` as pieces; raise AttnvizError where one is empty, too long or no text."""
     for number, token in enumerate(tokens, 1):
         check_token(number, token)
     plain = [token for token in tokens if token not in SPECIAL]
@@ -50,7 +49,7 @@ def to_pieces(tokens: Sequence[str]) -> Pieces:
 
 
 def check_token(number: int, token: object) -> None:
-    """Raise AttnvizError unless this is a token: text that can be shown, and not blank; `number` counts it from 1."""
+    """Raise AttnvizError unless `token` is displayable text that is not blank; `number` counts from 1."""
     if not isinstance(token, str) or not token.strip():
         raise AttnvizError(
             gettext(
@@ -71,13 +70,13 @@ def check_token(number: int, token: object) -> None:
 
 
 def _spelled(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
-    """Return tokens whose marks say where blanks are: words are found in the text, as in this program's own."""
+    """Return tokens whose marks encode spaces; words are found in the joined text, as in this program's own pieces."""
     pieces = tuple(SPECIAL.get(token) or piece(token) or token for token in tokens)
     return Pieces(pieces, words_of(word_groups(pieces), len(pieces)))
 
 
 def _byte_level(tokens: Sequence[str]) -> Pieces:
-    """Return tokens of byte-level BPE: its letters stand for bytes, Ġ for a blank; a sentence opens without one."""
+    """Return tokens of byte-level BPE, whose letters stand for bytes and Ġ for a space; the first has no Ġ."""
     spelled = [token if token in SPECIAL else _from_bytes(token) for token in tokens]
     first = next((i for i, token in enumerate(spelled) if token not in SPECIAL), 0)
     if not spelled[first].startswith(SPACE) and spelled[first] not in SPECIAL:
@@ -93,15 +92,17 @@ def _from_bytes(token: str) -> str:
 
 
 def _letters_of_bytes() -> dict[str, int]:
-    """Return the byte of each letter of byte-level BPE (Radford et al. 2019): printable bytes stand for themselves, the
-    others, in order, for the letters from number 256 on."""
+    """Return the byte of each letter of byte-level BPE (Radford et al. 2019).
+
+    Printable bytes stand for themselves; the others map in order to the characters from U+0100 on.
+    """
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {chr(256 + place): byte for place, byte in enumerate(others)}
 
 
 def _joined(tokens: Sequence[str]) -> Pieces:
-    """Return tokens that are words, or parts of words with a mark where they are joined: `bi@@ cycle`, `bicycle ￭,`."""
+    """Return tokens that are words, or parts of words with a joining mark: `bi@@ cycle`, `bicycle ￭,`."""
     pieces, words, word, joined = list[str](), list[int](), -1, False
     for token in tokens:
         if token in SPECIAL:
@@ -121,7 +122,7 @@ def _joined(tokens: Sequence[str]) -> Pieces:
 
 
 def words_of(groups: Sequence[Sequence[int]], count: int) -> tuple[int, ...]:
-    """Return the word of each of `count` pieces, from 0, given the pieces of each word."""
+    """Return the 0-based word of each of `count` pieces, from the pieces of each word."""
     words = [0] * count
     for word, group in enumerate(groups):
         for piece in group:

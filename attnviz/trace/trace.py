@@ -1,4 +1,4 @@
-"""`Trace`: all that was computed while RNNsearch translated a sentence, and ways to look at it."""
+"""`Trace`: everything computed while RNNsearch translated a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.attention_kinds import ATTENTION_KINDS, renamed
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
-from attnviz.trace.quantities import RECORDED, sizes
+from attnviz.trace.quantities import DERIVED, RECORDED, sizes
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.recurrent import Recurrent
 
@@ -21,8 +21,7 @@ _CHOICES = {"attention": ATTENTION_KINDS, "readout_state": ("previous", "current
 class Trace(Recurrent):
     """Everything computed while one sentence was translated by RNNsearch (Bahdanau, Cho & Bengio 2014).
 
-    n is the hidden size, n' the alignment size, l the maxout size; shapes and equations of the arrays stand in the
-    table of `trace.quantities`. The config is a `ModelConfig`.
+    n is the hidden size, n' the alignment size, l the maxout size. The config is a `ModelConfig`.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
@@ -32,6 +31,7 @@ class Trace(Recurrent):
         {4: lambda record: record | {"config": renamed(record["config"])}},
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     states: FloatArray
     """s_i, (Ty, n)."""
@@ -44,33 +44,33 @@ class Trace(Recurrent):
 
     @property
     def attends(self) -> bool:
-        """Whether the model chose where to look at each step; False where all contexts are one (`attention="none"`)."""
+        """Whether the model has attention; False for `attention="none"`, where every step has the same context."""
         return bool(self.config["attention"] != "none")
 
     @property
     def attends_once(self) -> bool:
-        """Whether it has attention: then it has one."""
+        """Whether the model has attention: RNNsearch then has one distribution a step."""
         return self.attends
 
     @property
     def kept_shares(self) -> FloatArray:
-        """z_i, (Ty, n)."""
+        """Update gate z_i, (Ty, n)."""
         return self.update_gates
 
     @property
     def reads_new_state(self) -> bool:
-        """Whether the words are scored with s_i, and not with s_{i-1}."""
+        """Whether logits are computed from s_i; otherwise from s_{i-1}."""
         return bool(self.config["readout_state"] == "current")
 
     def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for.
+        """Return the value of each size symbol in the table of quantities.
 
-        Raise IndexError or KeyError where an array lacks a dimension or the config its vocabulary.
+        Raise IndexError or KeyError where an array lacks a dimension or the config its vocabulary size.
         """
         return sizes(self)
 
     def check_numbers(self) -> None:
-        """Raise ValueError unless rows of the alignment are shares and the model is of a known kind."""
+        """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""
         if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
             raise ValueError("a row of the alignment does not sum to 1")
         for name, known in _CHOICES.items():

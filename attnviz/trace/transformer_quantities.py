@@ -1,8 +1,8 @@
-"""The table of quantities of a transformer's translation, as `trace.quantities` is that of RNNsearch's.
+"""The table of quantities of a transformer's translation.
 
-Sizes: Tx source and Ty target pieces, `</s>` included; L layers of encoder and decoder each, H heads of an attention;
-d the residual stream, d/H a head; 2L+1 and 3L+1 the streams before the first and after every block of encoder and
-decoder; k candidates kept of each step; K pieces of the vocabulary.
+Sizes: Tx source and Ty target pieces, `</s>` included; L layers of encoder and decoder each, H heads of an attention; d
+the residual stream, d/H a head; 2L+1 and 3L+1 residual streams of encoder and decoder, before the first block and after
+every block; k candidates stored of each step; K pieces of the vocabulary.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ATTENTIONS: Mapping[str, tuple[str, str]] = {
     "decoder": ("Ty", "Ty"),
     "cross": ("Ty", "Tx"),
 }
-"""The three kinds of attention: how many vectors ask, and how many are asked."""
+"""The three kinds of attention: the numbers of queries and of keys."""
 _WHO = {
     "encoder": ("a source piece", "a source piece"),
     "decoder": ("a step", "a step"),
@@ -30,24 +30,24 @@ def _of_attention(kind: str) -> tuple[Quantity, ...]:
     mark = rf"^{{\mathrm{{{kind}}}}}"
     seen = "m" if kind == "cross" else r"\bar x"
     queries, keys, scores = ("L", "H", asking, "d/H"), ("L", "H", asked, "d/H"), ("L", "H", asking, asked)
-    later = ", minus infinity for what comes later" if kind == "decoder" else ""
+    later = "; minus infinity for later steps" if kind == "decoder" else ""
     return (
-        Quantity(f"{kind}_queries", f"q{mark}", queries, r"q = \bar x W_Q", f"what a head asks with, for {who}"),
-        Quantity(f"{kind}_keys", f"k{mark}", keys, f"k = {seen} W_K", f"what is held against it, of {whom}"),
-        Quantity(f"{kind}_values", f"v{mark}", keys, f"v = {seen} W_V", f"what a head passes on, of {whom}"),
+        Quantity(f"{kind}_queries", f"q{mark}", queries, r"q = \bar x W_Q", f"query of a head, for {who}"),
+        Quantity(f"{kind}_keys", f"k{mark}", keys, f"k = {seen} W_K", f"key of a head, for {whom}"),
+        Quantity(f"{kind}_values", f"v{mark}", keys, f"v = {seen} W_V", f"value of a head, for {whom}"),
         Quantity(
             f"{kind}_scores",
             f"s{mark}_{{ij}}",
             scores,
             r"s_{ij} = q_i \cdot k_j / \sqrt{d/H}",
-            f"how well query and key fit{later}",
+            f"score: how well query and key fit{later}",
         ),
         Quantity(
             f"{kind}_weights",
             rf"\alpha{mark}_{{ij}}",
             scores,
             r"\alpha_{ij} = \exp(s_{ij}) / \sum_k \exp(s_{ik})",
-            "the weights of the sum of values; rows sum to 1",
+            "attention weights; rows sum to 1",
         ),
     )
 
@@ -61,35 +61,51 @@ _TABLE = (
         r"x",
         ("2L+1", "Tx", "d"),
         r"x_0 = \sqrt{d}\, E y + p,\quad x_{b+1} = x_b + \mathrm{Block}_b(\mathrm{LayerNorm}(x_b))",
-        "the encoder's residual stream, before the first and after every block",
+        "residual stream of the encoder, before the first and after every block",
     ),
-    Quantity("annotations", r"m_j", ("Tx", "d"), r"m = \mathrm{LayerNorm}(x_{2L})", "what the decoder looks at"),
+    Quantity(
+        "annotations",
+        r"m_j",
+        ("Tx", "d"),
+        r"m = \mathrm{LayerNorm}(x_{2L})",
+        "annotation: normalised output of the encoder",
+    ),
     Quantity(
         "decoder_streams",
         r"x",
         ("3L+1", "Ty", "d"),
         r"x_0 = \sqrt{d}\, E y_{i-1} + p,\quad x_{b+1} = x_b + \mathrm{Block}_b(\mathrm{LayerNorm}(x_b))",
-        "the decoder's residual stream, before the first and after every block",
+        "residual stream of the decoder, before the first and after every block",
     ),
-    Quantity("readouts", r"t_i", ("Ty", "d"), r"t = \mathrm{LayerNorm}(x_{3L})", "what the words are scored with"),
+    Quantity(
+        "readouts",
+        r"t_i",
+        ("Ty", "d"),
+        r"t = \mathrm{LayerNorm}(x_{3L})",
+        "normalised output of the decoder, from which the logits are computed",
+    ),
     Quantity(
         "log_probabilities",
         r"\log p(y_i)",
         ("Ty",),
         r"\log p(y_i \mid y_{<i}, x)",
-        "how likely the written piece was, in nats",
+        "log probability of the written piece, in nats",
     ),
     Quantity(
-        "top_ids", r"y", ("Ty", "k"), r"\operatorname{arg\,top}_k\, p(y)", "the likeliest pieces, likeliest first"
+        "top_ids",
+        r"y",
+        ("Ty", "k"),
+        r"\operatorname{arg\,top}_k\, p(y)",
+        "ids of the likeliest pieces, likeliest first",
     ),
     Quantity(
         "top_probabilities",
         r"p(y)",
         ("Ty", "k"),
         r"p(y_i) = \operatorname{softmax}(E t_i + b)",
-        "the likeliest pieces' probabilities",
+        "probabilities of the likeliest pieces",
     ),
-    Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "scores of all pieces", recorded=False),
+    Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "logits of all pieces", recorded=False),
     Quantity(
         "probabilities",
         r"p(y_i)",
@@ -103,4 +119,6 @@ _TABLE = (
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
 """The table, by name."""
 RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
-"""What a record keeps: its arrays."""
+"""The quantities that a trace stores as arrays."""
+DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
+"""The quantities that follow from those and the weights."""

@@ -1,4 +1,4 @@
-"""`TransformerTrace`: all that was computed while a transformer translated a sentence."""
+"""`TransformerTrace`: everything computed while a transformer translated a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.trace.drawing import drawing
 from attnviz.trace.parts import FloatArray, Heads
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.record import Record
-from attnviz.trace.transformer_quantities import ATTENTIONS, RECORDED
+from attnviz.trace.transformer_quantities import ATTENTIONS, DERIVED, RECORDED
 
 _ALL = Heads()
 
@@ -26,18 +26,18 @@ _ALL = Heads()
 class TransformerTrace(Record):
     """Everything computed while one sentence was translated by a transformer (Vaswani et al. 2017).
 
-    L layers of encoder and decoder, H heads of every attention, d units of the residual stream; shapes and equations of
-    the arrays stand in the table of `trace.transformer_quantities`. Layers and heads count from 0. The config is a
-    `TransformerConfig`.
+    L layers of encoder and decoder, H heads of every attention, d units of the residual stream. Layers and heads count
+    from 0. The config is a `TransformerConfig`.
     """
 
     saved_as: ClassVar[storage.Format] = storage.Format(
         "attnviz-transformer-trace", 2, {2: {"heads": {"layer": None, "head": None}}}
     )
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     encoder_queries: FloatArray
-    """Of the source asking itself: q = x W_Q, (L, H, Tx, d/H), where x is the normalised stream."""
+    """q = x W_Q of encoder self-attention, (L, H, Tx, d/H), where x is the normalised residual stream."""
     encoder_keys: FloatArray
     """k = x W_K, (L, H, Tx, d/H)."""
     encoder_values: FloatArray
@@ -45,57 +45,60 @@ class TransformerTrace(Record):
     encoder_scores: FloatArray
     """q_i . k_j / sqrt(d/H), (L, H, Tx, Tx)."""
     encoder_weights: FloatArray
-    """Their softmax over j, (L, H, Tx, Tx), rows sum to 1."""
+    """Softmax of the scores over j, (L, H, Tx, Tx); rows sum to 1."""
     decoder_queries: FloatArray
-    """Of the target asking itself, (L, H, Ty, d/H)."""
+    """q of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_keys: FloatArray
-    """(L, H, Ty, d/H)."""
+    """k of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_values: FloatArray
-    """(L, H, Ty, d/H)."""
+    """v of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_scores: FloatArray
-    """(L, H, Ty, Ty), -inf where j > i: a step does not see later words."""
+    """Scores of decoder self-attention, (L, H, Ty, Ty); -inf where j > i (causal mask)."""
     decoder_weights: FloatArray
-    """(L, H, Ty, Ty), rows sum to 1."""
+    """Weights of decoder self-attention, (L, H, Ty, Ty); rows sum to 1."""
     cross_queries: FloatArray
-    """Of the target asking the source, (L, H, Ty, d/H)."""
+    """q of cross-attention, (L, H, Ty, d/H)."""
     cross_keys: FloatArray
     """k = m W_K of the annotations, (L, H, Tx, d/H)."""
     cross_values: FloatArray
     """v = m W_V of the annotations, (L, H, Tx, d/H)."""
     cross_scores: FloatArray
-    """(L, H, Ty, Tx)."""
+    """Scores of cross-attention, (L, H, Ty, Tx)."""
     cross_weights: FloatArray
-    """(L, H, Ty, Tx), rows sum to 1."""
+    """Weights of cross-attention, (L, H, Ty, Tx); rows sum to 1."""
     encoder_streams: FloatArray
-    """The residual stream before the first block, and after attention and feed-forward block of each layer,
-    (2L+1, Tx, d)."""
+    """The residual stream before the first block and after every block, (2L+1, Tx, d).
+
+    The blocks of a layer are attention and feed-forward.
+    """
     annotations: FloatArray
     """m_j, the encoder's last stream, normalised, (Tx, d)."""
     decoder_streams: FloatArray
-    """The residual stream before the first block, and after attention, cross-attention and feed-forward block of each
-    layer, (3L+1, Ty, d)."""
+    """The residual stream before the first block and after every block, (3L+1, Ty, d).
+
+    The blocks of a layer are self-attention, cross-attention and feed-forward.
+    """
     readouts: FloatArray
     """t_i, the decoder's last stream, normalised, (Ty, d)."""
 
     heads: Heads = _ALL
-    """Whose looks the `alignment` is the mean of: of the many that every step had, those that are shown. `seen_by`
-    returns the record with others."""
+    """The heads whose mean is `alignment`; `seen_by` returns the trace with others."""
 
     @property
     def attends(self) -> bool:
-        """True: every step chose where to look, in each head of each layer."""
+        """True: every head of every layer attends at every step."""
         return True
 
     @property
     def attends_once(self) -> bool:
-        """False: it did so many times."""
+        """False: a step has many attention distributions."""
         return False
 
     def cross_attention(self, layer: int | None = None, head: int | None = None) -> FloatArray:
-        """Return where the steps looked in the source, (Ty, Tx), rows sum to 1, read-only: by one 0-based `head` of one
-        0-based `layer`, or by the mean of its heads; layer -1 is the last, None the mean of all layers' heads.
+        """Return the cross-attention, (Ty, Tx), read-only; rows sum to 1.
 
-        Raise AttnvizError where there is none such.
+        Of one 0-based `head` of one 0-based `layer`, or of the mean of its heads. Layer -1 is the last, None the mean
+        of all layers' heads. Raise AttnvizError where there is no such head.
         """
         self._check_heads(layer, head)
         if layer is None:
@@ -111,14 +114,19 @@ class TransformerTrace(Record):
 
     @property
     def alignment(self) -> FloatArray:
-        """The cross-attention of the `heads`, (Ty, Tx), rows sum to 1: unless others were chosen, the mean of all, of
-        the best links (see the card of `small-transformer`)."""
+        """Mean cross-attention of the selected `heads`, (Ty, Tx); rows sum to 1.
+
+        The default is the mean of all heads, which agrees best with word links (see the card of `small-transformer`).
+        """
         return self._alignment
 
     @cached_property
     def nearest_head(self) -> tuple[int, int]:
-        """Layer and head, both 0-based, of the look that is on show or, where that is a mean, of the one among its
-        heads that is nearest to it: of the least total variation, mean over all steps."""
+        """0-based layer and head that represent the displayed attention.
+
+        Where several heads are averaged, the one with the smallest total variation from the mean, averaged over the
+        steps.
+        """
         first, shown = self.heads.layer or 0, self.heads
         looks = self.cross_weights if shown.layer is None else self.cross_weights[[first]]
         if shown.head is not None:
@@ -128,16 +136,16 @@ class TransformerTrace(Record):
         return first + int(layer), int(head)
 
     def seen_by(self, layer: int | None = None, head: int | None = None) -> TransformerTrace:
-        """Return this record with the `alignment` of one 0-based `head` of one 0-based `layer`, or of the mean of its
-        heads, or with None of all heads of all layers: words, links, heatmap and files are then by these.
+        """Return this trace with the `alignment` of one 0-based `head` of one 0-based `layer`.
 
-        Raise AttnvizError where there is none such.
+        Without a head, the mean of the layer's heads; without a layer, the mean of all heads. Words, links, heatmap and
+        files follow the alignment. Raise AttnvizError where there is no such head.
         """
         self._check_heads(layer, head)
         heads = Heads(layer if layer is None else layer % len(self.cross_weights), head)
         if heads in self._family:
             return self._family[heads]
-        # Not by its constructor, which would copy all arrays: nobody can change them, so that both may have them.
+        # The constructor would copy all arrays; they are read-only, so both traces may share them.
         seen = object.__new__(type(self))
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         vars(seen).update(fields | {"heads": heads, "_family": self._family})
@@ -145,11 +153,11 @@ class TransformerTrace(Record):
 
     @cached_property
     def _family(self) -> dict[Heads, TransformerTrace]:
-        """The same as seen by other heads: whoever asks for the same has the same object."""
+        """Views of this trace by selected heads, so that equal selections return the same object."""
         return {self.heads: self}
 
     def _check_heads(self, layer: int | None, head: int | None) -> None:
-        """Raise AttnvizError unless there is such a layer, and in it such a head."""
+        """Raise AttnvizError unless the layer exists and has such a head."""
         layers, heads = self.cross_weights.shape[:2]
         if layer is None and head is not None:
             raise AttnvizError(gettext("A head is one of a layer: say which layer, from 1 to {layers}.", layers=layers))
@@ -171,26 +179,29 @@ class TransformerTrace(Record):
             )
 
     def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure, for a notebook: that of the `heads` or, given a layer, that of
-        `seen_by(layer, head)`; choices as those of `figures.heatmap`."""
+        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`.
+
+        With a layer, that of `seen_by(layer, head)`.
+        """
         return drawing().heatmap(self if layer is head is None else self.seen_by(layer, head), **choices)
 
     def step_figure(self, i: int, picture: str = "scores", **choices: Any) -> Any:
-        """Return a picture of step index `i` (0-based), named as in `figures.STEP_FIGURES`, of the head that is opened
-        (`analysis.heads`).
+        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
 
-        Raise IndexError where there is no such step and AttnvizError where there is no such picture.
+        It shows the head on display (`analysis.heads`). Raise IndexError where there is no such step and AttnvizError
+        where there is no such picture.
         """
         return drawing().step_figure(self, range(len(self.target_pieces))[i], picture, **choices)
 
     def _repr_html_(self) -> str:
-        """Return the alignment as a bare table: what a notebook shows of a trace."""
+        """Return the alignment as an HTML table without scripts, which notebooks display."""
         return drawing().table_html(self)
 
     def sizes(self) -> dict[str, int]:
-        """Return the numbers that the symbols of the table's shapes stand for.
+        """Return the value of each size symbol in the table of quantities.
 
-        Raise IndexError or KeyError where an array lacks a dimension or the config a size, ValueError where it is none.
+        Raise IndexError or KeyError where an array lacks a dimension or the config a size, ValueError where a size is
+        out of bounds.
         """
         bounds.check_model(self.config)
         layers, heads, size = (int(self.config[name]) for name in ("layers", "heads", "model_size"))
@@ -208,7 +219,7 @@ class TransformerTrace(Record):
         }
 
     def check_numbers(self) -> None:
-        """Raise ValueError unless all rows of weights are shares, and of no step of later ones."""
+        """Raise ValueError unless all rows of weights sum to 1 and decoder self-attention is causal."""
         for kind in ATTENTIONS:
             weights = getattr(self, f"{kind}_weights")
             if not np.allclose(weights.sum(axis=-1), 1, atol=1e-3) or weights.min() < 0:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import itertools
+import pydoc
 import typing
+import unicodedata
 from itertools import product
 
 import numpy as np
@@ -13,8 +17,9 @@ from attnviz.analysis.proof import prove
 from attnviz.analysis.recomputation import Recomputation, recompute
 from attnviz.network.config import ATTENTION_KINDS, READOUT_STATES
 from attnviz.text import Tokenizer
-from attnviz.trace import Trace
-from attnviz.trace.quantities import QUANTITIES, RECORDED, check_shapes, sizes
+from attnviz.trace import Attention, Judgement, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace.plain_equation import plain_equation
+from attnviz.trace.quantities import DERIVED, QUANTITIES, RECORDED, check_shapes, sizes
 from attnviz.trace.seq2seq_quantities import QUANTITIES as of_imports
 from attnviz.trace.transformer_quantities import QUANTITIES as of_transformers
 from attnviz.translator import Translator
@@ -72,3 +77,67 @@ def test_the_page_names_every_quantity_that_is_proved(translator: Translator) ->
     proved = {check.quantity for check in prove(translator.translate(SENTENCES[0]), weights, 0).checks}
     assert proved <= set(quantity_names()) <= {*QUANTITIES, *of_transformers, *of_imports}
     assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(OF_POSITIONS)
+
+
+@pytest.mark.parametrize("kind", [Trace, TransformerTrace, Seq2SeqTrace, Judgement, Attention])
+def test_help_shows_symbol_shape_meaning_and_equation_of_every_quantity(kind: typing.Any) -> None:
+    shown = [line.strip(" |") for line in pydoc.plain(pydoc.render_doc(kind)).splitlines()]
+    for quantity in (*kind.arrays, *kind.derived):
+        symbol, equation = plain_equation(quantity.symbol), plain_equation(quantity.equation)
+        line = next(
+            at for at, line in enumerate(shown) if line.startswith(f"{quantity.name}  ") and quantity.meaning in line
+        )
+        assert symbol in shown[line]
+        assert all(size in shown[line] for size in quantity.shape)
+        assert shown[line].endswith(quantity.meaning)
+        assert equation in (symbol, shown[line + 1])
+
+
+def test_describe_prints_the_sizes_of_the_trace(translator: Translator) -> None:
+    trace, file = translator.translate(SENTENCES[0]), io.StringIO()
+    trace.describe(file)
+    shown = file.getvalue().splitlines()
+    for quantity in RECORDED:
+        (line,) = [line for line in shown if line.startswith(f"{quantity.name} ")]
+        assert f" = {getattr(trace, quantity.name).shape}  " in line
+    for quantity in DERIVED:
+        assert any(line.startswith(f"{quantity.name} ") and line.endswith(quantity.meaning) for line in shown)
+    assert max(map(len, shown)) <= 140
+    # An accent is a character of its own, which a terminal draws over the letter before it.
+    letters = ["".join(c for c in line if not unicodedata.combining(c)) for line in shown]
+    columns = {
+        line.index(quantity.meaning)
+        for line, quantity in itertools.product(letters, RECORDED)
+        if line.endswith(quantity.meaning)
+    }
+    assert len(columns) == 1
+
+
+def test_describe_prints_to_standard_output(translator: Translator, capsys: pytest.CaptureFixture[str]) -> None:
+    trace, file = translator.translate(SENTENCES[0]), io.StringIO()
+    trace.describe(file)
+    trace.describe()
+    assert capsys.readouterr().out == file.getvalue()
+
+
+@pytest.mark.parametrize("table", [QUANTITIES, of_imports, of_transformers, Judgement, Attention])
+def test_no_latex_is_left_in_plain_equations(table: typing.Any) -> None:
+    quantities = table.values() if isinstance(table, dict) else table.arrays
+    for quantity in quantities:
+        for latex in (quantity.symbol, quantity.equation):
+            plain = plain_equation(latex)
+            assert "\\" not in plain
+            assert plain.count("{") == plain.count("}")
+
+
+@pytest.mark.parametrize(
+    ("latex", "plain"),
+    [
+        (r"\alpha_{ij} = \exp(e_{ij}) / \sum_k \exp(e_{ik})", "α_ij = exp(e_ij) / Σ_k exp(e_ik)"),
+        (r"\tilde s_{i-1} \odot \overrightarrow{h}_1", "s\u0303_{i-1} ⊙ →h_1"),
+        (r"\sqrt{d/H} + \sqrt{d}\, E", "√(d/H) + √(d) E"),
+        (r"\operatorname{softmax}_j(W_a s) \text{ or } \log p(y \mid x)", "softmax_j(W_a s) or log p(y | x)"),
+    ],
+)
+def test_equations_as_plain_text(latex: str, plain: str) -> None:
+    assert plain_equation(latex) == plain
