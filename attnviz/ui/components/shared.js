@@ -107,9 +107,11 @@ export function speak(language) {
   if (page.lang !== language) page.lang = language; // to set it, even to what it is, has the browser style all of the page
 }
 
+const pageLanguage = () => document.documentElement.lang || "en";
+
 // What the language of the page writes before a fraction.
 function decimalMark() {
-  return new Intl.NumberFormat(document.documentElement.lang || "en").format(0.5)[1] ?? ".";
+  return new Intl.NumberFormat(pageLanguage()).format(0.5)[1] ?? ".";
 }
 
 /**
@@ -119,6 +121,18 @@ function decimalMark() {
  */
 export function number(value, places) {
   return value.toFixed(places).replace("-", "\u2212").replace(".", decimalMark());
+}
+
+/**
+ * A share of 1 in per cent, as the language of the page writes it and as `format_share` of the server does: English texts
+ * here set the sign apart, and every blank before it keeps the line together.
+ * @param {number} share
+ * @param {number} [places]
+ */
+export function percent(share, places = 0) {
+  const zero = new Intl.NumberFormat(pageLanguage(), { style: "percent" }).format(0);
+  const pattern = pageLanguage() === "en" ? "0 %" : zero;
+  return pattern.replace(/\s/u, "\u00a0").replace("0", number(100 * share, places));
 }
 
 /**

@@ -1,6 +1,6 @@
 // The sliders over the bars of weights: where they lie, what they say, and how the bars follow.
 
-import { chartOf, CONFIG, find, keep, library, number, states, widthOf, write } from "../shared.js";
+import { chartOf, CONFIG, find, keep, library, number, percent, states, widthOf, write } from "../shared.js";
 import { weighIn } from "../view.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
@@ -13,7 +13,7 @@ const LOW = 0.02; // weight below which the end of a bar is not marked
  * @param {number} [places]
  */
 function toldWeight({ layout }, weight, places = 2) {
-  return layout.meta.weights?.shares ? `${number(100 * weight, 0)}\u00a0%` : number(weight, places);
+  return layout.meta.weights?.shares ? percent(weight) : number(weight, places);
 }
 
 /**

@@ -1,6 +1,6 @@
 // What stands on a card besides its sentences: energies to pull, and shares before and after the word.
 
-import { number, write } from "../shared.js";
+import { number, percent, write } from "../shared.js";
 import { preview, shown } from "../view.js";
 
 /**
@@ -38,7 +38,7 @@ function shared(energies) {
 }
 
 /** @param {number} share */
-const inPercent = (share) => `${number(100 * share, share >= 0.0995 || share < 0.0005 ? 0 : 1)}\u00a0%`;
+const inPercent = (share) => percent(share, share >= 0.0995 || share < 0.0005 ? 0 : 1);
 
 const BELOW = 2, ABOVE = 3; // how far beyond the energies of a step one can be pulled
 const NOTCHES = 0.1;

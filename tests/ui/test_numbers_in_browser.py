@@ -1,0 +1,23 @@
+"""Numbers that the browser writes are written as the server writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnviz.languages import numbers
+from tests.conftest import REPOSITORY
+from tests.deno_program import made_by
+
+SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "de", "tr"])
+def test_shares(code: str, tmp_path: Path) -> None:
+    asked = [(share, places) for share in (0.0, 0.0042, 0.53, 1.0) for places in (0, 1)]
+    program = f"""import {{ percent }} from "{SHARED.as_uri()}";
+globalThis.document = {{ documentElement: {{ lang: {json.dumps(code)} }} }};"""
+    made = made_by(program, "JSON.stringify(given.map(([share, places]) => percent(share, places)))", asked, tmp_path)
+    assert made == [numbers.format_share(code, share, places) for share, places in asked]
